@@ -1,0 +1,63 @@
+# The commands of README and CONTRIBUTING. Each installs what is missing, says what it does, and does nothing twice.
+# The real work is in tools/setup (packages), CMake (building), tools/test (testing), bench/run (measuring).
+
+SHELL := /bin/sh
+PREFIX ?= /usr/local
+BUILD := build/release
+JOBS ?= $(shell nproc)
+.DEFAULT_GOAL := help
+
+# Ninja and ccache are used where they are found; a build folder that exists keeps the generator it was made with.
+# They are looked for when a build starts, since tools/setup may just have installed them.
+CONFIGURE = env $$(command -v ninja >/dev/null && echo CMAKE_GENERATOR=Ninja) \
+  $$(command -v ccache >/dev/null && echo CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache) cmake
+
+.PHONY: help demo demo-python test test-all install bench clean library python
+
+help:
+	@echo "make demo              four processes solve the heat equation; picture in heat.png"
+	@echo "make demo-python       the same in Python, through mpi4py"
+	@echo "make test              every kind of test, release and debug (under 15 minutes)"
+	@echo "make test-all          all rank counts and paths, thread sanitizer, memcheck, long random runs (under 75 minutes)"
+	@echo "make install PREFIX=D  bin/ lib/ include/ share/ under D (now: $(PREFIX)); the folder may be moved later"
+	@echo "make bench             the figures of bench/RESULTS.md (under 30 minutes; ONLY=latency for a part)"
+	@echo "make clean             removes the build folder"
+
+# The release build without tests, unless an earlier 'make test' asked for them.
+library:
+	@tools/setup build
+	@test -f $(BUILD)/CMakeCache.txt || { echo "lanyard: configuring $(BUILD)"; \
+	  $(CONFIGURE) --preset release -DLANYARD_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }; }
+	@echo "lanyard: building $(BUILD)"
+	@cmake --build $(BUILD) --parallel $(JOBS) -- $$(grep -q 'GENERATOR:INTERNAL=Ninja' $(BUILD)/CMakeCache.txt && echo --quiet || echo -s)
+
+python: library
+	@tools/setup python
+	@tests/mpi4py/build --build $(BUILD) --venv .venv
+
+demo: library
+	@echo "lanyard: mpirun -n 4 heat"
+	@$(BUILD)/bin/mpirun -n 4 $(BUILD)/examples/heat heat.png
+
+demo-python: python
+	@echo "lanyard: mpirun -n 4 python examples/heat/heat.py"
+	@$(BUILD)/bin/mpirun -n 4 .venv/bin/python examples/heat/heat.py heat-python.png
+
+test:
+	@tools/setup build test
+	@/usr/bin/env python3 tools/test
+
+test-all:
+	@tools/setup build test all
+	@/usr/bin/env python3 tools/test --all
+
+install: library
+	@cmake --install $(BUILD) --prefix "$(PREFIX)" >$(BUILD)/install.log || { cat $(BUILD)/install.log; exit 1; }
+	@echo "lanyard: installed under $(PREFIX)"
+
+bench: library
+	@tools/setup python
+	@.venv/bin/python bench/run $(if $(ONLY),--only $(ONLY))
+
+clean:
+	rm -rf build
