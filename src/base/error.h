@@ -1,0 +1,116 @@
+// Errors are values: an Error is success (a null pointer) or owns a record with the MPI error class and a sentence.
+// Everyone returns them, the doors raise them. Trivially copyable so that it travels in a register: whoever receives
+// one hands it on or ends it with take()/discard(). No exceptions in the data path.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lanyard {
+
+// Error classes of the MPI-5.0 ABI (the values the program sees).
+enum class ErrorClass : int {
+    success = 0,
+    buffer = 1,
+    count = 2,
+    type = 3,
+    tag = 4,
+    comm = 5,
+    rank = 6,
+    request = 7,
+    root = 8,
+    group = 9,
+    op = 10,
+    topology = 11,
+    dims = 12,
+    arg = 13,
+    unknown = 14,
+    truncate = 15,
+    other = 16,
+    intern = 17,
+    pending = 18,
+    in_status = 19,
+    access = 20,
+    amode = 21,
+    assert = 22,
+    bad_file = 23,
+    base = 24,
+    conversion = 25,
+    disp = 26,
+    dup_datarep = 27,
+    file_exists = 28,
+    file_in_use = 29,
+    file = 30,
+    info_key = 31,
+    info_nokey = 32,
+    info_value = 33,
+    info = 34,
+    io = 35,
+    keyval = 36,
+    locktype = 37,
+    name = 38,
+    no_mem = 39,
+    not_same = 40,
+    no_space = 41,
+    no_such_file = 42,
+    port = 43,
+    quota = 44,
+    read_only = 45,
+    rma_attach = 46,
+    rma_conflict = 47,
+    rma_range = 48,
+    rma_shared = 49,
+    rma_sync = 50,
+    service = 51,
+    size = 52,
+    spawn = 53,
+    unsupported_datarep = 54,
+    unsupported_operation = 55,
+    win = 56,
+    rma_flavor = 57,
+    proc_aborted = 58,
+    value_too_large = 59,
+    session = 60,
+    errhandler = 61,
+    abi = 62,
+};
+
+struct ErrorRecord {
+    int code;  // an error class, or a code the program made with MPI_Add_error_code or returned from a callback
+    std::string sentence;
+};
+
+class [[nodiscard]] Error {
+public:
+    constexpr Error() = default;
+    Error(ErrorClass error_class, std::string sentence) : Error(static_cast<int>(error_class), std::move(sentence)) {}
+    Error(int code, std::string sentence) : record_(new ErrorRecord{code, std::move(sentence)}) {}
+
+    // True when something went wrong.
+    explicit operator bool() const { return record_ != nullptr; }
+    int code() const { return record_ ? record_->code : 0; }
+    const std::string &sentence() const { return record_->sentence; }
+
+    // Adds where the error was seen, from the inside out: "no such file" -> "opening /x: no such file".
+    Error within(std::string_view context) {
+        record_->sentence.insert(0, std::string(context) + ": ");
+        return *this;
+    }
+    // Ends the error: its record as a value, or nothing.
+    ErrorRecord take();
+    void discard();
+
+private:
+    ErrorRecord *record_ = nullptr;
+};
+
+// The text of an errno value, e.g. "No space left on device".
+std::string system_text(int error_number);
+
+// Stops the process with what was violated: for invariants whose violation would corrupt the program's data.
+[[noreturn]] void broken_invariant(const char *what, const char *file, int line);
+
+}  // namespace lanyard
+
+// Kept in release builds; for cold paths.
+#define LANYARD_MUST(condition) ((condition) ? void() : ::lanyard::broken_invariant(#condition, __FILE__, __LINE__))

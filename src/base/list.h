@@ -1,0 +1,59 @@
+// Intrusive doubly linked list: an element carries its own links (one Hook per list it can be in), so that putting in
+// and taking out never allocates. Not thread-safe; the owner of the list provides that.
+#pragma once
+
+#include <cstddef>
+
+namespace lanyard {
+
+struct Hook {
+    Hook *previous = nullptr;
+    Hook *next = nullptr;
+
+    bool linked() const { return next != nullptr; }
+    void unlink() {
+        previous->next = next;
+        next->previous = previous;
+        previous = next = nullptr;
+    }
+};
+
+// `member` is the Hook of T that this list uses.
+template <class T, Hook T::*member>
+class List {
+public:
+    List() { clear(); }
+    List(const List &) = delete;
+    List &operator=(const List &) = delete;
+
+    bool empty() const { return head_.next == &head_; }
+    void push_back(T &element) { insert_before(head_, element.*member); }
+    void push_front(T &element) { insert_before(*head_.next, element.*member); }
+    T *front() { return empty() ? nullptr : element_of(head_.next); }
+    T *after(T &element) {
+        Hook *next = (element.*member).next;
+        return next == &head_ ? nullptr : element_of(next);
+    }
+    T *pop_front() {
+        T *first = front();
+        if (first) (first->*member).unlink();
+        return first;
+    }
+    void clear() { head_.previous = head_.next = &head_; }
+
+private:
+    static void insert_before(Hook &place, Hook &hook) {
+        hook.previous = place.previous;
+        hook.next = &place;
+        place.previous->next = &hook;
+        place.previous = &hook;
+    }
+    static T *element_of(Hook *hook) {
+        static const size_t offset = reinterpret_cast<size_t>(&(reinterpret_cast<T *>(64)->*member)) - 64;
+        return reinterpret_cast<T *>(reinterpret_cast<char *>(hook) - offset);
+    }
+
+    Hook head_;
+};
+
+}  // namespace lanyard

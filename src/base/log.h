@@ -1,0 +1,23 @@
+// Diagnostics for people, off unless asked for: LANYARD_LOG=info|debug|trace[,part,part...]. Lines go to standard error,
+// each written at once, with rank and part. A success prints nothing; warnings (level warn) are always shown.
+#pragma once
+
+#include <cstdarg>
+
+namespace lanyard {
+
+enum class LogLevel : int { warn = 0, info = 1, debug = 2, trace = 3 };
+
+namespace detail {
+extern int log_level;  // highest level shown for some part; read before anything is formatted
+}
+
+inline bool log_enabled(LogLevel level) { return static_cast<int>(level) <= detail::log_level; }
+
+// Sets what is shown; `specification` as in LANYARD_LOG. False when it cannot be understood.
+bool set_log(const char *specification);
+// The prefix of lines from now on, e.g. "rank 3".
+void set_log_name(const char *name);
+void log(LogLevel level, const char *part, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+}  // namespace lanyard

@@ -1,0 +1,113 @@
+// Objects of one type in one reserved range of addresses: an address is checked, and turned into a small integer and
+// back, by arithmetic alone. Grows page by page within the range; never shrinks; thread-safe (one short spin lock).
+// T derives from Object, whose reference count says whether a slot is alive. A slot's first free link lies behind Object.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "base/object.h"
+#include "base/spin_lock.h"
+
+namespace lanyard {
+
+template <class T>
+class ObjectPool {
+public:
+    static constexpr size_t stride = (sizeof(T) + 63) / 64 * 64;
+
+    explicit ObjectPool(size_t capacity = size_t{1} << 20) : capacity_(capacity) {
+        static_assert(std::is_base_of_v<Object, T>);
+        void *range = mmap(nullptr, capacity * stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        base_ = range == MAP_FAILED ? nullptr : static_cast<std::byte *>(range);
+    }
+    ~ObjectPool() {
+        for (size_t i = 0; i < made_; ++i) {
+            T *object = at(i);
+            if (object) object->~T();
+        }
+        if (base_) munmap(base_, capacity_ * stride);
+    }
+    ObjectPool(const ObjectPool &) = delete;
+    ObjectPool &operator=(const ObjectPool &) = delete;
+
+    // A new object, or nullptr when memory or the range is exhausted.
+    template <class... Arguments>
+    T *create(Arguments &&...arguments) {
+        std::byte *slot = take_slot();
+        return slot ? new (slot) T(std::forward<Arguments>(arguments)...) : nullptr;
+    }
+    void destroy(T *object) {
+        object->~T();
+        auto *slot = reinterpret_cast<std::byte *>(object);
+        new (slot) Dead;
+        SpinGuard guard(lock_);
+        reinterpret_cast<Dead *>(slot)->next = free_;
+        free_ = slot;
+    }
+
+    // True when `address` is a live object of this pool; any bit pattern may be asked.
+    bool holds(const void *address) const {
+        size_t offset = static_cast<size_t>(static_cast<const std::byte *>(address) - base_);
+        if (offset >= made_.load(std::memory_order_acquire) * stride || offset % stride != 0) return false;
+        return static_cast<const Object *>(address)->references.load(std::memory_order_relaxed) > 0;
+    }
+    size_t index(const T *object) const { return static_cast<size_t>(reinterpret_cast<const std::byte *>(object) - base_) / stride; }
+    // The live object with this index, else nullptr.
+    T *at(size_t index) const {
+        if (index >= made_.load(std::memory_order_acquire)) return nullptr;
+        auto *object = reinterpret_cast<Object *>(base_ + index * stride);
+        return object->references.load(std::memory_order_relaxed) > 0 ? static_cast<T *>(object) : nullptr;
+    }
+    // Visits every live object, for reports of leaked handles.
+    template <class Visit>
+    void each(Visit visit) const {
+        for (size_t i = 0; i < made_.load(std::memory_order_acquire); ++i)
+            if (T *object = at(i)) visit(*object);
+    }
+
+private:
+    struct Dead : Object {
+        Dead() { references.store(0, std::memory_order_relaxed); }
+        std::byte *next = nullptr;
+    };
+
+    std::byte *take_slot() {
+        SpinGuard guard(lock_);
+        if (free_) {
+            std::byte *slot = free_;
+            free_ = reinterpret_cast<Dead *>(slot)->next;
+            return slot;
+        }
+        size_t made = made_.load(std::memory_order_relaxed);
+        if (made == usable_ && !grow()) return nullptr;
+        std::byte *slot = base_ + made * stride;
+        new (slot) Dead;
+        made_.store(made + 1, std::memory_order_release);
+        return slot;
+    }
+    bool grow() {
+        constexpr size_t page = 4096;
+        size_t wanted = std::min(capacity_, std::max<size_t>(usable_ * 2, 64));
+        size_t bytes = std::min((wanted * stride + page - 1) / page * page, capacity_ * stride);
+        if (!base_ || wanted == usable_ || mprotect(base_, bytes, PROT_READ | PROT_WRITE) != 0) return false;
+        usable_ = wanted;
+        return true;
+    }
+
+    std::byte *base_ = nullptr;
+    size_t capacity_;
+    size_t usable_ = 0;             // slots whose memory may be touched
+    std::atomic<size_t> made_ = 0;  // slots ever used
+    std::byte *free_ = nullptr;
+    SpinLock lock_;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,147 @@
+#include "config/settings.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace lanyard {
+
+namespace {
+
+SettingRow text_row(const char *name, SettingLevel level, std::string Settings::*member, const char *sentence) {
+    SettingRow row{name, SettingType::text, level, sentence, {}, 0, 0};
+    row.text = member;
+    return row;
+}
+SettingRow boolean_row(const char *name, SettingLevel level, bool Settings::*member, const char *sentence) {
+    SettingRow row{name, SettingType::boolean, level, sentence, {}, 0, 1};
+    row.boolean = member;
+    return row;
+}
+SettingRow integer_row(const char *name, SettingLevel level, int64_t Settings::*member, int64_t minimum, int64_t maximum, const char *sentence) {
+    SettingRow row{name, SettingType::integer, level, sentence, {}, minimum, maximum};
+    row.integer = member;
+    return row;
+}
+
+// "16384", "16k", "2m", "1g".
+bool parse_integer(const char *text, int64_t &value) {
+    char *end = nullptr;
+    long long number = std::strtoll(text, &end, 10);
+    if (end == text) return false;
+    int shift = *end == 'k' || *end == 'K' ? 10 : *end == 'm' || *end == 'M' ? 20 : *end == 'g' || *end == 'G' ? 30 : 0;
+    if (shift) ++end;
+    if (*end) return false;
+    value = static_cast<int64_t>(number) << shift;
+    return true;
+}
+
+bool parse_boolean(const std::string &text, bool &value) {
+    if (text == "on" || text == "1" || text == "yes" || text == "true") value = true;
+    else if (text == "off" || text == "0" || text == "no" || text == "false") value = false;
+    else return false;
+    return true;
+}
+
+Error set_value(Settings &settings, const SettingRow &row, const char *value) {
+    auto refused = [&](const std::string &allowed) {
+        return Error(ErrorClass::arg, std::string("LANYARD_") + row.name + "=" + value + " cannot be used: " + allowed);
+    };
+    if (row.type == SettingType::text) settings.*row.text = value;
+    if (row.type == SettingType::boolean && !parse_boolean(value, settings.*row.boolean)) return refused("it takes on or off");
+    if (row.type == SettingType::integer) {
+        int64_t number = 0;
+        if (!parse_integer(value, number) || number < row.minimum || number > row.maximum)
+            return refused("it takes a whole number from " + std::to_string(row.minimum) + " to " + std::to_string(row.maximum) +
+                           " (k, m and g may follow)");
+        settings.*row.integer = number;
+    }
+    return {};
+}
+
+size_t edit_distance(const std::string &a, const std::string &b) {
+    std::vector<size_t> row(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= a.size(); ++i) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.size(); ++j) {
+            size_t above = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+            diagonal = above;
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+const std::vector<SettingRow> &setting_table() {
+    using enum SettingLevel;
+    static const std::vector<SettingRow> table = {
+        text_row("PATHS", user, &Settings::paths, "the ways to reach other processes that may be used, in order of preference: self, shm"),
+        text_row("LOG", user, &Settings::log, "what is told on standard error: info, debug or trace, then optionally parts after commas"),
+        boolean_row("CHECK", user, &Settings::check, "debug mode: reports at Finalize what was left unmatched or open"),
+        text_row("SHM_DIR", user, &Settings::shm_dir, "the folder, in memory, where the file shared by the processes of a node is made"),
+        integer_row("EAGER_LIMIT", user, &Settings::eager_limit, 0, 65536,
+                    "messages up to this many bytes are sent at once and buffered by the receiver if need be; longer ones wait for the receive"),
+        integer_row("EAGER_CREDIT", expert, &Settings::eager_credit, 0, int64_t{1} << 30,
+                    "bytes that one peer may have sent ahead of the receives before its further messages wait at the sender"),
+        boolean_row("CMA", user, &Settings::cma, "copy long messages straight from the other process's memory (process_vm_readv) where that is allowed"),
+        integer_row("SPIN_US", expert, &Settings::spin_us, -1, 1'000'000,
+                    "microseconds a waiting rank polls before it sleeps; -1 chooses by the processors granted and the ranks on the node"),
+    };
+    return table;
+}
+
+const std::vector<const char *> &other_names() {
+    static const std::vector<const char *> names = {
+        "LANYARD_JOB",  "LANYARD_SEGMENT_FD", "LANYARD_LOCAL_RANK",   "LANYARD_LOCAL_SIZE", "LANYARD_RANK",         "LANYARD_SIZE",
+        "LANYARD_CC",   "LANYARD_CXX",        "LANYARD_BUILD",        "LANYARD_SHARED",     "LANYARD_TEST_SECONDS", "LANYARD_TEST_SEED",
+        "LANYARD_HOME",
+    };
+    return names;
+}
+
+std::string nearest_name(const std::string &word, const std::vector<std::string> &candidates) {
+    std::string best;
+    size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
+    for (const std::string &candidate : candidates) {
+        size_t distance = edit_distance(word, candidate);
+        if (distance < best_distance) {
+            best = candidate;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+Error read_settings(char **environment, Settings &settings, std::vector<std::string> &warnings) {
+    std::vector<std::string> known;
+    for (const SettingRow &row : setting_table()) known.push_back(std::string("LANYARD_") + row.name);
+    for (; environment && *environment; ++environment) {
+        if (std::strncmp(*environment, "LANYARD_", 8) != 0) continue;
+        const char *equals = std::strchr(*environment, '=');
+        if (!equals) continue;
+        std::string name(*environment, equals);
+        auto row = std::find(known.begin(), known.end(), name);
+        if (row != known.end()) {
+            if (Error error = set_value(settings, setting_table()[static_cast<size_t>(row - known.begin())], equals + 1)) return error;
+            continue;
+        }
+        bool other = std::any_of(other_names().begin(), other_names().end(), [&](const char *allowed) { return name == allowed; });
+        if (other) continue;
+        std::string nearest = nearest_name(name, known);
+        warnings.push_back(name + " is not a setting of Lanyard" + (nearest.empty() ? "" : ", did you mean " + nearest + "?") +
+                           " (all settings: lanyard info --settings)");
+    }
+    return {};
+}
+
+std::string setting_value(const Settings &settings, const SettingRow &row) {
+    if (row.type == SettingType::text) return settings.*row.text;
+    if (row.type == SettingType::boolean) return settings.*row.boolean ? "on" : "off";
+    return std::to_string(settings.*row.integer);
+}
+
+}  // namespace lanyard

@@ -1,0 +1,30 @@
+// Reduction operations: predefined ones by element kind, and the program's own functions, called through its door.
+// MPI-5.0 section 6.9. Immutable and counted.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+#include "base/object.h"
+#include "datatype/datatype.h"
+
+namespace lanyard {
+
+struct Door;  // api/door.h: how to call the program's functions with its ABI's handles
+
+struct Op : Object {
+    bool commutative = true;
+    void (*function)() = nullptr;  // the program's; nullptr when predefined
+    bool large_count = false;      // the program's function takes MPI_Count
+    const Door *door = nullptr;
+    // Calls the program's function; set together with `function`, so that this layer need not know doors.
+    void (*call)(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype) = nullptr;
+};
+
+// Is `op` allowed on this datatype? A predefined op needs a predefined datatype of a suitable group (MPI-5.0 6.9.2).
+Error check_op(const Op &op, const Datatype &datatype);
+
+// inout[i] = in[i] op inout[i] for `count` elements. `in` and `inout` do not overlap. check_op has been passed.
+void reduce(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype);
+
+}  // namespace lanyard

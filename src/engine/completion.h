@@ -1,0 +1,52 @@
+// The one completion concept: an operation completes exactly once, by the thread that owns the engine. Three shapes of
+// being told: test (complete()), wait (a Waiter counts down), or a continuation run inside the engine (`then`).
+// The completer touches the Completion last when it stores `complete`, and the Waiter last when it decrements, so both
+// may vanish right after. Reset only when nobody looks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace lanyard {
+
+// Lives on the stack of a waiting thread: how many completions it still awaits. `remaining` starts at the number wanted.
+struct Waiter {
+    std::atomic<int32_t> remaining{0};
+    bool done() const { return remaining.load(std::memory_order_acquire) <= 0; }
+};
+
+class Completion {
+public:
+    // Runs inside the engine instead of telling a Waiter. It may reuse or free the operation.
+    void (*then)(Completion &) = nullptr;
+
+    bool complete() const { return state_.load(std::memory_order_acquire) == done; }
+    void reset() { state_.store(open, std::memory_order_relaxed); }
+    // For what is complete from the start.
+    void set_complete() { state_.store(done, std::memory_order_release); }
+
+    void finish() {
+        if (then) {
+            state_.store(done, std::memory_order_release);
+            return then(*this);
+        }
+        uintptr_t before = state_.exchange(done, std::memory_order_acq_rel);
+        if (before > done) reinterpret_cast<Waiter *>(before)->remaining.fetch_sub(1, std::memory_order_acq_rel);
+    }
+    // The waiter is told when this completes; false when it is complete already (the waiter is not touched).
+    bool await(Waiter &waiter) {
+        uintptr_t expected = open;
+        return state_.compare_exchange_strong(expected, reinterpret_cast<uintptr_t>(&waiter), std::memory_order_acq_rel);
+    }
+    // The waiter is not told any more; false when it has been told already or is just being told (then its decrement comes).
+    bool forget(Waiter &waiter) {
+        uintptr_t expected = reinterpret_cast<uintptr_t>(&waiter);
+        return state_.compare_exchange_strong(expected, open, std::memory_order_acq_rel);
+    }
+
+private:
+    static constexpr uintptr_t open = 0, done = 1;
+    std::atomic<uintptr_t> state_{open};
+};
+
+}  // namespace lanyard

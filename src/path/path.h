@@ -1,0 +1,88 @@
+// A path: one way to reach peers. It moves frames and nothing else; who is reached, in which order and with what meaning
+// is decided above. This file is the contract; tests/conformance/ holds one suite that every path passes, and a minimal
+// path over a socketpair that shows what is needed.
+//
+// Contract
+// - Peers are numbers of the runtime's peer table. Lane 0 (send) is ordered per peer and carries envelopes, each with up
+//   to max_eager() bytes of payload; bulk (send_bulk) carries bytes addressed by (receive id, offset), in any order, and
+//   envelopes go between its frames.
+// - send and send_bulk answer `done` (the payload has been taken, nothing follows), `pending` (exactly one
+//   Sink::sent(token) comes later, from inside poll) or `full` (nothing was taken; try again after a later poll).
+//   `full` is the only back-pressure. Nothing blocks.
+// - A dead peer is reported once, by Sink::lost; afterwards sends to it answer `done` and vanish.
+// - All functions are called by the owner of the engine only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+#include "datatype/cursor.h"
+#include "path/envelope.h"
+
+namespace lanyard {
+
+constexpr size_t max_bulk_frame = 256 * 1024;
+constexpr uint64_t no_deadline = UINT64_MAX;
+
+// What is sent: `size` bytes, contiguous at `data`, or else the next `size` bytes of `cursor` (data is nullptr).
+struct Payload {
+    const std::byte *data = nullptr;
+    size_t size = 0;
+    Cursor *cursor = nullptr;
+
+    // Copies the next `bytes` out; for paths that copy. Advances.
+    void copy(void *to, size_t bytes);
+};
+
+struct BulkHeader {
+    uint64_t receive_id;
+    uint64_t offset;
+};
+
+enum class Sent { done, pending, full };
+
+// Where frames go. Called from inside poll, by the engine's owner.
+class Sink {
+public:
+    virtual ~Sink() = default;
+    // An envelope has come with `size` bytes of payload at `payload`, valid during the call only.
+    virtual void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) = 0;
+    virtual void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
+    // A send that was `pending` has left its buffer.
+    virtual void sent(uint64_t token) = 0;
+    virtual void lost(uint32_t peer, Error reason) = 0;
+};
+
+class Path {
+public:
+    virtual ~Path() = default;
+
+    virtual const char *name() const = 0;
+    // The best eager payload of one envelope on this path; p2p asks for no more.
+    virtual size_t max_eager() const = 0;
+    virtual bool reaches(uint32_t peer) const = 0;
+
+    virtual Sent send(uint32_t peer, const Envelope &envelope, Payload payload, uint64_t token) = 0;
+    virtual Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) = 0;
+
+    // Can memory of the peer be read and written directly? Then get/put move `bytes` between the local runs and the remote address.
+    // They move all or report why not (the caller then falls back to send_bulk).
+    virtual bool touches_memory(uint32_t peer) const { return false; }
+    virtual Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
+    virtual Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
+
+    // Delivers what has come, at most `budget` frames; the number delivered plus internal work done.
+    virtual int poll(Sink &sink, int budget, uint64_t now_ns) = 0;
+    // When poll must be called again at the latest, though nothing comes.
+    virtual uint64_t deadline_ns() const { return no_deadline; }
+    // A descriptor that becomes readable when poll has work; -1 when polling is a memory read.
+    virtual int descriptor() const { return -1; }
+
+    // One line for reports, e.g. "shm: 4 processes, 8 KiB rings, single copy by process_vm_readv".
+    virtual std::string describe() const = 0;
+    virtual void close() {}
+};
+
+}  // namespace lanyard
