@@ -1,0 +1,208 @@
+// The client side of PMI-1; see pmi_client.h.
+#include "launch/pmi_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "launch/pmi_line.h"
+
+namespace lanyard {
+
+namespace {
+
+constexpr size_t longest_line = 64 * 1024;
+
+class Pmi1 final : public Bootstrap {
+public:
+    explicit Pmi1(int fd) : fd_(fd) {}
+    ~Pmi1() override { close(fd_); }
+
+    Error open(int rank, int size);
+    Error put(const std::string &key, const std::string &value) override;
+    Error get(const std::string &key, std::string &value) override;
+    Error barrier() override;
+    void abort(int code, std::string_view message) override;
+    Error finalize() override;
+
+private:
+    Error send_line(const std::string &line);
+    Error receive_line(std::string &line);
+    Error ask(const std::string &request, std::string_view expected_command, std::string &answer);
+    Error ask_number(const char *request, const char *answer_command, const char *name, int &number);
+    Error learn_limits();
+    Error learn_places();
+    Error lost(const char *what) const;
+
+    int fd_;
+    std::string unread_;  // received after the last complete line
+    std::string kvsname_;
+    size_t longest_key_ = 64;
+    size_t longest_value_ = 1024;
+};
+
+bool plain_word(std::string_view word) {
+    return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return c > ' ' && c < 127; });
+}
+
+Error Pmi1::lost(const char *what) const {
+    return Error(ErrorClass::other, "rank " + std::to_string(identity_.rank) + " lost its launcher (" + what +
+                                        " on descriptor PMI_FD=" + std::to_string(fd_) +
+                                        "): the launcher has ended or closed the connection; start the job again");
+}
+
+Error Pmi1::send_line(const std::string &line) {
+    for (size_t sent = 0; sent < line.size();) {
+        ssize_t count = send(fd_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return lost(count < 0 ? strerror(errno) : "nothing could be written");
+        sent += static_cast<size_t>(count);
+    }
+    return {};
+}
+
+Error Pmi1::receive_line(std::string &line) {
+    for (;;) {
+        size_t end = unread_.find('\n');
+        if (end != std::string::npos) {
+            line = unread_.substr(0, end);
+            unread_.erase(0, end + 1);
+            return {};
+        }
+        if (unread_.size() > longest_line) return lost("a line longer than 64 KiB");
+        char chunk[2048];
+        ssize_t count = read(fd_, chunk, sizeof chunk);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return lost(strerror(errno));
+        if (count == 0) return lost("end of file");
+        unread_.append(chunk, static_cast<size_t>(count));
+    }
+}
+
+// One request and its answer, which must be the command expected and say rc=0 (or nothing about it).
+Error Pmi1::ask(const std::string &request, std::string_view expected_command, std::string &answer) {
+    if (Error error = send_line(request + "\n")) return error;
+    if (Error error = receive_line(answer)) return error;
+    PmiLine line(answer);
+    if (line.command() != expected_command)
+        return Error(ErrorClass::other, "the launcher answered \"" + answer + "\" to the PMI-1 request \"" + request + "\" where cmd=" +
+                                            std::string(expected_command) + " was expected; use a launcher that offers PMI-1, such as this library's mpirun");
+    if (line.number("rc", 0) != 0)
+        return Error(ErrorClass::other, "the launcher refused the PMI-1 request \"" + request + "\": " + std::string(line.value("msg", answer)));
+    return {};
+}
+
+Error Pmi1::ask_number(const char *request, const char *answer_command, const char *name, int &number) {
+    std::string answer;
+    if (Error error = ask(std::string("cmd=") + request, answer_command, answer)) return error;
+    number = PmiLine(answer).number(name, number);
+    return {};
+}
+
+Error Pmi1::learn_limits() {
+    std::string answer;
+    if (Error error = ask("cmd=get_maxes", "maxes", answer)) return error;
+    longest_key_ = static_cast<size_t>(std::max(8, PmiLine(answer).number("keylen_max", 64)));
+    longest_value_ = static_cast<size_t>(std::max(8, PmiLine(answer).number("vallen_max", 1024)));
+    return {};
+}
+
+// Which ranks share this node: the launcher's mapping where it has one, else what it put into the environment.
+Error Pmi1::learn_places() {
+    std::string mapping;
+    get("PMI_process_mapping", mapping).discard();
+    int rank = identity_.rank;
+    int size = identity_.size;
+    auto &nodes = identity_.node_of_rank;
+    if (!parse_process_mapping(mapping, size, nodes)) {
+        const char *local_size = getenv("MPI_LOCALNRANKS");
+        if (!local_size || atoi(local_size) != size)
+            return Error(ErrorClass::other, "the launcher does not say which ranks share a node (PMI_process_mapping is \"" + mapping +
+                                                "\"); use a launcher that does, such as this library's mpirun");
+        nodes.assign(static_cast<size_t>(size), 0);
+    }
+    int mine = nodes[static_cast<size_t>(rank)];
+    identity_.local_rank = static_cast<int>(std::count(nodes.begin(), nodes.begin() + rank, mine));
+    identity_.local_size = static_cast<int>(std::count(nodes.begin(), nodes.end(), mine));
+    return {};
+}
+
+Error Pmi1::open(int rank, int size) {
+    identity_.rank = rank;
+    identity_.size = size;
+    std::string answer;
+    if (Error error = ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init", answer)) return error;
+    if (Error error = learn_limits()) return error;
+    if (Error error = ask_number("get_appnum", "appnum", "appnum", identity_.appnum)) return error;
+    if (Error error = ask_number("get_universe_size", "universe_size", "size", identity_.universe_size)) return error;
+    if (Error error = ask("cmd=get_my_kvsname", "my_kvsname", answer)) return error;
+    kvsname_ = PmiLine(answer).value("kvsname");
+    identity_.job = kvsname_;
+    if (Error error = learn_places()) return error;
+
+    // Of an outer job these two would be inherited by the ranks of a job within it: they count only where the names agree.
+    const char *job = getenv("LANYARD_JOB");
+    const char *segment = getenv("LANYARD_SEGMENT_FD");
+    bool ours = job && kvsname_ == job;
+    identity_.launcher = ours ? "mpirun" : "PMI-1";
+    if (ours && segment && fcntl(atoi(segment), F_SETFD, FD_CLOEXEC) == 0) identity_.segment_fd = atoi(segment);
+    return {};
+}
+
+Error Pmi1::put(const std::string &key, const std::string &value) {
+    // The limits count the terminating zero of a C string.
+    if (!plain_word(key) || key.size() >= longest_key_)
+        return Error(ErrorClass::arg, "the key \"" + key + "\" cannot be published: it must be 1 to " + std::to_string(longest_key_ - 1) +
+                                          " printable characters without spaces");
+    if (!plain_word(value) || value.size() >= longest_value_)
+        return Error(ErrorClass::arg, "the value of " + std::to_string(value.size()) + " bytes for the key " + key +
+                                          " cannot be published: the launcher takes 1 to " + std::to_string(longest_value_ - 1) +
+                                          " printable characters without spaces; publish it in parts");
+    std::string answer;
+    return ask("cmd=put kvsname=" + kvsname_ + " key=" + key + " value=" + value, "put_result", answer);
+}
+
+Error Pmi1::get(const std::string &key, std::string &value) {
+    std::string answer;
+    std::string request = "cmd=get kvsname=" + kvsname_ + " key=" + key + "\n";
+    if (Error error = send_line(request)) return error;
+    if (Error error = receive_line(answer)) return error;
+    PmiLine line(answer);
+    if (line.command() != "get_result" || line.number("rc", 0) != 0)
+        return Error(ErrorClass::name, "no rank of job " + kvsname_ + " has published \"" + key + "\" (the launcher says: " + answer + ")");
+    value = line.value("value");
+    return {};
+}
+
+Error Pmi1::barrier() {
+    std::string answer;
+    return ask("cmd=barrier_in", "barrier_out", answer);
+}
+
+void Pmi1::abort(int code, std::string_view message) {
+    std::string text(message);
+    if (!text.empty()) text += '\n';
+    [[maybe_unused]] ssize_t written = write(2, text.data(), text.size());
+    send_line("cmd=abort exitcode=" + std::to_string(code) + "\n").discard();
+}
+
+Error Pmi1::finalize() {
+    std::string answer;
+    return ask("cmd=finalize", "finalize_ack", answer);
+}
+
+}  // namespace
+
+std::unique_ptr<Bootstrap> connect_pmi1(int fd, int rank, int size, Error &error) {
+    auto client = std::make_unique<Pmi1>(fd);
+    error = client->open(rank, size);
+    if (error) return nullptr;
+    return client;
+}
+
+}  // namespace lanyard

@@ -1,0 +1,14 @@
+// The client side of PMI-1: text lines "cmd=... key=value ..." over the socket the launcher left open (PMI_FD).
+// Used by bootstrap.cc alone. Thread rule: one caller at a time. Each request has exactly one answer.
+#pragma once
+
+#include <memory>
+
+#include "launch/bootstrap.h"
+
+namespace lanyard {
+
+// Speaks the opening of the protocol on `fd` and learns the identity. On error returns nullptr and sets `error`.
+std::unique_ptr<Bootstrap> connect_pmi1(int fd, int rank, int size, Error &error);
+
+}  // namespace lanyard
