@@ -1,0 +1,91 @@
+// See job.h.
+#include "tools/bench/job.h"
+
+#include <cstdio>
+#include <exception>
+
+#include "tools/bench/pin.h"
+
+namespace lanyard::bench {
+
+namespace {
+
+Job describe_job(const Settings& settings) {
+    Job job;
+    job.settings = settings;
+    MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &job.size);
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    job.library.assign(text, static_cast<std::size_t>(length));
+    job.library.resize(std::min(job.library.size(), job.library.find_first_of("\r\n")));
+    char host[MPI_MAX_PROCESSOR_NAME];
+    MPI_Get_processor_name(host, &length);
+    job.host.assign(host, static_cast<std::size_t>(length));
+    return job;
+}
+
+// Rank among the ranks of this host: a job on several hosts pins from the first processor on each.
+int local_rank() {
+    MPI_Comm node;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    int rank = 0;
+    MPI_Comm_rank(node, &rank);
+    MPI_Comm_free(&node);
+    return rank;
+}
+
+int measure_and_report(const Frame& frame, const Job& job) {
+    if (std::string problem = frame.refuse(job); !problem.empty()) {
+        if (job.rank == 0) std::fprintf(stderr, "bench-%s: %s\n", frame.program.name.c_str(), problem.c_str());
+        return 2;
+    }
+    if (job.settings.pin && pin_to_processor(local_rank()) < 0)
+        std::fprintf(stderr, "bench-%s: rank %d could not be pinned to a processor; it runs unpinned\n",
+                     frame.program.name.c_str(), job.rank);
+    Report report(frame.program.name, job.library, job.host, job.size, frame.columns, job.settings.json, job.rank == 0);
+    frame.measure(job, report);
+    report.finish();
+    return 0;
+}
+
+}  // namespace
+
+int run_program(const Frame& frame, int argc, char** argv) {
+    Parsed parsed = parse_command_line(frame.program, argc, argv);
+    MPI_Init(&argc, &argv);
+    Job job = describe_job(parsed.settings);
+    int exit_code = parsed.exit_code;
+    if (parsed.run) {
+        try {
+            exit_code = measure_and_report(frame, job);
+        } catch (const std::exception& problem) {  // memory for the buffers, mostly
+            fail(job, std::string("stopped by '") + problem.what() + "'; smaller --sizes need less memory");
+        }
+    } else if (job.rank == 0) {
+        std::fputs(parsed.text.c_str(), exit_code ? stderr : stdout);
+    }
+    MPI_Finalize();
+    return exit_code;
+}
+
+std::string needs_two_ranks(const Job& job) {
+    if (job.size == 2) return "";
+    return "needs 2 ranks, this job has " + std::to_string(job.size) + ". Run it as: mpirun -n 2 PROGRAM";
+}
+
+std::string needs_even_ranks(const Job& job) {
+    if (job.size % 2 == 0) return "";
+    return "needs an even number of ranks, this job has " + std::to_string(job.size) + ". Run it as: mpirun -n 2 PROGRAM";
+}
+
+std::string any_ranks(const Job&) { return ""; }
+
+void fail(const Job& job, const std::string& sentence) {
+    std::fprintf(stderr, "rank %d on %s: %s\n", job.rank, job.host.c_str(), sentence.c_str());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    std::terminate();
+}
+
+}  // namespace lanyard::bench

@@ -1,0 +1,89 @@
+// Reading the command line of the benchmark programs; see settings.h.
+#include "tools/bench/settings.h"
+
+#include <charconv>
+#include <stdexcept>
+
+#include <CLI/CLI.hpp>
+
+namespace lanyard::bench {
+
+namespace {
+
+std::size_t parse_one_size(const std::string& text) {
+    std::size_t number = 0;
+    const char* end = text.data() + text.size();
+    auto [rest, problem] = std::from_chars(text.data(), end, number);
+    std::string unit(rest, end);
+    int shift = 0;
+    if (unit == "k" || unit == "K") shift = 10;
+    else if (unit == "m" || unit == "M") shift = 20;
+    else if (unit == "g" || unit == "G") shift = 30;
+    else if (!unit.empty()) shift = -1;
+    if (problem != std::errc{} || shift < 0 || number > (SIZE_MAX >> (shift + 1)))
+        throw std::invalid_argument("'" + text + "' is not a size: write bytes such as 8, 64k, 1M, or a range 1-4M");
+    return number << shift;
+}
+
+void add_range(std::vector<std::size_t>& sizes, const std::string& text, std::size_t dash) {
+    std::size_t low = parse_one_size(text.substr(0, dash));
+    std::size_t high = parse_one_size(text.substr(dash + 1));
+    if (high < low) throw std::invalid_argument("the range '" + text + "' runs downwards: write the smaller size first");
+    for (std::size_t size = low; size <= high; size = size ? 2 * size : 1) sizes.push_back(size);
+}
+
+}  // namespace
+
+std::vector<std::size_t> parse_sizes(const std::string& text) {
+    std::vector<std::size_t> sizes;
+    for (std::size_t start = 0; start <= text.size();) {
+        std::size_t comma = std::min(text.find(',', start), text.size());
+        std::string part = text.substr(start, comma - start);
+        if (std::size_t dash = part.find('-'); dash != std::string::npos) add_range(sizes, part, dash);
+        else sizes.push_back(parse_one_size(part));
+        start = comma + 1;
+    }
+    return sizes;
+}
+
+Parsed parse_command_line(const Program& program, int argc, char** argv) {
+    Parsed parsed;
+    Settings& settings = parsed.settings;
+    settings.pin = program.pinned;
+    settings.blocks = program.blocks;
+    std::string sizes = program.sizes;
+
+    CLI::App app(program.purpose, "bench-" + program.name);
+    if (!program.sizes.empty())
+        app.add_option("-s,--sizes", sizes, "Sizes in bytes: 8, 64k, 1M, lists 8,1k and doubling ranges 1-4M")
+            ->capture_default_str();
+    app.add_option("--blocks", settings.blocks, "Samples per size; the median is reported")
+        ->capture_default_str()->check(CLI::Range(1, 1000000));
+    app.add_option("--block-seconds", settings.block_seconds, "Length of one sample in seconds")
+        ->capture_default_str()->check(CLI::Range(1e-6, 60.0));
+    if (program.windows) {
+        app.add_option("--window", settings.window, "Messages under way at once")
+            ->capture_default_str()->check(CLI::Range(1, 1 << 16));
+        app.add_flag("--reuse", settings.reuse_buffer,
+                     "Receive a whole window into one buffer. Other benchmarks do it and it stays in the cache, "
+                     "but the standard does not allow it");
+    }
+    if (!program.pinned) app.add_flag("--pin", settings.pin, "Pin rank n to the n-th processor it may use");
+    app.add_flag("--json", settings.json, "Print one JSON object instead of a table");
+
+    try {
+        app.parse(argc, argv);
+        if (!sizes.empty()) settings.sizes_bytes = parse_sizes(sizes);
+    } catch (const CLI::CallForHelp&) {
+        parsed.run = false;
+        parsed.text = app.help();
+    } catch (const std::exception& problem) {  // CLI::ParseError and our own std::invalid_argument
+        parsed.run = false;
+        parsed.exit_code = 2;
+        parsed.text = "bench-" + program.name + ": " + problem.what() + "\nbench-" + program.name +
+                      " --help lists the options.\n";
+    }
+    return parsed;
+}
+
+}  // namespace lanyard::bench

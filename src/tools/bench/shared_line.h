@@ -1,0 +1,32 @@
+// Two cache lines that two processes bounce between them: what a message through shared memory costs at least.
+// Used by bench-line and bench-limits. Each line has one writer; a round is `ping` set by one side, `pong` by the other.
+// The counters never repeat within a block and are set back by nobody, so a side that is late cannot miss a round.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace lanyard::bench {
+
+struct SharedLine {
+    // 128 bytes: neighbouring lines are fetched in pairs on common processors.
+    alignas(128) std::atomic<std::uint32_t> ping{0};
+    alignas(128) std::atomic<std::uint32_t> pong{0};
+
+    // Both run the rounds first+1 .. first+rounds.
+    void bounce(std::uint32_t first, std::uint32_t rounds) {
+        for (std::uint32_t round = first + 1; round != first + rounds + 1; ++round) {
+            ping.store(round, std::memory_order_release);
+            while (pong.load(std::memory_order_acquire) != round) {}
+        }
+    }
+    void answer(std::uint32_t first, std::uint32_t rounds) {
+        for (std::uint32_t round = first + 1; round != first + rounds + 1; ++round) {
+            while (ping.load(std::memory_order_acquire) != round) {}
+            pong.store(round, std::memory_order_release);
+        }
+    }
+};
+static_assert(sizeof(SharedLine) == 256 && std::atomic<std::uint32_t>::is_always_lock_free);
+
+}  // namespace lanyard::bench
