@@ -1,0 +1,168 @@
+"""Reads the description of MPI (the .toml files beside this folder) into plain objects and checks that it is consistent.
+
+Every generator starts from a Description. Nothing here or in the generators knows a function by name: what is special about a
+function is an attribute in its table.
+"""
+
+import dataclasses
+import pathlib
+import re
+import tomllib
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent
+PARAMETER_FLAGS = {'committed', 'async', 'mutable', 'pointer', 'by_value', 'large_only', 'null', 'positive', 'optional_out', 'any'}
+PARAMETER_OPTIONS = {'fn', 'at', 'unless_in_place', 'overflow', 'error', 'filled'}
+FUNCTION_KEYS = {'says', 'since', 'deprecated', 'large_count', 'returns', 'parameters', 'core', 'state', 'raises_on', 'value'}
+
+
+@dataclasses.dataclass
+class Parameter:
+    name: str
+    kind: str
+    direction: str                       # in, out or inout
+    array: str | None                    # length: a parameter, '*' (fixed by something else), a constant, or None for one value
+    row: int                             # values in each element of a two-dimensional array, else 0
+    flags: frozenset
+    options: dict
+
+    def has(self, flag):
+        return flag in self.flags
+
+
+@dataclasses.dataclass
+class Function:
+    name: str
+    chapter: str
+    says: str
+    since: str
+    deprecated: str | None
+    large_count: bool                    # MPI_X_c exists beside MPI_X
+    returns: str                         # the C type returned; int is an error code unless `value`
+    value: bool                          # returns a value and no error
+    core: str                            # the typed function that does the work, without "lanyard_"
+    state: str                           # 'active' between initialisation and finalisation, 'always' at any time
+    raises_on: str                       # parameter whose error handler is called, '' for that of MPI_COMM_SELF, 'none' for no one's
+    parameters: list
+
+    def forms(self):
+        """The C names of the function: (name, large)."""
+        yield self.name, False
+        if self.large_count:
+            yield self.name + '_c', True
+
+    def in_form(self, large):
+        return [p for p in self.parameters if large or not p.has('large_only')]
+
+
+class Description:
+    def __init__(self):
+        self.kinds = self._load('kinds.toml')
+        self.types = self._load('types.toml')
+        self.constants = self._load('constants.toml')
+        self.datatypes = self._load('datatypes.toml')
+        self.reductions = self.datatypes.pop('reductions')
+        self.chapters = {}               # file name -> chapter attributes
+        self.functions = []
+        for path in sorted((FOLDER / 'functions').glob('*.toml')):
+            self._load_chapter(path)
+        self.handle_of_kind = {k: v['c'] for k, v in self.kinds.items() if v.get('c') in self.types['handles']}
+        self._check()
+
+    @staticmethod
+    def _load(name):
+        with open(FOLDER / name, 'rb') as file:
+            return tomllib.load(file)
+
+    def _load_chapter(self, path):
+        with open(path, 'rb') as file:
+            tables = tomllib.load(file)
+        chapter = tables.pop('chapter')
+        self.chapters[path.stem] = chapter
+        for name, table in tables.items():
+            unknown = set(table) - FUNCTION_KEYS
+            if unknown:
+                raise SystemExit(f'{path.name}: {name} has unknown attributes {sorted(unknown)}')
+            self.functions.append(Function(
+                name=name, chapter=path.stem, says=table['says'], since=table['since'], deprecated=table.get('deprecated'),
+                large_count=table.get('large_count', False), returns=table.get('returns', 'int'), value=table.get('value', False),
+                core=table.get('core', name.removeprefix('MPI_').lower()), state=table.get('state', chapter.get('state', 'active')),
+                raises_on=table.get('raises_on', chapter.get('raises_on', '?')),
+                parameters=[self._parameter(path, name, line) for line in table.get('parameters', '').splitlines() if line]))
+
+    def _parameter(self, path, function, line):
+        name, kind, direction, *rest = line.split()
+        match = re.fullmatch(r'(\w+)(?:\[([\w*]+)\])?(?:\[(\d+)\])?', kind)
+        if not match or match[1] not in self.kinds:
+            raise SystemExit(f'{path.name}: {function}: parameter {name} has the unknown kind "{kind}"')
+        if direction not in ('in', 'out', 'inout'):
+            raise SystemExit(f'{path.name}: {function}: parameter {name} has the unknown direction "{direction}"')
+        options = dict(word.split('=', 1) for word in rest if '=' in word)
+        flags = frozenset(word for word in rest if '=' not in word)
+        unknown = (flags - PARAMETER_FLAGS) | (set(options) - PARAMETER_OPTIONS)
+        if unknown:
+            raise SystemExit(f'{path.name}: {function}: parameter {name} has unknown flags {sorted(unknown)}')
+        return Parameter(name, match[1], direction, match[2], int(match[3] or 0), flags, options)
+
+    def _check(self):
+        names = set()
+        for function in self.functions:
+            if function.name in names:
+                raise SystemExit(f'{function.name} is described twice')
+            names.add(function.name)
+            parameters = {p.name for p in function.parameters}
+            if len(parameters) != len(function.parameters):
+                raise SystemExit(f'{function.name}: two parameters have the same name')
+            if function.raises_on == '?':
+                function.raises_on = self._first_with_handler(function)
+            for p in function.parameters:
+                if p.array and not p.array.startswith('MPI_') and p.array != '*' and p.array not in parameters:
+                    raise SystemExit(f'{function.name}: the length of {p.name} is no parameter: {p.array}')
+
+    @staticmethod
+    def _first_with_handler(function):
+        for p in function.parameters:
+            if p.kind in ('comm', 'win', 'file', 'session') and p.direction != 'out':
+                return p.name
+        return ''
+
+    def value_of(self, name):
+        """The value of a constant or datatype."""
+        if name in self.datatypes:
+            return self.datatypes[name]['value']
+        return next(g['values'][name]['value'] for g in self.constants.values() if name in g['values'])
+
+
+def c_parameter(description, p, large):
+    """One parameter as it stands in a C prototype."""
+    if p.kind == 'varargs':
+        return '...'
+    if p.kind == 'function':
+        callback = p.options['fn']
+        if large and callback + '_c' in description.types['callbacks']:
+            callback += '_c'
+        return f'{callback} *{p.name}'
+    kind = description.kinds[p.kind]
+    base = kind['large'] if large and 'large' in kind else kind['c']
+    const = 'const ' if p.direction == 'in' and not p.has('mutable') else ''
+    star = '' if base.endswith('*') else ' '
+    if p.kind in ('string', 'buffer', 'logical'):
+        return f'{const}{base} *{p.name}'
+    if p.kind == 'attribute' or p.kind == 'memory':  # the address of a pointer, passed as void *
+        return f'void *{p.name}'
+    if p.kind in ('string_list', 'string_lists') or (p.kind == 'argument_list' and p.has('by_value')):
+        return f'{"char *" if p.kind == "argument_list" else base}{p.name}[]'
+    if p.row:
+        return f'{const}{base} {p.name}[][{p.row}]'
+    if p.array:
+        return f'{const}{base}{star}{p.name}[]'
+    if p.kind == 'status':
+        return f'{const}{base} *{p.name}'
+    if (p.direction == 'in' and not p.has('pointer')) or p.has('by_value'):
+        return f'{base}{star}{p.name}'
+    return f'{base}{star}*{p.name}'
+
+
+def c_prototype(description, function, name, large):
+    """The C prototype of one form of a function under the given name, without the semicolon."""
+    parameters = ', '.join(c_parameter(description, p, large) for p in function.in_form(large)) or 'void'
+    return f'{function.returns} {name}({parameters})'

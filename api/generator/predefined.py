@@ -1,0 +1,60 @@
+"""src/datatype/generated/predefined.h: the table of predefined datatypes."""
+
+from .text import NOTICE
+
+
+def generate(description, output):
+    types = {n: d for n, d in description.datatypes.items() if 'element' in d}
+    elements = sorted({d['element'] for d in types.values()} | {d['index'] for d in types.values() if 'index' in d}, key=element_order)
+    ops = sorted({op for allowed in description.reductions.values() for op in allowed}, key=description.value_of)
+    lines = [
+        '// The predefined datatypes of the MPI-5.0 ABI: handle, name, what they hold, and which predefined operations they allow.',
+        '// Sizes are those of x86-64 and aarch64 Linux, and of Fortran with default kinds. A pair has a value and an index.',
+        f'// {NOTICE}', '#pragma once', '', '#include <cstddef>', '#include <cstdint>', '',
+        'namespace lanyard::predefined {', '',
+        '// What one number of a datatype is; float16 to float128 are the IEEE formats, boolean is one byte.',
+        'enum class Element : uint8_t {', '    none,', *[f'    {e},' for e in elements], '};', '',
+        '// The reduction groups of the standard.',
+        'enum class ReductionGroup : uint8_t {', '    none,', *[f'    {g},' for g in description.reductions], '};', '']
+    lines += ['// The predefined operations that a group allows: a bit for each, numbered by the handle value less 0x20.',
+              'constexpr uint64_t operation_bit(int op_value) { return uint64_t{1} << (op_value - 0x20); }', '',
+              'constexpr uint64_t allowed_operations(ReductionGroup group) {', '    switch (group) {']
+    for group, allowed in description.reductions.items():
+        bits = 0
+        for op in allowed:
+            bits |= 1 << (description.value_of(op) - 0x20)
+        lines.append(f'    case ReductionGroup::{group}: return 0x{bits:x};  // {" ".join(o.removeprefix("MPI_") for o in allowed)}')
+    lines += ['    case ReductionGroup::none: break;', '    }', '    return 0;', '}', '']
+    lines += ['struct Type {', '    int value;  // the handle', '    const char *name;', '    Element element;',
+              '    Element index;  // the second part of a pair', '    uint8_t size, extent, alignment;',
+              '    uint8_t index_offset;  // of the second part of a pair, else 0', '    uint8_t external32_size;',
+              '    ReductionGroup group;', '    bool optional;  // a library may lack it', '};', '']
+    lines += ['// In the order of the handles; a synonym appears under its main name only.', f'inline constexpr Type types[{len(types)}] = {{']
+    width = max(len(n) for n in types) + 3
+    for name, d in types.items():
+        lines.append('    ' + row(name, d, width, types))
+    lines += ['};', '']
+    sizes = {'short': 2, 'int': 4, 'long': 8, 'long long': 8, 'float': 4, 'double': 8, 'long double': 16, 'wchar_t': 4, 'bool': 1}
+    lines += [f'static_assert(sizeof({c}) == {size});' for c, size in sizes.items()]
+    lines += ['', '}  // namespace lanyard::predefined']
+    output.write('src/datatype/generated/predefined.h', lines)
+
+
+def element_order(name):
+    families = ('int', 'uint', 'float', 'long_double', 'complex', 'logical', 'boolean', 'byte', 'character')
+    family = max((f for f in families if name.startswith(f)), key=len)
+    digits = ''.join(c for c in name if c.isdigit())
+    return families.index(family), int(digits or 1000)
+
+
+def row(name, d, width, types):
+    extent = d.get('extent', d['size'])
+    offset = 0
+    if 'index' in d:
+        index = next(t for t in types.values() if t['element'] == d['index'] and 'index' not in t)
+        value_size = d['size'] - index['size']
+        offset = -(-value_size // index['alignment']) * index['alignment']
+    quoted = f'"{name}",'
+    return (f'{{0x{d["value"]:03x}, {quoted:<{width}} Element::{d["element"]}, Element::{d.get("index", "none")}, {d["size"]}, {extent}, '
+            f'{d["alignment"]}, {offset}, {d.get("external32", d["size"])}, ReductionGroup::{d.get("group", "none")}, '
+            f'{"true" if d.get("optional") else "false"}}},')
