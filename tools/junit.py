@@ -1,0 +1,126 @@
+"""Reads JUnit files (ctest, GoogleTest, pytest, tests/mpi4py/run) into one list of cases and prints the summary.
+
+Used by tools/test. A GoogleTest program that ctest runs as one test counts by its own cases; a program that ended badly
+without a failed case (a crash writes no report) counts as one failed test.
+"""
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import xml.etree.ElementTree as xml
+
+# A skip of such a test is a failure for root on Linux: nothing it needs is refused there.
+MUST_RUN_AS_ROOT = re.compile(r"(^|[^a-z])(lab|sanitizers?|[atu]b?san|memcheck)([^a-z]|$)", re.IGNORECASE)
+
+
+class Case:
+    """One test: where it belongs, its name, outcome (passed, failed, skipped), a sentence and the output kept for failures."""
+
+    def __init__(self, suite, name, outcome, message="", text="", labels=()):
+        self.suite, self.name, self.outcome, self.message, self.text = suite, name, outcome, message, text
+        self.labels = tuple(labels)
+
+
+def outcome_of(node):
+    """(outcome, message, text) of a <testcase>."""
+    for tag in ("failure", "error"):
+        found = node.find(tag)
+        if found is not None:
+            return "failed", found.get("message") or "", found.text or ""
+    found = node.find("skipped")
+    if found is not None:
+        return "skipped", found.get("message") or (found.text or ""), ""
+    if node.get("status") in ("notrun", "disabled"):
+        return "skipped", "disabled in its source", ""
+    return "passed", "", ""
+
+
+def read(path, suite):
+    """The cases of a JUnit file as pytest, GoogleTest and our own scripts write it."""
+    cases = []
+    for node in xml.parse(path).getroot().iter("testcase"):
+        outcome, message, text = outcome_of(node)
+        if outcome == "skipped":
+            message = re.sub(r"^\S+:\d+\s*", "", message).replace("Skipped: ", "").strip()  # drop GoogleTest's file:line
+        cases.append(Case(f"{suite} {node.get('classname') or ''}".strip(), node.get("name"), outcome, message, text))
+    return cases
+
+
+def ctest_commands(build):
+    """Of each ctest test the program it starts and its labels."""
+    listing = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True, check=True)
+    for test in json.loads(listing.stdout)["tests"]:
+        labels = [value for prop in test.get("properties", ()) if prop["name"] == "LABELS" for value in prop["value"]]
+        yield test["name"], pathlib.Path(test.get("command", [""])[0]).name, labels
+
+
+def read_ctest(path, details, build, suite):
+    """The cases of ctest's report; GoogleTest programs run as one test are opened up with the files in `details`."""
+    programs = {name: (program, labels) for name, program, labels in ctest_commands(build)}
+    times_used = collections.Counter(program for program, _ in programs.values())
+    cases = []
+    for node in xml.parse(path).getroot().iter("testcase"):
+        name = node.get("name")
+        program, labels = programs.get(name, ("", ()))
+        outcome, message, text = outcome_of(node)
+        output = node.findtext("system-out") or ""
+        if node.get("status") == "fail":
+            outcome = "failed"
+        report = details / f"{program}.xml"
+        if times_used[program] == 1 and report.exists():
+            opened = read(report, f"{suite} {name}")
+            for case in opened:
+                case.labels = labels
+            if outcome == "failed" and not any(case.outcome == "failed" for case in opened):
+                opened.append(Case(suite, name, "failed", "ended badly after its last test", output, labels))
+            cases += opened
+            continue
+        if outcome == "skipped":
+            message = skip_reason(output) or message
+        cases.append(Case(suite, name, outcome, message or node.get("message", ""), output if outcome == "failed" else "", labels))
+    return cases
+
+
+def skip_reason(output):
+    """A program that skips prints a line 'skipped: reason'; GoogleTest prints the reason after file:line."""
+    found = re.search(r"^(?:skipped|skip):\s*(.+)$", output, re.IGNORECASE | re.MULTILINE)
+    if found:
+        return found.group(1).strip()
+    found = re.search(r"^\S+:\d+: Skipped\n(.*)$", output, re.MULTILINE)
+    return found.group(1).strip() if found else ""
+
+
+def judge_skips(cases, root):
+    """Turns skips that root has no excuse for into failures."""
+    for case in cases:
+        words = " ".join((case.name, case.suite.partition(" ")[2], *case.labels))
+        if root and case.outcome == "skipped" and MUST_RUN_AS_ROOT.search(words):
+            case.outcome, case.message = "failed", f"skipped, though it runs as root: {case.message}"
+
+
+def print_skips(cases):
+    """Every skip with its reason; tests that share a suite and a reason share a line."""
+    groups = collections.defaultdict(list)
+    for case in cases:
+        if case.outcome == "skipped":
+            groups[case.suite, case.message or "no reason given"].append(case.name)
+    for (suite, reason), names in groups.items():
+        print(f"skipped: {suite}: {', '.join(names)}: {reason}")
+
+
+def summarise(cases, root):
+    """Prints failures, skips and the closing line; returns the exit code."""
+    judge_skips(cases, root)
+    print_skips(cases)
+    for case in cases:
+        if case.outcome == "failed":
+            print(f"failed: {case.suite}: {case.name}: {case.message}")
+            lines = case.text.strip().splitlines()
+            for line in lines[-20:]:
+                print(f"    {line}")
+    count = collections.Counter(case.outcome for case in cases)
+    if not cases:
+        print("no test ran")
+    print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
+    return 1 if count["failed"] or not count["passed"] else 0

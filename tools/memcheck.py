@@ -1,0 +1,63 @@
+"""Runs the GoogleTest programs and the mpi tests of a build under valgrind's memcheck; used by 'make test-all'.
+
+A program is a failure when memcheck reports an error in it, or when it fails under memcheck. Tests that are about time or
+load say so with the ctest label "timing" and are left out here, as they are meaningless ten times slower.
+"""
+import json
+import os
+import subprocess
+
+import junit
+
+VALGRIND = ["valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite",
+            "--fair-sched=yes", "--trace-children=no", "--child-silent-after-fork=yes"]
+
+
+def commands(build):
+    """(name, command, environment) of each ctest test that can run under valgrind."""
+    listing = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True, check=True)
+    for test in json.loads(listing.stdout)["tests"]:
+        properties = {entry["name"]: entry["value"] for entry in test.get("properties", ())}
+        labels = properties.get("LABELS", ())
+        command = test.get("command", ())
+        if not command or "timing" in labels or "all" in labels or not is_program(command[-1]) and not is_program(command[0]):
+            continue
+        environment = dict(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", ()))
+        yield test["name"], under_valgrind(command), environment
+
+
+def is_program(path):
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+def under_valgrind(command):
+    """'mpirun -n 3 PROGRAM ...' becomes 'mpirun -n 3 valgrind PROGRAM ...'; any other program goes behind valgrind itself."""
+    if os.path.basename(command[0]) in ("mpirun", "mpiexec"):
+        for position, word in enumerate(command[1:], 1):
+            if is_program(word):
+                return [*command[:position], *VALGRIND, *command[position:]]
+    return [*VALGRIND, *command]
+
+
+def run(build, environment, results):
+    """One case a program."""
+    cases = []
+    for name, command, extra in commands(build):
+        values = {**environment, **extra, "LANYARD_TEST_SECONDS": "5"}
+        values.pop("GTEST_OUTPUT", None)
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=values, cwd=build,
+                                  timeout=600, check=False)
+            text, status = done.stdout.decode(errors="replace"), done.returncode
+        except subprocess.TimeoutExpired as late:
+            text, status = (late.stdout or b"").decode(errors="replace"), "none after 600 s"
+        (results / f"memcheck-{name.replace('/', '-')}.log").write_text(text)
+        if status in (0, 77):
+            cases.append(junit.Case("memcheck", name, "passed"))
+        else:
+            cases.append(junit.Case("memcheck", name, "failed", f"exit code {status} under valgrind", text))
+    return cases
