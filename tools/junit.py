@@ -47,6 +47,11 @@ def read(path, suite):
     return cases
 
 
+def test_folder(build):
+    """Where ctest finds its tests: the folder whose CMakeLists.txt enables testing."""
+    return build if (build / "CTestTestfile.cmake").exists() else build / "tests"
+
+
 def ctest_commands(build):
     """Of each ctest test the program it starts and its labels."""
     listing = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True, check=True)

@@ -1,0 +1,56 @@
+"""The summary of tools/test: reading reports, judging skips, the closing line."""
+import importlib.util
+import pathlib
+
+import pytest
+
+SPEC = importlib.util.spec_from_file_location("junit", pathlib.Path(__file__).resolve().parents[2] / "tools" / "junit.py")
+junit = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(junit)
+
+
+def summary(capsys, cases, root=False):
+    code = junit.summarise(cases, root)
+    return code, capsys.readouterr().out.splitlines()
+
+
+def test_closing_line_counts_and_code_follows_failures(capsys):
+    cases = [junit.Case("s", "a", "passed"), junit.Case("s", "b", "skipped", "no such machine"), junit.Case("s", "c", "passed")]
+    code, lines = summary(capsys, cases)
+    assert (code, lines) == (0, ["skipped: s: b: no such machine", "2 passed, 0 failed, 1 skipped"])
+    code, lines = summary(capsys, [*cases, junit.Case("s", "d", "failed", "1 is not 2", "line one\nline two")])
+    assert code == 1
+    assert lines[-4:] == ["failed: s: d: 1 is not 2", "    line one", "    line two", "2 passed, 1 failed, 1 skipped"]
+
+
+def test_no_test_at_all_is_a_failure(capsys):
+    assert summary(capsys, []) == (1, ["no test ran", "0 passed, 0 failed, 0 skipped"])
+
+
+@pytest.mark.parametrize(("root", "outcome"), [(True, "failed"), (False, "skipped")])
+def test_a_lab_or_sanitizer_test_skipped_for_root_is_a_failure(root, outcome):
+    for case in (junit.Case("release tests.lab.test_hosts", "two_hosts", "skipped", "no namespaces"),
+                 junit.Case("debug", "sanitizer leak check", "skipped"), junit.Case("debug", "x", "skipped", labels=["lab"])):
+        junit.judge_skips([case], root)
+        assert case.outcome == outcome
+
+
+def test_other_skips_stay_skips_for_root():
+    case = junit.Case("debug unit", "available_labels", "skipped", "two processors needed")
+    junit.judge_skips([case], True)
+    assert case.outcome == "skipped"
+
+
+def test_reports_are_read(tmp_path):
+    path = tmp_path / "report.xml"
+    path.write_text('<testsuites><testsuite><testcase classname="C" name="ok"/>'
+                    '<testcase classname="C" name="bad"><failure message="why">details</failure></testcase>'
+                    '<testcase classname="C" name="off"><skipped message="file.cc:12&#10;no namespaces"/></testcase></testsuite></testsuites>')
+    cases = [(case.name, case.outcome, case.message) for case in junit.read(path, "s")]
+    assert cases == [("ok", "passed", ""), ("bad", "failed", "why"), ("off", "skipped", "no namespaces")]
+
+
+def test_reasons_of_skips_are_found_in_output():
+    assert junit.skip_reason("some line\nskipped: needs two processors\n") == "needs two processors"
+    assert junit.skip_reason("/a/b.cc:12: Skipped\nno namespaces\n[  SKIPPED ]") == "no namespaces"
+    assert junit.skip_reason("nothing") == ""

@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""Checks what the style page asks for and a machine can see; part of 'make test'.
+
+    tools/tidy.py [--root DIR]
+
+Include direction, file and function length, line width, no goto, macro allow-list, no unreferenced settings, no notes to
+come back later, '#pragma once'. Prints one line a finding and exits 1 when there is any. tools/tidy_exemptions.txt names
+known offenders, 'rule path' or 'rule path:name' a line; an exemption that is no longer needed, or that was not on the
+list's first version, is a finding too, so the list only shrinks.
+"""
+import argparse
+import ast
+import pathlib
+import re
+import subprocess
+import sys
+
+# Layers, lowest first; a file may include its own folder and folders of lower rows.
+LAYERS = (("base",), ("config",), ("net", "datatype"), ("path",), ("link",), ("engine",), ("p2p",), ("coll",), ("comm", "rma", "io", "tool"),
+          ("api",), ("doors",))
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+# Beside the layers: what stands outside the library and the few headers through which both meet.
+BESIDE = {"launch": ("base", "config"), "tools": ("base", "config")}
+CROSSINGS = {
+    ("launch", "engine/wait_record.h"),     # mpirun reads what ranks wait for
+    ("api", "launch/bootstrap.h"),          # the library asks its launcher who it is
+    ("tools", "api/generated/coverage.h"),  # lanyard info --coverage
+}
+MACROS = {"LANYARD_MUST"}  # each is worth its price; a new one needs a reason in review
+FEATURE_MACROS = {"_GNU_SOURCE", "_POSIX_C_SOURCE", "_DEFAULT_SOURCE"}
+
+FILE_LINES_WARN, FILE_LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 400, 500, 70, 150
+C_SUFFIXES = {".c", ".cc", ".h", ".hpp", ".inc"}
+FOLDERS = ("src", "tests", "tools", "api", "bench", "examples", ".ci")
+
+
+class Finding:
+    def __init__(self, rule, path, line, text, name=""):
+        self.rule, self.path, self.line, self.text, self.name = rule, path, line, text, name
+
+    def exemptions(self):
+        return {f"{self.rule} {self.path}", f"{self.rule} {self.path}:{self.name}"}
+
+
+def strip_code(text):
+    """C or C++ text with comments, strings and character constants blanked; line structure is kept."""
+    def blank(match):
+        found = match.group(0)
+        return re.sub(r"[^\n]", " ", found) if found.startswith("/") else '""' + "\n" * found.count("\n")
+    pattern = r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\''
+    return re.sub(pattern, blank, text, flags=re.DOTALL)
+
+
+def without_preprocessor(code):
+    """Directives blanked, so that braces in macros do not count."""
+    return re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda found: "\n" * found.group(0).count("\n"), code, flags=re.MULTILINE)
+
+
+def c_functions(code):
+    """(name, first line, lines) of every function body in stripped C++ text: an opening brace, outside any function, after a statement with
+    parentheses that is neither a type, a namespace nor an initialiser."""
+    code = without_preprocessor(code)
+    depth_in_function, stack, statement_start = 0, [], 0
+    for found in re.finditer(r"[{};]", code):
+        mark, position = found.group(0), found.start()
+        if mark == "{":
+            if depth_in_function:
+                depth_in_function += 1
+                continue
+            head = code[statement_start:position]
+            if is_function_head(head):
+                first = statement_start + len(head) - len(head.lstrip())
+                stack.append(("function", first, function_name(head)))
+                depth_in_function = 1
+            else:
+                stack.append(("other", position, ""))
+        elif mark == "}":
+            if depth_in_function > 1:
+                depth_in_function -= 1
+                continue
+            depth_in_function = 0
+            if stack:
+                kind, first, name = stack.pop()
+                if kind == "function":
+                    line = code.count("\n", 0, first) + 1
+                    yield name, line, code.count("\n", first, position) + 1
+        if not depth_in_function:
+            statement_start = position + 1
+
+
+def is_function_head(head):
+    head = re.sub(r"\[\[.*?\]\]", " ", head)
+    head = re.sub(r"^\s*template\s*<[^{]*?>\s*(?=\w)", " ", head)
+    if "(" not in head or re.match(r"\s*(extern\s*\"\"\s*$|namespace\b|enum\b)", head):
+        return False
+    if re.match(r"\s*(class|struct|union)\b", head) and not re.search(r"\)\s*(const|noexcept|override)*\s*$", head):
+        return False
+    before_parameters = head.split("(", 1)[0]
+    return "=" not in before_parameters or "operator" in before_parameters
+
+
+def function_name(head):
+    found = re.search(r"([~\w:]+|operator\s*\S+)\s*\(", head)
+    return found.group(1) if found else "?"
+
+
+def check_c(path, text, source_root):
+    code = strip_code(text)
+    lines = code.splitlines()
+    for name, line, length in c_functions(code):
+        if length > FUNCTION_LINES_MAX:
+            yield Finding("function-length", path, line, f"{name} has {length} lines; a function fits on a screen ({FUNCTION_LINES_MAX})", name)
+    for number, line in enumerate(lines, 1):
+        if re.search(r"\bgoto\b", line):
+            yield Finding("goto", path, number, "goto is not used here")
+        defined = re.match(r"\s*#\s*define\s+(\w+)", line)
+        if defined and path.startswith("src/") and defined.group(1) not in MACROS | FEATURE_MACROS:
+            yield Finding("macro", path, number, f"macro {defined.group(1)} is not on the list in tools/tidy.py: prefer a function or constant",
+                          defined.group(1))
+    if path.endswith(".h") and path.startswith("src/") and "#pragma once" not in text:
+        yield Finding("pragma-once", path, 1, "a header has '#pragma once'")
+    if path.startswith("src/"):
+        yield from check_includes(path, text, source_root)
+
+
+def check_includes(path, text, source_root):
+    folder = path.split("/")[1]
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        if not found:
+            continue
+        target = found.group(1)
+        if not (source_root / target).exists():
+            yield Finding("include", path, number, f'"{target}" is not a path from src/ (or does not exist)', target)
+        elif not may_include(folder, target):
+            yield Finding("include", path, number, f"{folder} may not include {target}: see the layers in ARCHITECTURE.md", target)
+
+
+def may_include(folder, target):
+    other = target.split("/")[0]
+    if other == folder or (folder, target) in CROSSINGS:
+        return True
+    if folder in BESIDE:
+        return other in BESIDE[folder]
+    return folder in RANK and other in RANK and RANK[other] < RANK[folder]
+
+
+def check_python(path, text):
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        yield Finding("syntax", path, error.lineno or 1, f"not Python: {error.msg}")
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            length = node.end_lineno - node.lineno + 1
+            if length > FUNCTION_LINES_MAX:
+                text = f"{node.name} has {length} lines; a function fits on a screen ({FUNCTION_LINES_MAX})"
+                yield Finding("function-length", path, node.lineno, text, node.name)
+
+
+def check_text(path, text):
+    lines = text.splitlines()
+    if len(lines) > FILE_LINES_MAX:
+        yield Finding("file-length", path, 1, f"{len(lines)} lines; at most {FILE_LINES_MAX}")
+    for number, line in enumerate(lines, 1):
+        if len(line) > WIDTH_MAX:
+            yield Finding("width", path, number, f"{len(line)} columns; at most {WIDTH_MAX}")
+        if re.search(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b", line):
+            yield Finding("note", path, number, "notes to come back later belong into an issue")
+
+
+def check_settings(root):
+    """Every member of the table of settings is read somewhere outside src/config."""
+    header = root / "src/config/settings.h"
+    if not header.exists():
+        return
+    body = re.search(r"struct Settings \{(.*?)\n\};", strip_code(header.read_text()), re.DOTALL)
+    members = re.findall(r"(\w+)\s*(?:=[^;]*)?;", body.group(1)) if body else []
+    if not members:
+        yield Finding("setting", "src/config/settings.h", 1, "struct Settings was not found")
+    sources = [path for path in (root / "src").rglob("*") if path.suffix in C_SUFFIXES and "config" not in path.parts]
+    used = "\n".join(strip_code(path.read_text(errors="replace")) for path in sources)
+    for member in members:
+        if not re.search(rf"(\.|->){member}\b", used):
+            yield Finding("setting", "src/config/settings.h", 1, f"setting '{member}' is not used anywhere", member)
+
+
+def is_generated(path, text):
+    return "generated" in path.split("/") or re.search(r"generated by", "\n".join(text.splitlines()[:5]), re.IGNORECASE) is not None
+
+
+def files(root):
+    """(path from the root, text) of everything we wrote."""
+    listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", *FOLDERS], capture_output=True, text=True, check=False)
+    names = listed.stdout.splitlines() if listed.returncode == 0 else [
+        str(path.relative_to(root)) for folder in FOLDERS for path in (root / folder).rglob("*")]
+    for name in sorted(set(names)):
+        path = root / name
+        if path.is_file() and not path.is_symlink():
+            try:
+                yield name, path.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                continue
+
+
+def is_python(path, text):
+    return path.endswith(".py") or text.startswith("#!/usr/bin/env python3")
+
+
+def is_code(path, text):
+    return pathlib.PurePath(path).suffix in C_SUFFIXES | {".py", ".sh", ".cmake"} or path.endswith("CMakeLists.txt") or text.startswith("#!")
+
+
+def findings_in(root):
+    warnings = []
+    findings = []
+    for path, text in files(root):
+        if is_generated(path, text) or not is_code(path, text):
+            continue
+        findings += check_text(path, text)
+        if FILE_LINES_WARN < len(text.splitlines()) <= FILE_LINES_MAX:
+            warnings.append(f"{path}: {len(text.splitlines())} lines; {FILE_LINES_WARN} are a good size")
+        if pathlib.PurePath(path).suffix in C_SUFFIXES:
+            findings += check_c(path, text, root / "src")
+        elif is_python(path, text):
+            findings += check_python(path, text)
+    return findings + list(check_settings(root)), warnings
+
+
+def read_exemptions(text):
+    return [line.split("#")[0].strip() for line in text.splitlines() if line.split("#")[0].strip()]
+
+
+def first_exemptions(root, name):
+    """The list as it was first committed, or None where history does not tell."""
+    added = subprocess.run(["git", "-C", root, "log", "--diff-filter=A", "--format=%H", "--", name], capture_output=True, text=True, check=False)
+    if added.returncode != 0 or not added.stdout.split():
+        return None
+    shown = subprocess.run(["git", "-C", root, "show", f"{added.stdout.split()[-1]}:{name}"], capture_output=True, text=True, check=False)
+    return read_exemptions(shown.stdout) if shown.returncode == 0 else None
+
+
+def apply_exemptions(root, findings):
+    """Findings that no exemption covers, and one for each exemption that is stale or new."""
+    name = "tools/tidy_exemptions.txt"
+    listed = read_exemptions((root / name).read_text()) if (root / name).exists() else []
+    covered = {exemption for finding in findings for exemption in finding.exemptions()}
+    remaining = [finding for finding in findings if not finding.exemptions() & set(listed)]
+    first = first_exemptions(root, name)
+    for exemption in listed:
+        if exemption not in covered:
+            remaining.append(Finding("exemption", name, 1, f"'{exemption}' is no longer needed: take it out"))
+        elif first is not None and exemption not in first:
+            remaining.append(Finding("exemption", name, 1, f"'{exemption}' is new: the list only shrinks"))
+    return remaining
+
+
+def main():
+    parser = argparse.ArgumentParser(description="check the style rules a machine can see")
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    options = parser.parse_args()
+    findings, warnings = findings_in(options.root)
+    for warning in warnings:
+        print(f"warning: {warning}")
+    remaining = apply_exemptions(options.root, findings)
+    for finding in remaining:
+        print(f"{finding.path}:{finding.line}: {finding.rule}: {finding.text}")
+    sys.exit(1 if remaining else 0)
+
+
+if __name__ == "__main__":
+    main()
