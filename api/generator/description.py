@@ -10,9 +10,10 @@ import re
 import tomllib
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent
-PARAMETER_FLAGS = {'committed', 'async', 'mutable', 'pointer', 'by_value', 'large_only', 'null', 'positive', 'optional_out', 'any'}
-PARAMETER_OPTIONS = {'fn', 'at', 'unless_in_place', 'overflow', 'error', 'filled'}
-FUNCTION_KEYS = {'says', 'since', 'deprecated', 'large_count', 'returns', 'parameters', 'core', 'state', 'raises_on', 'value'}
+PARAMETER_FLAGS = {'async', 'by_value', 'committed', 'in_place', 'large_only', 'mutable', 'null', 'nullable', 'pointer', 'positive'}
+PARAMETER_OPTIONS = {'at', 'elements', 'error', 'fn', 'overflow', 'unless_in_place'}
+FUNCTION_KEYS = {'says', 'since', 'deprecated', 'large_count', 'returns', 'parameters', 'core', 'door', 'state', 'raises_on', 'tell_form',
+                 'value'}
 
 
 @dataclasses.dataclass
@@ -40,6 +41,8 @@ class Function:
     returns: str                         # the C type returned; int is an error code unless `value`
     value: bool                          # returns a value and no error
     core: str                            # the typed function that does the work, without "lanyard_"
+    door: str | None                     # or the function of the door that does it (src/doors), of a few instructions
+    tell_form: bool                      # the typed function is told whether the large-count form was called
     state: str                           # 'active' between initialisation and finalisation, 'always' at any time
     raises_on: str                       # parameter whose error handler is called, '' for that of MPI_COMM_SELF, 'none' for no one's
     parameters: list
@@ -85,8 +88,9 @@ class Description:
             self.functions.append(Function(
                 name=name, chapter=path.stem, says=table['says'], since=table['since'], deprecated=table.get('deprecated'),
                 large_count=table.get('large_count', False), returns=table.get('returns', 'int'), value=table.get('value', False),
-                core=table.get('core', name.removeprefix('MPI_').lower()), state=table.get('state', chapter.get('state', 'active')),
-                raises_on=table.get('raises_on', chapter.get('raises_on', '?')),
+                core=table.get('core', name.removeprefix('MPI_').lower()), door=table.get('door'),
+                tell_form=table.get('tell_form', False),
+                state=table.get('state', chapter.get('state', 'active')), raises_on=table.get('raises_on', chapter.get('raises_on', '?')),
                 parameters=[self._parameter(path, name, line) for line in table.get('parameters', '').splitlines() if line]))
 
     def _parameter(self, path, function, line):

@@ -1,0 +1,80 @@
+// The types in which the doors and the typed functions (generated/core.h) speak: objects instead of handles, 64-bit counts,
+// a status, callbacks. Included by every door and by every file that defines typed functions. Plain values, no threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/abi_constants.h"
+
+namespace lanyard {
+
+struct Comm;
+struct Datatype;
+struct Door;  // door.h
+struct Errhandler;
+struct File;
+struct Group;
+struct Info;
+struct Message;
+struct Op;
+struct Request;
+struct Session;
+struct Win;
+
+// Objects of the tool information interface.
+struct ToolEnum;
+struct CvarHandle;
+struct PvarHandle;
+struct PvarSession;
+struct EventRegistration;
+struct EventInstance;
+
+// A status as the program holds it: the ABI's 8 int, so that a pointer to one passes the door unchanged.
+struct Status {
+    int32_t source;
+    int32_t tag;
+    int32_t error;
+    uint32_t count_low, count_high;  // bytes received, or elements set by the program; the alignment is that of int
+    int32_t cancelled;
+    int32_t reserved[2];
+
+    int64_t count() const { return static_cast<int64_t>(uint64_t{count_high} << 32 | count_low); }
+    void set_count(int64_t count) {
+        count_low = static_cast<uint32_t>(count);
+        count_high = static_cast<uint32_t>(static_cast<uint64_t>(count) >> 32);
+    }
+};
+static_assert(sizeof(Status) == 32 && alignof(Status) == 4);
+
+// An array of counts or displacements in either width, read as 64 bits. The array may be absent.
+struct Counts {
+    const void *data = nullptr;
+    int width = 8;  // bytes of one value: 4 or 8
+
+    explicit operator bool() const { return data != nullptr; }
+    int64_t operator[](int64_t i) const {
+        return width == 4 ? static_cast<const int32_t *>(data)[i] : static_cast<const int64_t *>(data)[i];
+    }
+};
+
+// A function of the program, with the door through which it came: only that door knows how to call it. The value of
+// `function` may also be one of the ABI's constants (0: none, 1: duplicate).
+struct Callback {
+    void (*function)() = nullptr;
+    const Door *door = nullptr;
+    bool large_count = false;  // came through a large-count form: takes MPI_Count where the other takes int
+
+    bool is(uintptr_t constant) const { return reinterpret_cast<uintptr_t>(function) == constant; }
+};
+
+// Special addresses of buffers, and of arrays left out.
+inline bool in_place(const void *buffer) { return reinterpret_cast<uintptr_t>(buffer) == abi::in_place; }
+inline bool unweighted(const int *weights) { return reinterpret_cast<uintptr_t>(weights) == abi::unweighted; }
+inline bool no_weights(const int *weights) { return reinterpret_cast<uintptr_t>(weights) == abi::weights_empty; }
+
+// Tags of the program go from 0 to here (the attribute MPI_TAG_UB).
+inline constexpr int tag_upper_bound = 0x7fffffff;
+
+}  // namespace lanyard
