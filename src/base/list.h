@@ -30,6 +30,7 @@ public:
     void push_back(T &element) { insert_before(head_, element.*member); }
     void push_front(T &element) { insert_before(*head_.next, element.*member); }
     T *front() { return empty() ? nullptr : element_of(head_.next); }
+    Hook *last() { return empty() ? nullptr : head_.previous; }
     T *after(T &element) {
         Hook *next = (element.*member).next;
         return next == &head_ ? nullptr : element_of(next);

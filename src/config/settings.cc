@@ -123,7 +123,7 @@ Error read_settings(char **environment, Settings &settings, std::vector<std::str
         if (std::strncmp(*environment, "LANYARD_", 8) != 0) continue;
         const char *equals = std::strchr(*environment, '=');
         if (!equals) continue;
-        std::string name(*environment, equals);
+        std::string name(static_cast<const char *>(*environment), equals);
         auto row = std::find(known.begin(), known.end(), name);
         if (row != known.end()) {
             if (Error error = set_value(settings, setting_table()[static_cast<size_t>(row - known.begin())], equals + 1)) return error;

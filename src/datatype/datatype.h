@@ -1,6 +1,7 @@
-// Datatypes: what a datatype handle stands for, and how its bytes are reached. A datatype is immutable once made (names
-// and attributes apart) and counted; its layout is normalised once (layout.h), at construction or commit, and a Cursor
-// (cursor.h) walks `count` of them: a byte position in the packed stream is all its resume state. MPI-5.0 chapter 5.
+// Datatypes: what a datatype handle stands for, and how its bytes are reached. A datatype is immutable once made (names,
+// attributes and the commit mark apart) and counted; its layout is normalised once (layout.h), when it is made, and a
+// Cursor (cursor.h) walks `count` of them: a byte position in the packed stream is all its resume state.
+// Made by construct.h, predefined ones found by predefined.h. MPI-5.0 chapter 5.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,8 @@
 
 #include "base/error.h"
 #include "base/object.h"
+#include "base/pool.h"
+#include "datatype/generated/predefined.h"
 
 namespace lanyard {
 
@@ -18,21 +21,22 @@ struct Layout;          // layout.h
 struct Attributes;      // comm/attributes.h
 struct TypeDefinition;  // definition.h: combiner and arguments, for get_envelope and get_contents
 
-// The element kinds that reductions and external32 know; predefined.h maps each predefined datatype to one.
-enum class ElementKind : uint8_t;
-
 struct Datatype : Object {
     int64_t size = 0;  // bytes of data of one element
     int64_t lower_bound = 0;
     int64_t extent = 0;
     int64_t true_lower_bound = 0;
     int64_t true_extent = 0;
-    bool contiguous = false;  // `count` elements are one run of count * size bytes beginning at the buffer's address
+    int64_t elements = 0;  // basic elements in one (a pair is two), as MPI_Get_elements counts them
+    int32_t alignment = 1;
+    bool contiguous = false;       // `count` elements are one run of count * size bytes beginning at the buffer's address
+    bool explicit_bounds = false;  // bounds were set by MPI_Type_create_resized, here or inside (they then rule alone)
     bool committed = false;
-    bool supported = true;  // an optional type that this build does not have is false, and its size is MPI_UNDEFINED
-    ElementKind element{};  // of a predefined type
-    std::shared_ptr<const Layout> layout;
-    std::shared_ptr<const TypeDefinition> definition;
+    bool supported = true;  // an optional type that this build does not have is false: MPI_Type_size gives MPI_UNDEFINED
+    const predefined::Type *basic = nullptr;  // of a predefined type: its elements, what reductions it allows
+    int64_t origin = 0;                       // where the first byte of the packed stream lies, from the element's address
+    std::shared_ptr<const Layout> layout;     // of one element, from `origin` on; nullptr when size is 0
+    std::shared_ptr<const TypeDefinition> definition;  // nullptr when predefined
     std::string name;
     Attributes *attributes = nullptr;  // owned; freed by the layer that makes them
 };
@@ -46,5 +50,11 @@ struct Buffer {
     int64_t bytes() const { return count * datatype->size; }
     bool contiguous() const { return datatype->contiguous; }
 };
+
+// Datatypes that the program makes live here; predefined ones in their own table (predefined.h).
+ObjectPool<Datatype> &datatype_pool();
+
+// Ends one use. The last one destroys a datatype, and with it its uses of the datatypes it was made from.
+void release(Datatype &datatype);
 
 }  // namespace lanyard

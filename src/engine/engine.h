@@ -1,16 +1,18 @@
 // The engine of one runtime: one owner at a time polls the paths, runs what is ready and fires timers. It has no locks
-// inside; taking it is one compare-and-swap. Threads that find it taken wait for it or for their own completion.
-// Waiting is here and nowhere else (wait.h): spin, yield, sleep.
+// inside; taking it is one compare-and-swap. Threads that find it taken wait for it, or for their own completion.
+// Waiting is here and nowhere else; how long to spin and when to sleep is the Idle's decision.
 //
 // Thread rule: functions marked [owner] need the engine taken by the calling thread (EngineGuard).
+// Of several threads that sleep one is the watcher: it sleeps where other processes wake this one; the rest sleep each on
+// a word of their own until their completion or until the watcher leaves and names a successor.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "base/list.h"
+#include "base/spin_lock.h"
 #include "engine/completion.h"
 #include "engine/idle.h"
 #include "path/path.h"
@@ -20,7 +22,7 @@ namespace lanyard {
 // Work to be done at the next step, once: a schedule whose steps became ready, a protocol that found no room.
 struct Task {
     Hook hook;
-    void (*run)(Task &) = nullptr;
+    int (*run)(Task &) = nullptr;  // returns the work done; may make itself ready again
 };
 
 // Looked at on every step until unlinked: memory that another process changes (shared-memory collectives).
@@ -31,17 +33,22 @@ struct Poller {
 
 class Engine {
 public:
-    Engine(std::vector<Path *> paths, Sink &sink, Idle &idle);
+    Engine(Sink &sink, Idle &idle) : sink_(sink), idle_(idle) {}
+    Engine(const Engine &) = delete;
+    Engine &operator=(const Engine &) = delete;
+
+    void add_path(Path &path) { paths_.push_back(&path); }
 
     bool try_take() {
-        uint32_t expected = 0;
-        return owned_.load(std::memory_order_relaxed) == 0 && owned_.compare_exchange_strong(expected, 1, std::memory_order_acquire);
+        uint32_t expected = free;
+        return owned_.compare_exchange_strong(expected, taken, std::memory_order_acquire, std::memory_order_relaxed);
     }
     void take() {
         if (!try_take()) take_slowly();
     }
     void give_up() {
-        if (owned_.exchange(0, std::memory_order_release) == 2) wake_contender();
+        if (sleepers_.load(std::memory_order_relaxed)) tell_sleepers();
+        if (owned_.exchange(free, std::memory_order_release) == taken_and_wanted) wake_contender();
     }
 
     // [owner] One turn of everything; the amount of work done, 0 when nothing moved.
@@ -50,25 +57,38 @@ public:
     void ready(Task &task) {
         if (!task.hook.linked()) tasks_.push_back(task);
     }
+    // [owner] Polls `poller` on every step from now on.
     void watch(Poller &poller) { pollers_.push_back(poller); }
 
-    // Not owning the engine: drives it (or lets another thread) until waiter.done(). Returns early, false, when `interrupted`
-    // says so (used by the launcher-facing abort path); else true.
-    void wait(Waiter &waiter);
-    // [owner] The same for the blocking calls' fast path: steps while owning until the completion is done; may give the engine up
-    // and take it again in between.
-    void wait_owned(const Completion &completion);
-    // A nonblocking call that found nothing: after several of these in a row the processor is given away once.
-    void found_nothing();
-    void found_something() { empty_tests_ = 0; }
-
-    uint64_t now_ns() const { return now_ns_; }
+    // [owner] Drives the engine until the completion is done. Gives it up in between where others want it or it sleeps.
+    void wait_owned(Completion &completion);
+    // [owner] The same for several completions that count this waiter down.
+    void wait_owned(Waiter &waiter);
+    // [owner] One turn on behalf of a test that found nothing; where ranks outnumber processors every few of these in a row
+    // give the processor away.
+    void step_for_test();
+    void found_something() { fruitless_tests_ = 0; }
 
 private:
+    static constexpr uint32_t free = 0, taken = 1, taken_and_wanted = 2;
+
+    // A thread asleep for its waiter.
+    struct Sleeper {
+        Hook hook;
+        Waiter *waiter;
+        std::atomic<uint32_t> signal{0};
+        bool watcher = false;
+    };
+
     void take_slowly();
     void wake_contender();
+    void let_contenders_in();
+    void sleep(Waiter &waiter);
+    void tell_sleepers();
+    uint64_t deadline_ns() const;
 
-    alignas(64) std::atomic<uint32_t> owned_{0};  // 0 free, 1 taken, 2 taken and somebody sleeps for it
+    alignas(64) std::atomic<uint32_t> owned_{free};
+    std::atomic<uint32_t> sleepers_{0};
     std::atomic<int32_t> contenders_{0};
     std::vector<Path *> paths_;
     Sink &sink_;
@@ -76,7 +96,11 @@ private:
     List<Task, &Task::hook> tasks_;
     List<Poller, &Poller::hook> pollers_;
     uint64_t now_ns_ = 0;
-    uint32_t empty_tests_ = 0;
+    uint32_t fruitless_tests_ = 0;
+
+    SpinLock sleeping_lock_;
+    List<Sleeper, &Sleeper::hook> sleeping_;
+    bool watched_ = false;
 };
 
 class EngineGuard {

@@ -1,5 +1,5 @@
-// Where a runtime waits when it has nothing to do. Two kinds: the policy of rule 4 for real processes (spin, yield,
-// sleep; wait.h) and the simulator's, which hands over to the other ranks of the test in virtual time.
+// What a runtime does when a step found nothing: spin, give the processor away, or sleep. Two kinds: the policy for real
+// processes (wait_policy.h) and the simulator's, which hands over to the other ranks of the test in virtual time.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,19 @@ namespace lanyard {
 
 class Idle {
 public:
+    enum class Action { spin, yield, sleep };
+
     virtual ~Idle() = default;
-    // Called after the `idle_turns`-th step in a row that did nothing (1 is the first). Without the engine owned.
-    // Returns when it makes sense to step again; sleeps at most until deadline_ns.
-    virtual void pause(uint32_t idle_turns, uint64_t deadline_ns) = 0;
-    // A test that found nothing: gives the processor away where ranks outnumber processors.
+    // What to do after the `idle_turns`-th step in a row that did nothing (1 is the first), which began at idle_since_ns.
+    virtual Action next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) = 0;
     virtual void yield() = 0;
-    // Wakes a thread of this runtime that sleeps in pause(), because another thread of it did something.
+
+    // Sleeping: arm() declares the intention to every process that may publish something; the caller steps once more; sleep()
+    // returns at once if anything was published since arm(), else when it is, when wake() is called, or at the deadline.
+    virtual void arm() = 0;
+    virtual void sleep(uint64_t deadline_ns) = 0;
+    virtual void disarm() = 0;
+    // From another thread of the same runtime.
     virtual void wake() = 0;
 };
 

@@ -91,15 +91,19 @@ int number_in(const char *text, int otherwise) {
 Error check_foreign_job(const std::string &why_not_pmi) {
     // A launcher that says "one process" and also sets PMIx or PMI ranks has started just this one.
     if (number_in(getenv("OMPI_COMM_WORLD_SIZE"), 0) == 1 || number_in(getenv("PMI_SIZE"), 0) == 1) return {};
+    const ForeignSign *first = nullptr;
+    std::string to_forget;
     for (const ForeignSign &sign : foreign_signs) {
         const char *value = getenv(sign.variable);
         if (!value || (sign.is_size && number_in(value, 0) <= 1)) continue;
-        std::string seen = std::string("this process was started by ") + sign.launcher + " as one of several (" + sign.variable + "=" + value +
-                           "), but it cannot join them" + (why_not_pmi.empty() ? "" : ": " + why_not_pmi) + "; running as rank 0 of 1 would be wrong";
-        std::string remedy = std::string("what to do: ") + sign.remedy + "; to run it alone on purpose, start it with env -u " + sign.variable;
-        return Error(ErrorClass::other, seen + "\n" + remedy);
+        if (!first) first = &sign;
+        to_forget += std::string(" -u ") + sign.variable;
     }
-    return {};
+    if (!first) return {};
+    std::string seen = std::string("this process was started by ") + first->launcher + " as one of several (" + first->variable + "=" +
+                       getenv(first->variable) + "), but it cannot join them" + (why_not_pmi.empty() ? "" : ": " + why_not_pmi) +
+                       "; running as rank 0 of 1 would be wrong";
+    return Error(ErrorClass::other, seen + "\nwhat to do: " + first->remedy + "; to run it alone on purpose, start it with env" + to_forget);
 }
 
 bool is_open_socket(int fd) {

@@ -1,7 +1,22 @@
-// Point-to-point messages of one runtime: matching and the protocols (short, eager, rendezvous). The only sink of the
-// paths. Called by the API, by collectives and by communicator creation, always by the engine's owner.
+// Point-to-point messages of one runtime: matching and the protocols. The sink of every path. Called by the API, by
+// collectives and by communicator creation, always by the engine's owner.
+//
+// Protocols, by size and by the peer's credit:
+//   short       up to inline_payload bytes: beside the envelope, costs no credit
+//   eager       up to the eager limit while the peer's credit lasts: payload with the envelope, kept by the receiver if need be
+//   rendezvous  the rest, and synchronous sends: only an offer travels. The receiver that matches it reads the bytes from the
+//               sender's memory (path.get) and answers `finished`; where that is refused it answers `clear_to_send` with its id,
+//               the sender pushes bulk frames to (id, offset), and the receiver completes when every byte is there.
+// Sender               Receiver (reads)        |  Sender               Receiver (two copies)
+//   rendezvous ------>  match                  |    rendezvous ------>  match
+//              <------  finished (after get)   |               <------  clear_to_send
+//                                              |    bulk, bulk ------>  complete
+// A send completes when its bytes are copied (short, eager, bulk accepted) or the receiver said `finished`.
+// Credit: payload of eager messages that the receiver has not consumed, bounded per peer; returned in envelopes, by one of its
+// own when half of it is owed. Envelopes themselves are never held back.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -9,9 +24,133 @@
 #include "config/settings.h"
 #include "engine/engine.h"
 #include "p2p/transfer.h"
+#include "p2p/transfer_table.h"
 #include "path/path.h"
 
 namespace lanyard {
 
-class Messenger;
-std::unique_ptr<Messenger> make_messenger(std::vector<Path *> paths, uint32_t own_peer, const Settings &settings);
+// A message that came before its receive. Of an offer (rendezvous) `inlined` holds the RendezvousOffer; eager payload that does
+// not fit there is kept in memory of its own.
+struct Unexpected : MatchEntry {
+    Envelope envelope;
+    uint32_t peer = no_peer;
+    uint32_t size = 0;  // bytes of payload kept
+    std::byte *payload = nullptr;
+    alignas(8) std::byte inlined[inline_payload];
+};
+
+struct RendezvousOffer {
+    uint64_t sender_id;
+    uint64_t address;  // of the contiguous bytes in the sender's memory; 0: not readable in one piece
+};
+
+struct ClearToSend {
+    uint64_t receiver_id;
+    uint64_t bytes;  // at most this many
+};
+
+// Since the start; `sent` and `matched` of all ranks let an observer prove that nothing is in flight.
+struct MessageCounts {
+    uint64_t sent = 0;
+    uint64_t matched = 0;
+    uint64_t unexpected_bytes = 0;  // kept now
+};
+
+class Messenger final : public Sink {
+public:
+    Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers);
+    ~Messenger() override;
+    Messenger(const Messenger &) = delete;
+    Messenger &operator=(const Messenger &) = delete;
+
+    // Before the first message: the path that reaches the peer.
+    void route(uint32_t peer, Path &path);
+    Engine &engine() { return engine_; }
+    uint32_t own_peer() const { return own_peer_; }
+    uint32_t peer_count() const { return static_cast<uint32_t>(peers_.size()); }
+
+    // The blocking send's short way: true when the message has been copied and nothing more is to be done; else nothing has
+    // happened and the caller starts a Transfer.
+    bool send_now(uint32_t peer, const MatchKey &key, const Buffer &buffer);
+    // Start a described transfer; its completion may come before the return.
+    void send(Transfer &transfer);
+    void receive(Transfer &transfer);
+    // The earliest stored message that a receive with this key would take, else nullptr; take() removes it from matching, and
+    // receive_taken() receives it (mprobe, mrecv).
+    Unexpected *probe(const MatchKey &key) { return static_cast<Unexpected *>(unexpected_.find_message(key)); }
+    void take(Unexpected &message);
+    void receive_taken(Transfer &transfer, Unexpected &message);
+    // A posted receive is withdrawn at once if nothing matched it; an offered send is withdrawn at the receiver, which answers.
+    void cancel(Transfer &transfer);
+
+    // Nothing is owed to any peer and no peer owes anything.
+    bool quiet() const { return waiting_peers_ == 0 && transfers_.empty(); }
+    const MessageCounts &counts() const { return counts_; }
+    MatchQueue &posted() { return posted_; }
+    MatchQueue &unexpected() { return unexpected_; }
+
+    void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
+    void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) override;
+    void sent(uint64_t token) override;
+    void lost(uint32_t peer, Error reason) override;
+
+private:
+    struct CreditReturn : Outgoing {
+        uint32_t peer = no_peer;
+    };
+    struct Peer {
+        Path *path = nullptr;
+        size_t eager_limit = 0;
+        int64_t credit_left = 0;  // bytes of eager payload it may still be sent
+        int64_t credit_owed = 0;  // bytes consumed here, to be returned
+        List<Outgoing, &Outgoing::outgoing_hook> outgoing;
+        CreditReturn credit_return;  // its place in the queue when credit must travel alone
+        bool lost = false;
+    };
+    struct Reply;  // a control envelope that found no room
+    struct FlushTask : Task {
+        Messenger *messenger = nullptr;
+    };
+
+    // messenger.cc: envelopes, in order
+    Sent transmit(Peer &peer, uint32_t number, Envelope &envelope, Payload payload);
+    void start(uint32_t peer, Outgoing &outgoing);
+    void reply(uint32_t peer, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload = nullptr, size_t size = 0);
+    static int flush_all(Task &task);
+    static bool flush_reply(Messenger &messenger, Outgoing &outgoing);
+    static bool flush_credit(Messenger &messenger, Outgoing &outgoing);
+    void consumed(uint32_t peer, size_t payload);
+    void finish(Transfer &transfer);
+    void fail(Transfer &transfer, Error error);
+
+    // send.cc
+    bool eager_fits(const Peer &peer, int64_t bytes) const;
+    static bool flush_eager(Messenger &messenger, Outgoing &outgoing);
+    static bool flush_offer(Messenger &messenger, Outgoing &outgoing);
+    void cleared(uint64_t id, const ClearToSend &clear);
+    static int push_on(Task &task);
+    void withdrawn(uint64_t id, bool was_withdrawn);
+
+    // receive.cc
+    void deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    void accept_offer(Transfer &transfer, uint32_t peer, const Envelope &envelope, const RendezvousOffer &offer);
+    static int read_on(Task &task);
+    void ask_for_bulk(Transfer &transfer);
+    void store(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    void withdraw(uint32_t peer, uint64_t sender_id);
+    void drop(Unexpected &message);
+
+    Engine &engine_;
+    const Settings &settings_;
+    uint32_t own_peer_;
+    std::vector<Peer> peers_;
+    MatchQueue posted_;
+    MatchQueue unexpected_;
+    TransferTable transfers_;
+    MessageCounts counts_;
+    size_t waiting_peers_ = 0;  // with something outgoing
+    FlushTask flush_task_;
+    std::vector<std::unique_ptr<Unexpected>> spare_;
+};
+
+}  // namespace lanyard

@@ -1,51 +1,64 @@
 // One send or receive on its way, wherever it lives: inside a request, on the stack of a blocking call, or in a step of
 // a collective schedule. The caller fills the description, starts it with Messenger (messenger.h) while owning the
-// engine, and is told by `completion`. Must not move or vanish before completion.
+// engine, and is told by `completion`. Must not move or vanish before completion. Ready to be used again after it.
 #pragma once
 
 #include <cstdint>
 
 #include "base/error.h"
 #include "base/list.h"
-#include "datatype/datatype.h"
+#include "datatype/cursor.h"
 #include "engine/completion.h"
+#include "engine/engine.h"
+#include "p2p/match.h"
+#include "path/envelope.h"
 
 namespace lanyard {
 
-constexpr int32_t any_source = -1;
-constexpr int32_t any_tag = -2;
+class Messenger;
+
 constexpr uint32_t no_peer = UINT32_MAX;
 
 enum class SendMode : uint8_t { standard, synchronous, ready };
 
-struct Unexpected;
+// Something owed to a peer for which there was no room yet: flushed in order, before anything newer is sent.
+struct Outgoing {
+    Hook outgoing_hook;
+    bool (*flush)(Messenger &, Outgoing &) = nullptr;  // false: still no room
+};
 
-struct Transfer {
-    // Described by the caller.
+// Key (match.h): context of the communicator, with collective_bit for collective traffic; rank: of a send my rank in the
+// communicator, of a receive the rank wanted or any_source; tag, or any_tag.
+struct Transfer : MatchEntry, Outgoing, Task {
     Buffer buffer;
-    uint64_t context = 0;     // of the communicator, with collective_bit for collective traffic
     uint32_t peer = no_peer;  // the other side in the peer table; no_peer in a receive from any source
-    int32_t rank = 0;         // send: my rank in the communicator, told to the receiver. receive: the rank wanted, or any_source
-    int32_t tag = 0;          // receive: or any_tag
     SendMode mode = SendMode::standard;
     uint32_t check = 0;
 
     // The result, valid once complete.
+    bool cancelled = false;
     int32_t matched_rank = any_source;
     int32_t matched_tag = any_tag;
     int64_t received = 0;  // bytes
-    bool cancelled = false;
     Error error;
 
     Completion completion;
 
     // The messenger's own.
-    Hook queue_hook;   // posted receives, in order of posting
-    Hook bucket_hook;  // the same, by (context, rank, tag)
-    uint64_t id = 0;   // names this transfer to the peer; 0 when the peer need not know
-    uint64_t moved = 0;
-    uint64_t remote_id = 0;
-    uint8_t state = 0;
+    enum class State : uint8_t { idle, queued, offered, moving } state = State::idle;
+    bool cancelling = false;
+    uint32_t data_peer = no_peer;  // whose bytes these are, once matched
+    Messenger *messenger = nullptr;
+    uint64_t id = 0;              // names this transfer to the peer; 0 when the peer need not know
+    uint64_t remote_id = 0;       // the peer's transfer
+    uint64_t remote_address = 0;  // of its bytes, where they can be read directly
+    uint64_t moved = 0;           // bytes done
+    uint64_t wanted = 0;          // bytes to move in all
+    Cursor cursor;
+
+    Transfer() = default;
+    Transfer(const Transfer &) = delete;
+    Transfer &operator=(const Transfer &) = delete;
 };
 
 }  // namespace lanyard

@@ -6,9 +6,9 @@
 // - Peers are numbers of the runtime's peer table. Lane 0 (send) is ordered per peer and carries envelopes, each with up
 //   to max_eager() bytes of payload; bulk (send_bulk) carries bytes addressed by (receive id, offset), in any order, and
 //   envelopes go between its frames.
-// - send and send_bulk answer `done` (the payload has been taken, nothing follows), `pending` (exactly one
-//   Sink::sent(token) comes later, from inside poll) or `full` (nothing was taken; try again after a later poll).
-//   `full` is the only back-pressure. Nothing blocks.
+// - send answers `done` (the payload has been copied) or `full` (nothing was taken; try again after a later poll). send_bulk
+//   may also answer `pending`: exactly one Sink::sent(token) comes later, from inside poll, and the bytes stay untouched until
+//   then. `full` is the only back-pressure. Nothing blocks.
 // - A dead peer is reported once, by Sink::lost; afterwards sends to it answer `done` and vanish.
 // - All functions are called by the owner of the engine only.
 #pragma once
@@ -50,7 +50,7 @@ public:
     // An envelope has come with `size` bytes of payload at `payload`, valid during the call only.
     virtual void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) = 0;
     virtual void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
-    // A send that was `pending` has left its buffer.
+    // A send_bulk that was `pending` has left its buffer.
     virtual void sent(uint64_t token) = 0;
     virtual void lost(uint32_t peer, Error reason) = 0;
 };
@@ -60,11 +60,12 @@ public:
     virtual ~Path() = default;
 
     virtual const char *name() const = 0;
-    // The best eager payload of one envelope on this path; p2p asks for no more.
+    // The most payload of one envelope, and of one bulk frame (at most max_bulk_frame); p2p asks for no more.
     virtual size_t max_eager() const = 0;
+    virtual size_t max_bulk() const = 0;
     virtual bool reaches(uint32_t peer) const = 0;
 
-    virtual Sent send(uint32_t peer, const Envelope &envelope, Payload payload, uint64_t token) = 0;
+    virtual Sent send(uint32_t peer, const Envelope &envelope, Payload payload) = 0;
     virtual Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) = 0;
 
     // Can memory of the peer be read and written directly? Then get/put move `bytes` between the local runs and the remote address.

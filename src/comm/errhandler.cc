@@ -1,0 +1,48 @@
+#include "comm/errhandler.h"
+
+#include "base/abi_constants.h"
+
+namespace lanyard {
+namespace {
+
+Errhandler &make_predefined_errhandler(int abi_value, Errhandler::Action action) {
+    auto *handler = new Errhandler;  // lives for ever
+    handler->abi_value = abi_value;
+    handler->action = action;
+    return *handler;
+}
+
+}  // namespace
+
+ObjectPool<Errhandler> &errhandler_pool() {
+    static auto &pool = *new ObjectPool<Errhandler>;
+    return pool;
+}
+
+Errhandler &errors_are_fatal() {
+    static Errhandler &handler = make_predefined_errhandler(abi::errors_are_fatal, Errhandler::Action::fatal);
+    return handler;
+}
+
+Errhandler &errors_abort() {
+    static Errhandler &handler = make_predefined_errhandler(abi::errors_abort, Errhandler::Action::abort);
+    return handler;
+}
+
+Errhandler &errors_return() {
+    static Errhandler &handler = make_predefined_errhandler(abi::errors_return, Errhandler::Action::give_back);
+    return handler;
+}
+
+void release_errhandler(Errhandler *handler) {
+    if (handler && !handler->predefined() && handler->let_go()) errhandler_pool().destroy(handler);
+}
+
+void replace_errhandler(Errhandler *&place, Errhandler &handler) {
+    if (!handler.predefined()) handler.hold();
+    Errhandler *before = place;
+    place = &handler;
+    release_errhandler(before);
+}
+
+}  // namespace lanyard

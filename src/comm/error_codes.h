@@ -1,0 +1,38 @@
+// Error codes a program sees (MPI-5.0 sections 9.4 and 9.5): the standard's classes; classes, codes and strings the
+// program adds; and codes that stand for one failure and its sentence. Belongs to the process; thread-safe.
+//
+// A failure's code is 1 << 30 | generation << 16 | slot << 8 | class: the last 256 sentences are kept, an older code is
+// recognised by its generation and still has its class.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace lanyard {
+
+// The code to return for a failure of a standard class; MPI_Error_string then gives the sentence.
+int code_of_failure(ErrorClass error_class, std::string_view sentence);
+
+struct CodeMeaning {
+    bool known = false;
+    int error_class = 0;
+    // The sentence of a recent failure or the string the program gave. Without it the class's own text is meant, if the
+    // class is one of the standard's.
+    std::string text;
+    bool has_text = false;
+};
+CodeMeaning meaning_of(int code);
+
+int add_error_class();
+Error add_error_code(int error_class, int &code);
+Error add_error_string(int code, std::string_view text);
+Error remove_error_class(int error_class);
+Error remove_error_code(int code);
+Error remove_error_string(int code);
+
+// The value of the attribute MPI_LASTUSEDCODE: its address stays valid.
+int *last_used_code();
+
+}  // namespace lanyard

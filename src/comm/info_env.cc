@@ -1,0 +1,55 @@
+// What MPI_INFO_ENV and MPI_Info_create_env say about the start of this process: read from the kernel.
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "comm/info.h"
+
+namespace lanyard {
+namespace {
+
+// The words of the command line, as the kernel kept them.
+std::vector<std::string> command_line() {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> words;
+    for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+    return words;
+}
+
+const char *thread_level_name(int level) {
+    switch (level) {
+        case abi::thread_single: return "MPI_THREAD_SINGLE";
+        case abi::thread_funneled: return "MPI_THREAD_FUNNELED";
+        case abi::thread_serialized: return "MPI_THREAD_SERIALIZED";
+        case abi::thread_multiple: return "MPI_THREAD_MULTIPLE";
+        default: return "";
+    }
+}
+
+}  // namespace
+
+void fill_environment(Info &info, const Startup &startup) {
+    // A value that is unknown or longer than a value may be is left out: half a command line would mislead.
+    auto add = [&](const char *key, const std::string &value) {
+        if (!value.empty() && value.size() <= max_info_value_length) info.set(key, value).discard();
+    };
+    auto words = command_line();
+    if (!words.empty()) add("command", words[0]);
+    std::string arguments;
+    for (size_t i = 1; i < words.size(); ++i) arguments += (i > 1 ? " " : "") + words[i];
+    add("argv", arguments);
+    add("maxprocs", std::to_string(startup.maxprocs));
+    add("soft", startup.soft);
+    utsname system{};
+    if (uname(&system) == 0) {
+        add("host", system.nodename);
+        add("arch", system.machine);
+    }
+    char folder[4096];
+    if (getcwd(folder, sizeof folder)) add("wdir", folder);
+    add("thread_level", thread_level_name(startup.thread_level));
+    add("mpi_memory_alloc_kinds", "system,mpi");
+}
+
+}  // namespace lanyard

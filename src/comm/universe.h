@@ -1,0 +1,68 @@
+// What all communicators of one runtime share: the way to send, the pools their objects live in, who this process is and
+// which peers are on its node. Made by the runtime, before the predefined communicators; outlives every communicator.
+// Thread rule: the pools are thread-safe; next_counter is atomic; the rest is set once and only read.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/pool.h"
+#include "comm/comm.h"
+#include "comm/context.h"
+#include "comm/group.h"
+#include "p2p/messenger.h"
+
+namespace lanyard {
+
+// Memory shared by all processes of a node. A team on one node has an area there for its collectives (team.h).
+class NodeMemory {
+public:
+    virtual ~NodeMemory() = default;
+    // Zeroed memory, at an offset that means the same to all processes of the node; nullptr when there is no more.
+    virtual std::byte *allocate(size_t bytes, uint64_t &offset) = 0;
+    virtual std::byte *at(uint64_t offset) = 0;
+    // Gives back what any process of the node allocated; nobody uses it any more.
+    virtual void release(uint64_t offset, size_t bytes) = 0;
+};
+
+struct Universe {
+    Messenger &messenger;
+    Engine &engine;
+    const Settings &settings;
+    uint32_t own_peer = 0;
+    std::vector<uint32_t> node_of_peer;    // by peer; peers on the node of own_peer share its NodeMemory
+    NodeMemory *node_memory = nullptr;     // nullptr: teams have no area
+    size_t (*node_area_bytes)(int size) = nullptr;  // what coll wants for a team of that size; 0: nothing
+    // Ends the whole job with this exit code; the launcher prints `message`. Does not return.
+    void (*abort)(Universe &universe, int code, std::string_view message) = nullptr;
+
+    // Values of the predefined attributes that the launcher knows; undefined where it does not say.
+    int tag_ub = INT32_MAX;
+    int appnum = abi::undefined;
+    int universe_size = abi::undefined;
+
+    ObjectPool<Comm> comms;
+    ObjectPool<Group> groups;
+    Comm *world = nullptr;
+    Comm *self = nullptr;
+    Group *empty_group = nullptr;
+    std::atomic<uint64_t> next_counter{first_free_counter};
+
+    Universe(Messenger &m, const Settings &s, uint32_t peer);
+
+    uint64_t new_context() { return context_of(own_peer, next_counter.fetch_add(1, std::memory_order_relaxed)); }
+    bool share_node(const Peers &peers) const;  // all on one node, whichever
+    bool on_my_node(uint32_t peer) const { return node_of_peer[peer] == node_of_peer[own_peer]; }
+};
+
+// Makes MPI_GROUP_EMPTY, MPI_COMM_SELF and MPI_COMM_WORLD; the world's area, if any, has been found by the runtime.
+Error make_predefined(Universe &universe, Peers world, std::byte *world_area, size_t world_area_bytes);
+// Ends them, in MPI_Finalize: attributes of MPI_COMM_SELF first, newest first (MPI-5.0 11.2.4), then of MPI_COMM_WORLD.
+// Two calls, as the callbacks may still communicate.
+Error delete_predefined_attributes(Universe &universe);
+void free_predefined(Universe &universe);
+
+}  // namespace lanyard

@@ -1,0 +1,43 @@
+// The constructors of derived datatypes. Each checks its arguments, computes bounds and layout, and gives a new datatype
+// with one reference, not committed. The arrays are taken over. Thread-safe. MPI-5.0 sections 5.1.2 to 5.1.7.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "datatype/datatype.h"
+
+namespace lanyard {
+
+using Integers = std::vector<int64_t>;
+
+Error make_contiguous(int64_t count, Datatype &old, Datatype **made);
+// Stride in extents of `old`.
+Error make_vector(int64_t count, int64_t blocklength, int64_t stride, Datatype &old, Datatype **made);
+// Stride in bytes.
+Error make_hvector(int64_t count, int64_t blocklength, int64_t stride, Datatype &old, Datatype **made);
+// Displacements in extents of `old`.
+Error make_indexed(Integers blocklengths, Integers displacements, Datatype &old, Datatype **made);
+// Displacements in bytes.
+Error make_hindexed(Integers blocklengths, Integers displacements, Datatype &old, Datatype **made);
+Error make_indexed_block(int64_t blocklength, Integers displacements, Datatype &old, Datatype **made);
+Error make_hindexed_block(int64_t blocklength, Integers displacements, Datatype &old, Datatype **made);
+Error make_struct(Integers blocklengths, Integers displacements, const std::vector<Datatype *> &types, Datatype **made);
+Error make_resized(Datatype &old, int64_t lower_bound, int64_t extent, Datatype **made);
+// A duplicate is committed when the original is.
+Error make_dup(Datatype &old, Datatype **made);
+
+// Part of an array; `order` is abi::order_c or abi::order_fortran.
+Error make_subarray(Integers sizes, Integers subsizes, Integers starts, int order, Datatype &old, Datatype **made);
+// The part that process `rank` of `processes` has of an array distributed over a grid of them.
+struct Distribution {
+    int64_t processes, rank;
+    Integers sizes;
+    std::vector<int> kinds;      // abi::distribute_block, _cyclic or _none, for each dimension
+    std::vector<int> arguments;  // block sizes, or abi::distribute_dflt_darg
+    std::vector<int> grid;       // processes in each dimension
+    int order;
+};
+Error make_darray(Distribution distribution, Datatype &old, Datatype **made);
+
+}  // namespace lanyard

@@ -1,0 +1,78 @@
+// The arithmetic types behind predefined::Element, where this compiler has them. An optional datatype without its type
+// is listed but not supported.
+#pragma once
+
+#include <cfloat>
+#include <cstdint>
+#include <type_traits>
+
+#include "datatype/generated/predefined.h"
+
+namespace lanyard {
+
+// Stands for a type that the compiler lacks.
+struct NoType {};
+
+#if defined(__FLT16_MANT_DIG__)
+using Float16 = _Float16;
+#else
+using Float16 = NoType;
+#endif
+
+#if LDBL_MANT_DIG == 113
+using Float128 = long double;
+#elif defined(__SIZEOF_FLOAT128__)
+using Float128 = __float128;
+#else
+using Float128 = NoType;
+#endif
+
+using Int128 = __int128;
+
+// Calls body(T{}) with the C++ type of a real element; complex elements give the type of their parts. Characters,
+// bytes, booleans and logicals give an unsigned integer of their size, wide characters aside.
+template <class Body>
+decltype(auto) with_element_type(predefined::Element element, Body body) {
+    using predefined::Element;
+    switch (element) {
+    case Element::int8: return body(int8_t{});
+    case Element::int16: return body(int16_t{});
+    case Element::int32: return body(int32_t{});
+    case Element::int64: return body(int64_t{});
+    case Element::int128: return body(Int128{});
+    case Element::uint16:
+    case Element::logical16: return body(uint16_t{});
+    case Element::uint32:
+    case Element::logical32: return body(uint32_t{});
+    case Element::uint64:
+    case Element::logical64: return body(uint64_t{});
+    case Element::logical128: return body(static_cast<unsigned __int128>(0));
+    case Element::float16:
+    case Element::complex_float16: return body(Float16{});
+    case Element::float32:
+    case Element::complex_float32: return body(float{});
+    case Element::float64:
+    case Element::complex_float64: return body(double{});
+    case Element::float128:
+    case Element::complex_float128: return body(Float128{});
+    case Element::long_double:
+    case Element::complex_long_double: return body(static_cast<long double>(0));
+    case Element::none:
+    case Element::uint8:
+    case Element::logical8:
+    case Element::boolean:
+    case Element::byte:
+    case Element::character: break;
+    }
+    return body(uint8_t{});
+}
+
+constexpr bool is_complex(predefined::Element element) {
+    return element >= predefined::Element::complex_float16 && element <= predefined::Element::complex_long_double;
+}
+
+inline bool element_supported(predefined::Element element) {
+    return with_element_type(element, [](auto zero) { return !std::is_same_v<decltype(zero), NoType>; });
+}
+
+}  // namespace lanyard

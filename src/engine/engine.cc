@@ -1,0 +1,161 @@
+#include "engine/engine.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/futex.h"
+
+namespace lanyard {
+
+namespace {
+constexpr int frames_per_poll = 64;
+constexpr int spins_for_engine = 2000;
+constexpr int yields_for_engine = 20;
+}  // namespace
+
+int Engine::step() {
+    now_ns_ = clock_ns();
+    int work = 0;
+    for (Path *path : paths_) work += path->poll(sink_, frames_per_poll, now_ns_);
+    for (Poller *poller = pollers_.front(); poller;) {
+        Poller *next = pollers_.after(*poller);
+        work += poller->poll(*poller, now_ns_);
+        poller = next;
+    }
+    // What a task makes ready again waits for the next step, so that no task can keep the others out.
+    for (Hook *last = tasks_.last(); last;) {
+        Task *task = tasks_.pop_front();
+        bool was_last = &task->hook == last;
+        work += task->run(*task);
+        if (was_last) break;
+    }
+    return work;
+}
+
+void Engine::wait_owned(Completion &completion) {
+    Waiter waiter;
+    waiter.remaining.store(1, std::memory_order_relaxed);
+    if (completion.await(waiter)) wait_owned(waiter);
+}
+
+void Engine::wait_owned(Waiter &waiter) {
+    uint64_t idle_since_ns = 0;
+    uint32_t idle_turns = 0;
+    while (!waiter.done()) {
+        if (step() > 0) {
+            idle_turns = 0;
+            continue;
+        }
+        if (contenders_.load(std::memory_order_relaxed) > 0) let_contenders_in();
+        if (idle_turns++ == 0) idle_since_ns = now_ns_;
+        switch (idle_.next(idle_turns, idle_since_ns, now_ns_)) {
+            case Idle::Action::spin: break;
+            case Idle::Action::yield:
+                give_up();
+                idle_.yield();
+                take();
+                break;
+            case Idle::Action::sleep: sleep(waiter); break;
+        }
+    }
+}
+
+void Engine::step_for_test() {
+    if (step() > 0) {
+        fruitless_tests_ = 0;
+        return;
+    }
+    if (idle_.next(++fruitless_tests_, now_ns_, now_ns_) == Idle::Action::spin) return;
+    fruitless_tests_ = 0;
+    give_up();
+    idle_.yield();
+    take();
+}
+
+// Owning the engine; owns it again on return.
+void Engine::sleep(Waiter &waiter) {
+    Sleeper self;
+    self.waiter = &waiter;
+    {
+        SpinGuard guard(sleeping_lock_);
+        self.watcher = !watched_;
+        if (self.watcher) watched_ = true;
+        sleeping_.push_back(self);
+        sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    }
+    if (self.watcher) idle_.arm();
+    bool quiet = step() == 0 && !waiter.done();
+    uint64_t deadline = deadline_ns();
+    if (quiet) {
+        give_up();
+        if (self.watcher) idle_.sleep(deadline);
+        else futex_wait(self.signal, 0, 0, false);
+    }
+    if (self.watcher) idle_.disarm();
+    {
+        SpinGuard guard(sleeping_lock_);
+        self.hook.unlink();
+        sleepers_.fetch_sub(1, std::memory_order_relaxed);
+        if (self.watcher) {
+            watched_ = false;
+            // A successor wakes, finds itself alone and becomes the watcher by falling asleep again.
+            if (Sleeper *successor = sleeping_.front()) {
+                successor->signal.store(1, std::memory_order_release);
+                futex_wake(successor->signal, 1, false);
+            }
+        }
+    }
+    if (quiet) take();
+}
+
+// Wakes the threads whose completions this owner has brought about.
+void Engine::tell_sleepers() {
+    SpinGuard guard(sleeping_lock_);
+    for (Sleeper *sleeper = sleeping_.front(); sleeper; sleeper = sleeping_.after(*sleeper)) {
+        if (!sleeper->waiter->done()) continue;
+        if (sleeper->watcher) {
+            idle_.wake();
+        } else {
+            sleeper->signal.store(1, std::memory_order_release);
+            futex_wake(sleeper->signal, 1, false);
+        }
+    }
+}
+
+uint64_t Engine::deadline_ns() const {
+    uint64_t earliest = no_deadline;
+    for (const Path *path : paths_) earliest = std::min(earliest, path->deadline_ns());
+    return earliest;
+}
+
+void Engine::take_slowly() {
+    contenders_.fetch_add(1, std::memory_order_relaxed);
+    for (int turn = 0;; ++turn) {
+        if (owned_.load(std::memory_order_relaxed) == free && try_take()) break;
+        if (turn < spins_for_engine) {
+            cpu_relax();
+        } else if (turn < spins_for_engine + yields_for_engine) {
+            sched_yield();
+        } else {
+            // Taking it by way of "wanted" keeps later sleepers from being forgotten.
+            uint32_t before = owned_.exchange(taken_and_wanted, std::memory_order_acquire);
+            if (before == free) break;
+            futex_wait(owned_, taken_and_wanted, 0, false);
+        }
+    }
+    contenders_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Engine::wake_contender() { futex_wake(owned_, 1, false); }
+
+// An owner that found nothing to do steps aside long enough for one of those who wait to get in.
+void Engine::let_contenders_in() {
+    give_up();
+    for (int turn = 0; turn < 64 && contenders_.load(std::memory_order_relaxed) > 0 && owned_.load(std::memory_order_relaxed) == free; ++turn)
+        cpu_relax();
+    take();
+}
+
+}  // namespace lanyard

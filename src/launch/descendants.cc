@@ -1,0 +1,72 @@
+// The processes that descend from one process; see descendants.h.
+#include "launch/descendants.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace lanyard::launch {
+
+namespace {
+
+struct Process {
+    pid_t pid;
+    pid_t parent;
+};
+
+// Reads state and parent from /proc/PID/stat: "pid (name, which may hold anything) state parent ...".
+bool read_process(const char *pid_text, Process &process, char &state) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid_text);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    char text[512];
+    ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (length <= 0) return false;
+    text[length] = 0;
+    const char *after_name = strrchr(text, ')');
+    process.pid = static_cast<pid_t>(atol(pid_text));
+    return after_name && sscanf(after_name + 1, " %c %d", &state, &process.parent) == 2;
+}
+
+std::vector<Process> living_processes() {
+    std::vector<Process> processes;
+    DIR *folder = opendir("/proc");
+    if (!folder) return processes;
+    while (dirent *entry = readdir(folder)) {
+        Process process{};
+        char state = 0;
+        bool is_process = entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
+        if (is_process && read_process(entry->d_name, process, state) && state != 'Z' && state != 'X') processes.push_back(process);
+    }
+    closedir(folder);
+    return processes;
+}
+
+}  // namespace
+
+void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+std::vector<pid_t> descendants_of(pid_t root) {
+    std::vector<Process> processes = living_processes();
+    std::vector<pid_t> found = {root};
+    for (size_t next = 0; next < found.size(); ++next)
+        for (const Process &process : processes)
+            if (process.parent == found[next]) found.push_back(process.pid);
+    found.erase(found.begin());
+    return found;
+}
+
+int signal_descendants(pid_t root, int signal_number) {
+    std::vector<pid_t> found = descendants_of(root);
+    for (pid_t pid : found) kill(pid, signal_number);
+    return static_cast<int>(found.size());
+}
+
+}  // namespace lanyard::launch

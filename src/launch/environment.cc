@@ -1,0 +1,99 @@
+// The environment of the ranks; see environment.h.
+#include "launch/environment.h"
+
+#include <unistd.h>
+
+#include <climits>
+#include <string_view>
+
+#include "config/settings.h"
+
+namespace lanyard::launch {
+
+namespace {
+
+// What launchers tell their ranks. A job started by a rank of another job must not believe it.
+constexpr std::string_view told_by_launchers[] = {
+    "PMI_", "PMIX_", "OMPI_", "HYDI_", "HYDRA_PROXY", "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=", "MV2_COMM_WORLD_", "LANYARD_JOB=", "LANYARD_RANK=",
+    "LANYARD_SIZE=", "LANYARD_LOCAL_RANK=", "LANYARD_LOCAL_SIZE=", "LANYARD_SEGMENT_FD=",
+};
+
+bool told_by_launcher(std::string_view variable) {
+    for (std::string_view beginning : told_by_launchers)
+        if (variable.starts_with(beginning)) return true;
+    return false;
+}
+
+constexpr const char *abi_library = "libmpi_abi.so.1";
+
+bool names_folder_with_library(std::string_view search_path) {
+    for (size_t at = 0; at <= search_path.size();) {
+        size_t end = std::min(search_path.find(':', at), search_path.size());
+        std::string folder(search_path.substr(at, end - at));
+        if (!folder.empty() && access((folder + "/" + abi_library).c_str(), R_OK) == 0) return true;
+        at = end + 1;
+    }
+    return false;
+}
+
+// Ranks find the library beside this mpirun, unless the user has already named a folder with such a library. The
+// system's own folder is left to the system: naming it would move it before everything else.
+void show_own_library(Variables &variables) {
+    std::string prefix = prefix_folder();
+    std::string folder = prefix + "/lib";
+    if (prefix.empty() || prefix == "/usr" || access((folder + "/" + abi_library).c_str(), R_OK) != 0) return;
+    const char *searched = find_variable(variables, "LD_LIBRARY_PATH");
+    if (searched && names_folder_with_library(searched)) return;
+    set_variable(variables, "LD_LIBRARY_PATH", searched && searched[0] ? folder + ":" + searched : folder);
+}
+
+}  // namespace
+
+std::string prefix_folder() {
+    char own[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own);
+    if (length <= 0) return "";
+    std::string path(own, static_cast<size_t>(length));
+    for (int level = 0; level < 2; ++level) {
+        size_t slash = path.rfind('/');
+        if (slash == std::string::npos) return "";
+        path.resize(slash);
+    }
+    return path;
+}
+
+void set_variable(Variables &variables, const std::string &name, const std::string &value) {
+    std::string text = name + "=" + value;
+    for (std::string &variable : variables)
+        if (variable.compare(0, name.size() + 1, text, 0, name.size() + 1) == 0) {
+            variable = text;
+            return;
+        }
+    variables.push_back(std::move(text));
+}
+
+const char *find_variable(const Variables &variables, const std::string &name) {
+    for (const std::string &variable : variables)
+        if (variable.size() > name.size() && variable[name.size()] == '=' && variable.starts_with(name)) return variable.c_str() + name.size() + 1;
+    return nullptr;
+}
+
+Variables program_environment(const Plan &plan, const Program &program, char **inherited) {
+    Variables variables;
+    for (char **variable = inherited; *variable; ++variable)
+        if (!told_by_launcher(*variable)) variables.emplace_back(*variable);
+    for (const Assignments *assignments : {&plan.environment, &program.exported, &program.own})
+        for (const auto &[name, value] : *assignments) set_variable(variables, name, value);
+    show_own_library(variables);
+    return variables;
+}
+
+Error check_settings(const Variables &variables, std::vector<std::string> &warnings) {
+    std::vector<char *> environment;
+    for (const std::string &variable : variables) environment.push_back(const_cast<char *>(variable.c_str()));
+    environment.push_back(nullptr);
+    Settings settings;
+    return read_settings(environment.data(), settings, warnings);
+}
+
+}  // namespace lanyard::launch

@@ -1,0 +1,59 @@
+// The one place where mpirun waits: descriptors with a handler each, and a time until which to wait at most.
+// Single-threaded. A handler may add and remove descriptors, its own included; events of a removed one are dropped.
+#pragma once
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+namespace lanyard::launch {
+
+class Loop {
+public:
+    using Handler = std::function<void(uint32_t events)>;
+
+    Loop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
+    ~Loop() { close(epoll_); }
+    Loop(const Loop &) = delete;
+    Loop &operator=(const Loop &) = delete;
+
+    // False for files that are always ready (regular files), which need no waiting.
+    bool add(int fd, uint32_t events, Handler handler) {
+        epoll_event event{};
+        event.events = events;
+        event.data.fd = fd;
+        if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) return false;
+        handlers_[fd] = std::make_shared<Handler>(std::move(handler));
+        return true;
+    }
+    void change(int fd, uint32_t events) {
+        epoll_event event{};
+        event.events = events;
+        event.data.fd = fd;
+        epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);
+    }
+    void remove(int fd) {
+        if (handlers_.erase(fd)) epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);
+    }
+    // Waits for events up to timeout_ms (-1: without limit) and handles them.
+    void wait(int timeout_ms) {
+        epoll_event events[64];
+        int count = epoll_wait(epoll_, events, 64, timeout_ms);
+        for (int i = 0; i < count; ++i) {
+            auto entry = handlers_.find(events[i].data.fd);
+            if (entry == handlers_.end()) continue;
+            std::shared_ptr<Handler> handler = entry->second;  // kept alive while it removes itself
+            (*handler)(events[i].events);
+        }
+    }
+
+private:
+    int epoll_;
+    std::unordered_map<int, std::shared_ptr<Handler>> handlers_;
+};
+
+}  // namespace lanyard::launch

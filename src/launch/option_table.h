@@ -1,0 +1,75 @@
+// The options of mpirun as data, and the other paragraphs of its help and manual page.
+#pragma once
+
+namespace lanyard::launch {
+
+enum class Option {
+    ranks, exported, everyone, own, folder, tag, output, out_pattern, err_pattern, timeout, standard_input, bind,
+    hosts, ranks_per_host, as_always, other_hosts, help, version, manual,
+};
+
+struct OptionRow {
+    Option option;
+    const char *names;      // without dashes, separated by spaces; the first is the one shown first
+    const char *arguments;  // words that follow it, for people; "" when none does
+    const char *sentence;   // "" keeps it out of the help
+};
+
+inline constexpr OptionRow option_table[] = {
+    {Option::ranks, "n np c", "N", "Start N ranks of the program that follows (1 if left out). They may outnumber the processors."},
+    {Option::exported, "x", "NAME[=VALUE]",
+     "Set a variable for this program and those after it. All of mpirun's environment is passed on; NAME alone only checks that it is there."},
+    {Option::everyone, "genv", "NAME VALUE", "Set a variable for the ranks of all programs (also written NAME=VALUE)."},
+    {Option::own, "env", "NAME VALUE", "Set a variable for the ranks of this program alone (also written NAME=VALUE)."},
+    {Option::folder, "wdir wd", "DIR", "Start this program, and those after it, in folder DIR."},
+    {Option::tag, "l tag-output prepend-rank", "", "Begin every line of output with its rank, as in \"[3] \". Lines are never mixed."},
+    {Option::output, "output", "DIR", "Write what rank N prints into the file DIR/rank-N.out instead."},
+    {Option::out_pattern, "outfile-pattern", "NAME", "Write standard output of each rank into a file; %r in its name stands for the rank, %h for the host."},
+    {Option::err_pattern, "errfile-pattern", "NAME", "The same for standard error."},
+    {Option::timeout, "timeout", "SECONDS", "End the job when it runs longer, saying what each rank waits for, with exit code 124."},
+    {Option::standard_input, "stdin", "RANK|none", "Which rank reads mpirun's standard input (0 if left out); the others read nothing."},
+    {Option::bind, "bind-to", "none|core|auto",
+     "Keep each rank on a processor core of its own (core), nowhere in particular (none), or within one memory domain where the machine has several (auto, the default)."},
+    {Option::hosts, "host hosts H", "NAMES", ""},
+    {Option::ranks_per_host, "ppn perhost N", "N", ""},
+    {Option::as_always, "oversubscribe allow-run-as-root", "", ""},
+    {Option::other_hosts, "hostfile machinefile f", "FILE", ""},
+    {Option::help, "help h", "", "Print this text."},
+    {Option::version, "version V", "", "Print the version."},
+    {Option::manual, "manual", "", ""},
+};
+
+inline constexpr const char *usage_line = "mpirun [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM [ARGUMENTS]]...";
+
+inline constexpr const char *summary = "start the ranks of an MPI program on this machine";
+
+inline constexpr const char *description[] = {
+    "mpirun (also called mpiexec) starts several copies of a program, the ranks of one MPI job, waits for them and passes on what they print. "
+    "Programs separated by ':' make up one job. It prints nothing of its own when all goes well.",
+    "When a rank fails, mpirun says which one and why, ends the others and every process they have started, and exits with the code of the first rank that failed. "
+    "The signals HUP, INT, TERM, USR1, USR2, ALRM, CONT, TSTP and WINCH are passed on to the ranks; a second INT or TERM ends the job. "
+    "QUIT (Ctrl-\\) prints what each rank is waiting for and leaves them running.",
+    "Ranks are offered PMI-1 on an inherited descriptor, so programs built for MPICH and its relatives start as well.",
+};
+
+struct Outcome {
+    const char *code;
+    const char *sentence;
+};
+inline constexpr Outcome exit_codes[] = {
+    {"0", "All ranks ended with exit code 0."},
+    {"2", "The command line could not be understood."},
+    {"124", "The time of --timeout was over."},
+    {"126", "The program is there but cannot be executed."},
+    {"127", "The program was not found."},
+    {"128+N", "The first rank that failed was killed by signal N."},
+    {"other", "The exit code of the first rank that failed, or the code given to MPI_Abort."},
+};
+
+inline constexpr Outcome variables[] = {
+    {"LANYARD_SHM_DIR", "Folder in which the memory shared by the ranks is made (/dev/shm if not set)."},
+    {"MPIEXEC_TIMEOUT", "As --timeout, which goes before it."},
+    {"LANYARD_RANK, LANYARD_SIZE, LANYARD_LOCAL_RANK, LANYARD_LOCAL_SIZE", "Set for every rank, for scripts between mpirun and the program."},
+};
+
+}  // namespace lanyard::launch

@@ -1,0 +1,315 @@
+// Parsing the command line of mpirun, and the texts made of the same table; see options.h.
+#include "launch/options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "config/settings.h"
+#include "launch/option_table.h"
+
+namespace lanyard::launch {
+
+namespace {
+
+constexpr int most_ranks = 65536;
+
+std::vector<std::string> split(const std::string &text, char separator) {
+    std::vector<std::string> parts;
+    for (size_t at = 0; at <= text.size();) {
+        size_t end = std::min(text.find(separator, at), text.size());
+        parts.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return parts;
+}
+
+const OptionRow *find_option(const std::string &name) {
+    for (const OptionRow &row : option_table)
+        for (const std::string &known : split(row.names, ' '))
+            if (known == name) return &row;
+    return nullptr;
+}
+
+std::string nearest_option(const std::string &name) {
+    std::vector<std::string> known;
+    for (const OptionRow &row : option_table)
+        for (const std::string &one : split(row.names, ' '))
+            if (row.sentence[0]) known.push_back(one);
+    return nearest_name(name, known);
+}
+
+template <class Number>
+bool read_number(const std::string &text, Number &number) {
+    auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return !text.empty() && trouble == std::errc{} && end == text.data() + text.size();
+}
+
+bool names_this_host(const std::string &name) {
+    char own[256] = "";
+    gethostname(own, sizeof own - 1);
+    return name == "localhost" || name == "127.0.0.1" || name == own;
+}
+
+bool is_variable_name(const std::string &name) { return !name.empty() && name.find_first_of(std::string("= \0", 3)) == std::string::npos; }
+
+// Walks over the words once; the first trouble met stays.
+class Parser {
+public:
+    explicit Parser(const std::vector<std::string> &words) : words_(words) {}
+    Parsed parse();
+
+private:
+    void option(const std::string &word);
+    void apply(const OptionRow &row, const std::string &word);
+    void program();
+    void whole_plan();
+    bool argument(const std::string &of, const OptionRow &row, std::string &value);
+    void assign(Assignments &variables, const std::string &of, const OptionRow &row);
+    void set_exported(const std::string &value);
+    void set_ranks(const std::string &of, const std::string &value);
+    void set_hosts(const std::string &of, const std::string &value);
+    void set_stdin(const std::string &value);
+    void set_binding(const std::string &value);
+    void set_timeout(const std::string &of, const std::string &value);
+    void refuse(std::string sentence) {
+        if (parsed_.request != Request::refused) parsed_.trouble = std::move(sentence);
+        parsed_.request = Request::refused;
+    }
+
+    const std::vector<std::string> &words_;
+    size_t next_ = 0;
+    std::optional<std::string> attached_;  // VALUE of --name=VALUE, until an option takes it
+    int ranks_per_host_ = 0;
+    bool program_due_ = true;  // options were read that no program followed yet
+    Program current_;
+    Parsed parsed_;
+};
+
+Parsed Parser::parse() {
+    while (next_ < words_.size() && parsed_.request == Request::run) {
+        const std::string word = words_[next_++];
+        if (word.size() > 1 && word[0] == '-' && word != "--") {
+            option(word);
+            continue;
+        }
+        if (word != "--") --next_;
+        program();
+    }
+    if (parsed_.request == Request::run) whole_plan();
+    return parsed_;
+}
+
+void Parser::option(const std::string &word) {
+    program_due_ = true;
+    std::string name = word.substr(word[1] == '-' ? 2 : 1);
+    attached_.reset();
+    size_t equals = name.find('=');
+    if (equals != std::string::npos) {
+        attached_ = name.substr(equals + 1);
+        name.resize(equals);
+    }
+    const OptionRow *row = find_option(name);
+    if (!row) {
+        std::string near = nearest_option(name);
+        std::string hint = near.empty() ? "see mpirun --help" : fmt::format("did you mean {}{}?", near.size() > 1 ? "--" : "-", near);
+        return refuse(fmt::format("there is no option {}; {}", word.substr(0, word.find('=')), hint));
+    }
+    apply(*row, word);
+    if (attached_ && parsed_.request == Request::run) refuse(fmt::format("{} takes no value", word.substr(0, word.find('='))));
+}
+
+bool Parser::argument(const std::string &of, const OptionRow &row, std::string &value) {
+    if (attached_) {
+        value = *attached_;
+        attached_.reset();
+        return true;
+    }
+    if (next_ >= words_.size()) {
+        refuse(fmt::format("{} needs {} after it", of, row.arguments));
+        return false;
+    }
+    value = words_[next_++];
+    return true;
+}
+
+void Parser::apply(const OptionRow &row, const std::string &word) {
+    Plan &plan = parsed_.plan;
+    if (row.option == Option::everyone) return assign(plan.environment, word, row);
+    if (row.option == Option::own) return assign(current_.own, word, row);
+    std::string value;
+    if (row.arguments[0] && !argument(word, row, value)) return;
+    switch (row.option) {
+        case Option::ranks: return set_ranks(word, value);
+        case Option::exported: return set_exported(value);
+        case Option::folder: current_.folder = value; break;
+        case Option::tag: plan.tag_output = true; break;
+        case Option::output: plan.output_folder = value; break;
+        case Option::out_pattern: plan.out_pattern = value; break;
+        case Option::err_pattern: plan.err_pattern = value; break;
+        case Option::timeout: return set_timeout(word, value);
+        case Option::standard_input: return set_stdin(value);
+        case Option::bind: return set_binding(value);
+        case Option::hosts: return set_hosts(word, value);
+        case Option::ranks_per_host:
+            if (!read_number(value, ranks_per_host_) || ranks_per_host_ < 1) refuse(fmt::format("{} takes a number of ranks, not \"{}\"", word, value));
+            break;
+        case Option::other_hosts:
+            refuse(fmt::format("{} {}: this version starts ranks on this machine only and reads no host files; leave the option out", word, value));
+            break;
+        case Option::help: parsed_.request = Request::help; break;
+        case Option::version: parsed_.request = Request::version; break;
+        case Option::manual: parsed_.request = Request::manual; break;
+        case Option::as_always: case Option::everyone: case Option::own: break;
+    }
+}
+
+void Parser::assign(Assignments &variables, const std::string &of, const OptionRow &row) {
+    std::string name, value;
+    if (!argument(of, row, name)) return;
+    size_t equals = name.find('=');
+    if (equals != std::string::npos) {
+        value = name.substr(equals + 1);
+        name.resize(equals);
+    } else if (!argument(of, row, value)) {
+        return;
+    }
+    if (!is_variable_name(name)) return refuse(fmt::format("{} needs the name of a variable, not \"{}\"", of, name));
+    variables.emplace_back(name, value);
+}
+
+void Parser::set_exported(const std::string &value) {
+    for (const std::string &one : value.find('=') == std::string::npos ? split(value, ',') : std::vector<std::string>{value}) {
+        size_t equals = one.find('=');
+        std::string name = one.substr(0, equals);
+        if (!is_variable_name(name)) return refuse(fmt::format("-x needs the name of a variable, not \"{}\"", one));
+        const char *inherited = getenv(name.c_str());
+        if (equals == std::string::npos && !inherited) return refuse(fmt::format("-x {0}: {0} is not set; write -x {0}=VALUE", name));
+        current_.exported.emplace_back(name, equals == std::string::npos ? inherited : one.substr(equals + 1));
+    }
+}
+
+void Parser::set_ranks(const std::string &of, const std::string &value) {
+    if (!read_number(value, current_.ranks) || current_.ranks < 1 || current_.ranks > most_ranks)
+        refuse(fmt::format("{} takes a number of ranks from 1 to {}, not \"{}\"", of, most_ranks, value));
+}
+
+void Parser::set_hosts(const std::string &of, const std::string &value) {
+    for (const std::string &host : split(value, ','))
+        if (!names_this_host(host.substr(0, host.find(':'))))
+            return refuse(fmt::format("{} {}: this version starts ranks on this machine only, not on \"{}\"; leave the option out", of, value, host));
+}
+
+void Parser::set_stdin(const std::string &value) {
+    int rank = -1;
+    if (value == "none") parsed_.plan.stdin_rank.reset();
+    else if (read_number(value, rank) && rank >= 0) parsed_.plan.stdin_rank = rank;
+    else refuse(fmt::format("--stdin takes one rank or none, not \"{}\"", value));
+}
+
+void Parser::set_binding(const std::string &value) {
+    if (value == "none") parsed_.plan.binding = Binding::none;
+    else if (value == "core") parsed_.plan.binding = Binding::core;
+    else if (value == "auto") parsed_.plan.binding = Binding::automatic;
+    else refuse(fmt::format("--bind-to takes none, core or auto, not \"{}\"", value));
+}
+
+void Parser::set_timeout(const std::string &of, const std::string &value) {
+    double &seconds = parsed_.plan.timeout_s;
+    if (!read_number(value, seconds) || !std::isfinite(seconds) || seconds <= 0 || seconds > 1e9)
+        refuse(fmt::format("{} takes a number of seconds above 0, not \"{}\"", of, value));
+}
+
+// The program and its arguments, up to ':' or the end; what its successor inherits stays in current_.
+void Parser::program() {
+    while (next_ < words_.size() && words_[next_] != ":") current_.words.push_back(words_[next_++]);
+    if (current_.words.empty()) return refuse("a program is missing before ':' or at the end; see mpirun --help");
+    bool more = next_ < words_.size();
+    parsed_.plan.programs.push_back(current_);
+    current_.words.clear();
+    current_.own.clear();
+    current_.ranks = 1;
+    program_due_ = more;
+    if (more) ++next_;
+}
+
+void Parser::whole_plan() {
+    Plan &plan = parsed_.plan;
+    const char *limit = getenv("MPIEXEC_TIMEOUT");
+    if (plan.timeout_s == 0 && limit && limit[0]) set_timeout("MPIEXEC_TIMEOUT", limit);
+    if (plan.programs.empty()) return refuse("no program was named; write mpirun -n N PROGRAM, or see mpirun --help");
+    if (program_due_) return refuse("a program is missing after the last ':'; see mpirun --help");
+    int ranks = plan.ranks();
+    if (ranks > most_ranks) return refuse(fmt::format("{} ranks are more than the {} of one job", ranks, most_ranks));
+    if (plan.stdin_rank && *plan.stdin_rank >= ranks)
+        return refuse(fmt::format("--stdin {}: the job has ranks 0 to {} only", *plan.stdin_rank, ranks - 1));
+    if (ranks_per_host_ && ranks_per_host_ < ranks)
+        return refuse(fmt::format("{} ranks at {} per host need more hosts, and this version starts ranks on this machine only; leave -ppn out", ranks,
+                                  ranks_per_host_));
+    if (!plan.output_folder.empty() && !(plan.out_pattern + plan.err_pattern).empty())
+        return refuse("--output and -outfile-pattern or -errfile-pattern say different things about the same files; use one of them");
+}
+
+std::string spelled(const OptionRow &row) {
+    std::string text;
+    for (const std::string &name : split(row.names, ' ')) text += fmt::format("{}{}{}", text.empty() ? "" : ", ", name.size() > 2 ? "--" : "-", name);
+    return row.arguments[0] ? text + " " + row.arguments : text;
+}
+
+std::string wrapped(std::string_view text, size_t indent, size_t width = 100) {
+    std::string out;
+    std::string line(indent, ' ');
+    for (const std::string &word : split(std::string(text), ' ')) {
+        if (line.size() + word.size() + 1 > width) {
+            out += line + "\n";
+            line.assign(indent, ' ');
+        }
+        line += (line.size() > indent ? " " : "") + word;
+    }
+    return out + line + "\n";
+}
+
+std::string quoted_for_man(std::string_view text) {
+    std::string out;
+    for (char c : text) out += c == '\\' ? "\\e" : c == '-' ? "\\-" : c == '\'' ? "\\(aq" : std::string(1, c);
+    return out;
+}
+
+}  // namespace
+
+Parsed parse_options(const std::vector<std::string> &words) { return Parser(words).parse(); }
+
+std::string help_text() {
+    std::string text = fmt::format("Usage: {}\n\n", usage_line);
+    for (const char *paragraph : description) text += wrapped(paragraph, 0) + "\n";
+    text += "Options (one dash or two, as you like):\n";
+    for (const OptionRow &row : option_table)
+        if (row.sentence[0]) text += fmt::format("  {}\n{}", spelled(row), wrapped(row.sentence, 6));
+    text += "\nExit codes:\n";
+    for (const Outcome &code : exit_codes) text += fmt::format("  {:<6} {}\n", code.code, code.sentence);
+    text += "\nEnvironment (lanyard info --settings lists the settings of the library):\n";
+    for (const Outcome &variable : variables) text += fmt::format("  {}\n{}", variable.code, wrapped(variable.sentence, 6));
+    return text;
+}
+
+std::string manual_page() {
+    std::string page = fmt::format(".TH MPIRUN 1 \"\" \"Lanyard {}\"\n.SH NAME\nmpirun, mpiexec \\- {}\n.SH SYNOPSIS\n{}\n.SH DESCRIPTION\n", LANYARD_VERSION,
+                                   quoted_for_man(summary), quoted_for_man(usage_line));
+    for (const char *paragraph : description) page += quoted_for_man(paragraph) + "\n.PP\n";
+    page += ".SH OPTIONS\nOne dash or two mean the same.\n";
+    auto entry = [&](const std::string &head, const char *sentence) {
+        page += fmt::format(".TP\n.B {}\n{}\n", quoted_for_man(head), quoted_for_man(sentence));
+    };
+    for (const OptionRow &row : option_table)
+        if (row.sentence[0]) entry(spelled(row), row.sentence);
+    page += ".SH EXIT STATUS\n";
+    for (const Outcome &code : exit_codes) entry(code.code, code.sentence);
+    page += ".SH ENVIRONMENT\n";
+    for (const Outcome &variable : variables) entry(variable.code, variable.sentence);
+    return page;
+}
+
+}  // namespace lanyard::launch

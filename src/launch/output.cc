@@ -1,0 +1,227 @@
+// Line-atomic output of the ranks; see output.h.
+#include "launch/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+
+namespace lanyard::launch {
+
+namespace {
+
+constexpr size_t longest_line = 1024 * 1024;  // longer ones are passed on in pieces
+constexpr size_t queue_full = 1024 * 1024;
+constexpr size_t queue_low = 256 * 1024;
+constexpr uint64_t patience_ns = 50'000'000;  // for the rest of a line, on a terminal
+
+}  // namespace
+
+Output::Output(Loop &loop, bool tagged, int ranks) : loop_(loop), tagged_(tagged), alone_(ranks == 1) {
+    Sink *out = open_sink(1);
+    struct stat first, second;
+    bool same = fstat(1, &first) == 0 && fstat(2, &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+    if (!same || !out) open_sink(2);
+}
+
+Output::~Output() {
+    for (auto &stream : streams_) close_stream(*stream);
+    for (auto &sink : sinks_)
+        if (sink->waiting) loop_.remove(sink->fd);
+}
+
+Output::Sink *Output::open_sink(int target) {
+    auto sink = std::make_unique<Sink>();
+    struct stat about{};
+    fstat(target, &about);
+    sink->fd = target;
+    sink->terminal = isatty(target);
+    sink->socket = S_ISSOCK(about.st_mode);
+    sink->regular = S_ISREG(about.st_mode) || (S_ISCHR(about.st_mode) && !sink->terminal);
+    sinks_.push_back(std::move(sink));
+    return sinks_.back().get();
+}
+
+int Output::connect_rank(int rank, int target) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // of this end alone
+    auto stream = std::make_unique<Stream>();
+    stream->rank = rank;
+    stream->fd = ends[0];
+    stream->sink = target == 2 ? sinks_.back().get() : sinks_.front().get();
+    Stream *handled = stream.get();
+    loop_.add(ends[0], EPOLLIN, [this, handled](uint32_t) { ready(*handled); });
+    streams_.push_back(std::move(stream));
+    return ends[1];
+}
+
+void Output::close_stream(Stream &stream) {
+    if (stream.fd < 0) return;
+    loop_.remove(stream.fd);
+    close(stream.fd);
+    stream.fd = -1;
+}
+
+void Output::ready(Stream &stream) {
+    bool open = receive(stream);
+    take_lines(stream);
+    if (!open) {
+        if (!stream.partial.empty()) hand_on(stream, stream.partial.size());
+        if (tagged_ && stream.mid_line) {
+            stream.sink->queue += '\n';
+            stream.mid_line = false;
+            if (stream.sink->unfinished == &stream) stream.sink->unfinished = nullptr;
+        }
+        close_stream(stream);
+    }
+    flush(*stream.sink);
+}
+
+// Reads once; false at the end of file.
+bool Output::receive(Stream &stream) {
+    char chunk[65536];
+    ssize_t count = read(stream.fd, chunk, sizeof chunk);
+    if (count < 0) return errno == EAGAIN || errno == EINTR;
+    if (count == 0) return false;
+    if (stream.partial.empty()) stream.since_ns = clock_ns();
+    stream.partial.append(chunk, static_cast<size_t>(count));
+    return true;
+}
+
+// Hands on the complete lines, and all of it where nothing can mix or the line is too long to keep.
+void Output::take_lines(Stream &stream) {
+    size_t last = stream.partial.rfind('\n');
+    size_t length = last == std::string::npos ? 0 : last + 1;
+    if (alone_ || stream.partial.size() - length > longest_line) length = stream.partial.size();
+    if (length) hand_on(stream, length);
+}
+
+void Output::hand_on(Stream &stream, size_t length) {
+    Sink &sink = *stream.sink;
+    std::string_view text(stream.partial.data(), length);
+    if (sink.gone) {
+        stream.partial.clear();
+        return;
+    }
+    if (tagged_ && sink.unfinished && sink.unfinished != &stream) {
+        sink.queue += '\n';
+        sink.unfinished->mid_line = false;
+    }
+    if (!tagged_) sink.queue += text;
+    for (size_t at = 0; tagged_ && at < text.size();) {
+        size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+        if (!stream.mid_line) sink.queue += fmt::format("[{}] ", stream.rank);
+        stream.mid_line = false;
+        sink.queue += text.substr(at, end - at);
+        at = end;
+    }
+    stream.mid_line = text.back() != '\n';
+    sink.unfinished = stream.mid_line ? &stream : nullptr;
+    stream.partial.erase(0, length);
+    stream.since_ns = clock_ns();
+}
+
+// A write that cannot block: a pipe or terminal that poll calls writable takes PIPE_BUF bytes.
+ssize_t Output::write_some(Sink &sink) {
+    if (sink.regular) return write(sink.fd, sink.queue.data(), sink.queue.size());
+    if (sink.socket) return send(sink.fd, sink.queue.data(), sink.queue.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    pollfd writable{sink.fd, POLLOUT, 0};
+    if (poll(&writable, 1, 0) == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    size_t length = std::min<size_t>(sink.queue.size(), PIPE_BUF);
+    size_t last = sink.queue.rfind('\n', length - 1);
+    if (length < sink.queue.size() && last != std::string::npos) length = last + 1;  // a line in one write, for other writers' sake
+    return write(sink.fd, sink.queue.data(), length);
+}
+
+void Output::flush(Sink &sink) {
+    size_t written = 0;
+    bool full = false;
+    std::string rest;
+    while (!sink.queue.empty() && !full) {
+        ssize_t count = write_some(sink);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && errno != EAGAIN) return lose_reader(sink);
+        full = count < 0;
+        if (!full) sink.queue.erase(0, static_cast<size_t>(count)), written += static_cast<size_t>(count);
+    }
+    if (full && !sink.waiting) sink.waiting = loop_.add(sink.fd, EPOLLOUT, [this, &sink](uint32_t) { flush(sink); });
+    if (!full && sink.waiting) {
+        loop_.remove(sink.fd);
+        sink.waiting = false;
+    }
+    pause_or_resume(sink);
+}
+
+void Output::pause_or_resume(Sink &sink) {
+    for (auto &stream : streams_) {
+        if (stream->sink != &sink || stream->fd < 0) continue;
+        bool pause = stream->paused ? sink.queue.size() > queue_low : sink.queue.size() > queue_full;
+        if (pause != stream->paused) loop_.change(stream->fd, pause ? 0 : EPOLLIN);
+        stream->paused = pause;
+    }
+}
+
+void Output::lose_reader(Sink &sink) {
+    sink.gone = true;
+    sink.queue.clear();
+    if (sink.waiting) loop_.remove(sink.fd);
+    sink.waiting = false;
+    for (auto &stream : streams_)
+        if (stream->sink == &sink) close_stream(*stream);
+}
+
+void Output::tick(uint64_t now_ns) {
+    for (auto &stream : streams_) {
+        if (stream->partial.empty() || !stream->sink->terminal || now_ns < stream->since_ns + patience_ns) continue;
+        hand_on(*stream, stream->partial.size());
+        flush(*stream->sink);
+    }
+}
+
+uint64_t Output::deadline_ns() const {
+    uint64_t deadline = UINT64_MAX;
+    for (const auto &stream : streams_)
+        if (!stream->partial.empty() && stream->sink->terminal) deadline = std::min(deadline, stream->since_ns + patience_ns);
+    return deadline;
+}
+
+void Output::drain() {
+    for (auto &stream : streams_) {
+        // A pipe holds at most 1 MiB unless enlarged by root; more comes only from a process that goes on writing.
+        for (int turn = 0; stream->fd >= 0 && turn < 64; ++turn) {
+            size_t before = stream->partial.size();
+            bool open = receive(*stream);
+            if (!open || stream->partial.size() == before) break;
+            take_lines(*stream);
+        }
+        if (stream->fd < 0) continue;
+        if (!stream->partial.empty()) hand_on(*stream, stream->partial.size());
+        if (tagged_ && stream->mid_line && !stream->sink->gone) stream->sink->queue += '\n';
+        stream->mid_line = false;
+        stream->sink->unfinished = nullptr;
+        close_stream(*stream);
+        flush(*stream->sink);
+    }
+}
+
+bool Output::empty() const {
+    return std::all_of(sinks_.begin(), sinks_.end(), [](const auto &sink) { return sink->queue.empty(); });
+}
+
+bool Output::reader_gone() const {
+    return std::any_of(sinks_.begin(), sinks_.end(), [](const auto &sink) { return sink->gone; });
+}
+
+}  // namespace lanyard::launch

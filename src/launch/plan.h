@@ -1,0 +1,47 @@
+// What mpirun has been asked to do: filled by the option parser, read by everything after it. Plain values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lanyard::launch {
+
+inline constexpr int exit_usage = 2;
+inline constexpr int exit_timeout = 124;
+inline constexpr int exit_not_executable = 126;
+inline constexpr int exit_not_found = 127;
+
+enum class Binding { automatic, none, core };
+
+using Assignments = std::vector<std::pair<std::string, std::string>>;
+
+// One of the programs separated by ':' on the command line.
+struct Program {
+    int ranks = 1;
+    Assignments exported;       // -x: also for the programs after it that do not say otherwise
+    Assignments own;            // -env: for this program alone
+    std::string folder;         // -wdir, "" for the current one; also for the programs after it
+    std::vector<std::string> words;  // the program and its arguments
+};
+
+struct Plan {
+    std::vector<Program> programs;
+    Assignments environment;    // -genv: for every program
+    bool tag_output = false;
+    std::string output_folder;  // --output: one file per rank in it
+    std::string out_pattern;    // -outfile-pattern
+    std::string err_pattern;    // -errfile-pattern
+    double timeout_s = 0;       // 0: none
+    std::optional<int> stdin_rank = 0;
+    Binding binding = Binding::automatic;
+
+    int ranks() const {
+        int sum = 0;
+        for (const Program &program : programs) sum += program.ranks;
+        return sum;
+    }
+};
+
+}  // namespace lanyard::launch

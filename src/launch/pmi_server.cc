@@ -1,0 +1,153 @@
+// The server side of PMI-1; see pmi_server.h.
+#include "launch/pmi_server.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+namespace lanyard::launch {
+
+namespace {
+
+constexpr int longest_name = 256;
+constexpr size_t longest_key = 256;
+constexpr size_t longest_value = 4096;
+constexpr size_t longest_line = 64 * 1024;
+constexpr size_t most_unsent = 1024 * 1024;
+
+}  // namespace
+
+PmiServer::PmiServer(Loop &loop, int ranks, std::string job, std::function<void(int, int)> aborted)
+    : loop_(loop), job_(std::move(job)), aborted_(std::move(aborted)), clients_(static_cast<size_t>(ranks)) {
+    // One node, which has all ranks: (first node, nodes, ranks on each).
+    published_["PMI_process_mapping"] = fmt::format("(vector,(0,1,{}))", ranks);
+}
+
+PmiServer::~PmiServer() {
+    for (size_t rank = 0; rank < clients_.size(); ++rank) drop(static_cast<int>(rank));
+}
+
+int PmiServer::connect_rank(int rank, int program) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+    Client &client = clients_[static_cast<size_t>(rank)];
+    client.fd = ends[0];
+    client.program = program;
+    if (!loop_.add(client.fd, EPOLLIN, [this, rank](uint32_t events) { ready(rank, events); })) {
+        close(ends[1]);
+        return -1;
+    }
+    return ends[1];
+}
+
+void PmiServer::drop(int rank) {
+    Client &client = clients_[static_cast<size_t>(rank)];
+    if (client.fd < 0) return;
+    loop_.remove(client.fd);
+    close(client.fd);
+    client.fd = -1;
+}
+
+void PmiServer::ready(int rank, uint32_t events) {
+    Client &client = clients_[static_cast<size_t>(rank)];
+    if (events & EPOLLOUT) flush(rank);
+    if (client.fd < 0 || !(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
+    char chunk[4096];
+    ssize_t count = recv(client.fd, chunk, sizeof chunk, MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (count <= 0) return drop(rank);
+    client.received.append(chunk, static_cast<size_t>(count));
+    size_t end;
+    while (client.fd >= 0 && (end = client.received.find('\n')) != std::string::npos) {
+        std::string line = client.received.substr(0, end);
+        client.received.erase(0, end + 1);
+        handle(rank, PmiLine(line));
+    }
+    if (client.received.size() > longest_line) drop(rank);
+}
+
+void PmiServer::handle(int rank, const PmiLine &line) {
+    Client &client = clients_[static_cast<size_t>(rank)];
+    if (client.skipping_block) {
+        if (!line.text().starts_with("endcmd")) return;
+        client.skipping_block = false;
+        return answer(rank, "cmd=spawn_result rc=-1 status=-1 msg=this launcher does not start further processes");
+    }
+    std::string_view command = line.command();
+    if (line.text().starts_with("mcmd=")) client.skipping_block = true;
+    else if (command == "init") {
+        client.joined = true;
+        bool spoken = line.number("pmi_version", 0) == 1;
+        answer(rank, fmt::format("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc={}", spoken ? 0 : -1));
+    } else if (command == "get_maxes") {
+        answer(rank, fmt::format("cmd=maxes rc=0 kvsname_max={} keylen_max={} vallen_max={}", longest_name, longest_key, longest_value));
+    } else if (command == "get_appnum") answer(rank, fmt::format("cmd=appnum rc=0 appnum={}", client.program));
+    else if (command == "get_my_kvsname") answer(rank, fmt::format("cmd=my_kvsname rc=0 kvsname={}", job_));
+    else if (command == "get_universe_size") answer(rank, fmt::format("cmd=universe_size rc=0 size={}", clients_.size()));
+    else if (command == "barrier_in") enter_barrier(rank);
+    else if (command == "put") handle_put(rank, line);
+    else if (command == "get") handle_get(rank, line);
+    else if (command == "finalize") {
+        client.left = true;
+        answer(rank, "cmd=finalize_ack rc=0");
+    } else if (command == "abort") aborted_(rank, line.number("exitcode", 1));
+    else if (command == "publish_name") answer(rank, "cmd=publish_result rc=-1 msg=this launcher publishes no names");
+    else if (command == "lookup_name") answer(rank, "cmd=lookup_result rc=-1 msg=this launcher publishes no names");
+    else if (command == "unpublish_name") answer(rank, "cmd=unpublish_result rc=-1 msg=this launcher publishes no names");
+    else if (command == "spawn") answer(rank, "cmd=spawn_result rc=-1 msg=this launcher does not start further processes");
+    else answer(rank, fmt::format("cmd={}_result rc=-1 msg=unknown command", command));
+}
+
+void PmiServer::handle_put(int rank, const PmiLine &line) {
+    std::string_view key = line.value("key");
+    std::string_view value = line.value("value");
+    if (line.value("kvsname") != job_) return answer(rank, "cmd=put_result rc=-1 msg=unknown kvsname");
+    if (key.empty() || key.size() >= longest_key) return answer(rank, "cmd=put_result rc=-1 msg=key missing or too long");
+    if (value.size() >= longest_value) return answer(rank, "cmd=put_result rc=-1 msg=value too long");
+    published_[std::string(key)] = value;
+    answer(rank, "cmd=put_result rc=0 msg=success");
+}
+
+void PmiServer::handle_get(int rank, const PmiLine &line) {
+    auto entry = published_.find(std::string(line.value("key")));
+    if (line.value("kvsname") != job_) answer(rank, "cmd=get_result rc=-1 msg=unknown_kvsname value=unknown");
+    else if (entry == published_.end()) answer(rank, "cmd=get_result rc=-1 msg=key_not_found value=unknown");
+    else answer(rank, "cmd=get_result rc=0 msg=success value=" + entry->second);
+}
+
+void PmiServer::enter_barrier(int rank) {
+    Client &entering = clients_[static_cast<size_t>(rank)];
+    if (entering.in_barrier) return answer(rank, "cmd=barrier_out rc=-1 msg=this rank is in the barrier already");
+    entering.in_barrier = true;
+    if (++in_barrier_ < clients_.size()) return;
+    in_barrier_ = 0;
+    for (size_t i = 0; i < clients_.size(); ++i) {
+        clients_[i].in_barrier = false;
+        answer(static_cast<int>(i), "cmd=barrier_out rc=0");
+    }
+}
+
+void PmiServer::answer(int rank, const std::string &line) {
+    Client &client = clients_[static_cast<size_t>(rank)];
+    if (client.fd < 0) return;
+    client.unsent += line + "\n";
+    if (client.unsent.size() > most_unsent) return drop(rank);
+    flush(rank);
+}
+
+void PmiServer::flush(int rank) {
+    Client &client = clients_[static_cast<size_t>(rank)];
+    bool had_to_wait = false;
+    while (!client.unsent.empty()) {
+        ssize_t count = send(client.fd, client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && errno != EAGAIN) return drop(rank);
+        had_to_wait = count < 0;
+        if (had_to_wait) break;
+        client.unsent.erase(0, static_cast<size_t>(count));
+    }
+    if (had_to_wait != client.waiting_to_send) loop_.change(client.fd, had_to_wait ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    client.waiting_to_send = had_to_wait;
+}
+
+}  // namespace lanyard::launch

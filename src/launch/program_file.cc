@@ -1,0 +1,94 @@
+// Finds the file of a program; see program_file.h.
+#include "launch/program_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/error.h"
+#include "launch/plan.h"
+
+namespace lanyard::launch {
+
+namespace {
+
+// The path as seen from here.
+std::string seen_from_here(const std::string &path, const std::string &folder) {
+    return path.starts_with('/') || folder.empty() ? path : folder + "/" + path;
+}
+
+bool is_file(const std::string &path) {
+    struct stat about;
+    return stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
+}
+
+// Text without a "#!" line. What cannot be read is left to the kernel to judge.
+bool is_plain_script(const std::string &path) {
+    int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    char beginning[256];
+    ssize_t length = read(fd, beginning, sizeof beginning);
+    close(fd);
+    if (length <= 0) return length == 0;
+    std::string_view text(beginning, static_cast<size_t>(length));
+    return !text.starts_with("#!") && text.find('\0') == std::string_view::npos && !text.starts_with("\177ELF");
+}
+
+void judge(ProgramFile &file, const std::string &name, const std::string &seen) {
+    struct stat about;
+    if (stat(seen.c_str(), &about) != 0) {
+        file.exit_code = errno == EACCES ? exit_not_executable : exit_not_found;
+        file.trouble = fmt::format("the program {} cannot be started: {} ({})", name, system_text(errno), seen);
+    } else if (S_ISDIR(about.st_mode)) {
+        file.exit_code = exit_not_executable;
+        file.trouble = fmt::format("the program {} cannot be started: it is a folder", name);
+    } else if (access(seen.c_str(), X_OK) != 0) {
+        file.exit_code = exit_not_executable;
+        file.trouble = fmt::format("the program {} cannot be started: {} is not executable ({}); chmod +x would make it so", name, seen, system_text(errno));
+    } else {
+        file.script = is_plain_script(seen);
+    }
+}
+
+}  // namespace
+
+ProgramFile find_program(const std::string &name, const char *search_path, const std::string &folder) {
+    ProgramFile file;
+    if (name.find('/') != std::string::npos) {
+        file.path = name;
+        judge(file, name, seen_from_here(name, folder));
+        return file;
+    }
+    std::string_view searched = search_path ? search_path : "/bin:/usr/bin";
+    std::string candidate_without_permission;
+    for (size_t at = 0; at <= searched.size() && !name.empty();) {
+        size_t end = std::min(searched.find(':', at), searched.size());
+        std::string in(searched.substr(at, end - at));
+        file.path = (in.empty() ? "." : in) + "/" + name;
+        std::string seen = seen_from_here(file.path, folder);
+        if (is_file(seen)) {
+            if (access(seen.c_str(), X_OK) == 0) {
+                file.script = is_plain_script(seen);
+                return file;
+            }
+            if (candidate_without_permission.empty()) candidate_without_permission = seen;
+        }
+        at = end + 1;
+    }
+    if (!candidate_without_permission.empty()) {
+        judge(file, name, candidate_without_permission);
+        return file;
+    }
+    bool in_folder = !name.empty() && is_file(seen_from_here(name, folder));
+    file.exit_code = exit_not_found;
+    file.trouble = fmt::format("the program {} was not found in PATH={}{}", name.empty() ? "\"\"" : name, searched,
+                               in_folder ? fmt::format("; there is one in the folder the ranks start in: write ./{}", name) : "");
+    return file;
+}
+
+}  // namespace lanyard::launch

@@ -1,0 +1,18 @@
+// Finds the file of a program before anything is started, so that a slip of the pen is one sentence and not N.
+#pragma once
+
+#include <string>
+
+namespace lanyard::launch {
+
+struct ProgramFile {
+    std::string path;     // to execute; relative ones are relative to the ranks' folder
+    bool script = false;  // has no #! line and is text: run by /bin/sh, as the C library's execvp does
+    int exit_code = 0;    // not 0: cannot be started, and why
+    std::string trouble;
+};
+
+// `search_path` is the ranks' PATH (nullptr if not set) and `folder` the folder they start in ("" for this one).
+ProgramFile find_program(const std::string &name, const char *search_path, const std::string &folder);
+
+}  // namespace lanyard::launch

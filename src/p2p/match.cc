@@ -1,0 +1,69 @@
+#include "p2p/match.h"
+
+namespace lanyard {
+
+void MatchQueue::add(MatchEntry &entry) {
+    entry.order = next_order_++;
+    queue_.push_back(entry);
+    ++count_;
+    if (hashed_) {
+        if (count_ > 2 * buckets_.size()) build(4 * buckets_.size());
+        else file(entry);
+    } else if (count_ > few) {
+        build(64);
+    }
+}
+
+void MatchQueue::remove(MatchEntry &entry) {
+    entry.queue_hook.unlink();
+    if (entry.bucket_hook.linked()) entry.bucket_hook.unlink();
+    if (--count_ == 0) hashed_ = false;
+}
+
+MatchEntry *MatchQueue::find_receive(const MatchKey &message) {
+    if (!hashed_) {
+        for (MatchEntry *entry = queue_.front(); entry; entry = queue_.after(*entry))
+            if (fits(*entry, message)) return entry;
+        return nullptr;
+    }
+    MatchEntry *exact = nullptr;
+    Bucket &bucket = bucket_of(message);
+    for (exact = bucket.front(); exact; exact = bucket.after(*exact))
+        if (fits(*exact, message)) break;
+    for (MatchEntry *wild = wildcards_.front(); wild; wild = wildcards_.after(*wild)) {
+        if (exact && wild->order > exact->order) break;
+        if (fits(*wild, message)) return wild;
+    }
+    return exact;
+}
+
+MatchEntry *MatchQueue::find_message(const MatchKey &receive) {
+    if (!hashed_ || receive.wildcard()) {
+        for (MatchEntry *entry = queue_.front(); entry; entry = queue_.after(*entry))
+            if (fits(receive, *entry)) return entry;
+        return nullptr;
+    }
+    Bucket &bucket = bucket_of(receive);
+    for (MatchEntry *entry = bucket.front(); entry; entry = bucket.after(*entry))
+        if (fits(receive, *entry)) return entry;
+    return nullptr;
+}
+
+MatchQueue::Bucket &MatchQueue::bucket_of(const MatchKey &key) {
+    uint64_t mixed = key.context * 0x9e3779b97f4a7c15u ^ (static_cast<uint64_t>(static_cast<uint32_t>(key.rank)) << 32 | static_cast<uint32_t>(key.tag));
+    mixed *= 0xd6e8feb86659fd93u;
+    return buckets_[(mixed >> 32) & (buckets_.size() - 1)];
+}
+
+void MatchQueue::file(MatchEntry &entry) { (entry.wildcard() ? wildcards_ : bucket_of(entry)).push_back(entry); }
+
+// Files everything queued, in order, under `buckets` (a power of two) heads.
+void MatchQueue::build(size_t buckets) {
+    for (MatchEntry *entry = queue_.front(); entry; entry = queue_.after(*entry))
+        if (entry->bucket_hook.linked()) entry->bucket_hook.unlink();
+    if (buckets_.size() < buckets) buckets_ = std::vector<Bucket>(buckets);
+    hashed_ = true;
+    for (MatchEntry *entry = queue_.front(); entry; entry = queue_.after(*entry)) file(*entry);
+}
+
+}  // namespace lanyard

@@ -1,0 +1,72 @@
+// Matching (MPI-5.0 3.5): which posted receive takes an arriving message, which stored message a new receive takes. Pure:
+// two queues of intrusive entries, no sockets, no clock, no allocation once warm. Used by the messenger alone.
+//
+// Order: a message goes to the earliest posted receive it fits; a receive takes the earliest arrived message that fits.
+// While few entries are queued they are scanned in order. Beyond `few`, exact entries are also found by a hash of
+// (context, rank, tag) and entries with wildcards stand in one list; between the two candidates the order number decides.
+// The hash is kept until the queue runs empty.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/list.h"
+
+namespace lanyard {
+
+constexpr int32_t any_source = -1;
+constexpr int32_t any_tag = -2;
+
+// What a message is matched by. In a receive, rank and tag may be any_source and any_tag.
+struct MatchKey {
+    uint64_t context = 0;
+    int32_t rank = 0;
+    int32_t tag = 0;
+
+    bool wildcard() const { return rank == any_source || tag == any_tag; }
+};
+
+struct MatchEntry : MatchKey {
+    Hook queue_hook;   // all entries of the queue, in order
+    Hook bucket_hook;  // the same, by hash, once there are many
+    uint64_t order = 0;
+
+    bool queued() const { return queue_hook.linked(); }
+};
+
+// Does the message `exact` fit what `wanted` asks for?
+inline bool fits(const MatchKey &wanted, const MatchKey &exact) {
+    return wanted.context == exact.context && (wanted.rank == exact.rank || wanted.rank == any_source) &&
+           (wanted.tag == exact.tag || (wanted.tag == any_tag && exact.tag >= 0));
+}
+
+class MatchQueue {
+public:
+    void add(MatchEntry &entry);
+    void remove(MatchEntry &entry);
+    // The earliest posted receive that takes the message with this (exact) key, else nullptr. Stays queued.
+    MatchEntry *find_receive(const MatchKey &message);
+    // The earliest stored message that a receive with this key takes, else nullptr. Stays queued.
+    MatchEntry *find_message(const MatchKey &receive);
+    MatchEntry *first() { return queue_.front(); }
+    MatchEntry *after(MatchEntry &entry) { return queue_.after(entry); }
+    size_t count() const { return count_; }
+
+private:
+    using Queue = List<MatchEntry, &MatchEntry::queue_hook>;
+    using Bucket = List<MatchEntry, &MatchEntry::bucket_hook>;
+    static constexpr size_t few = 8;
+
+    Bucket &bucket_of(const MatchKey &key);
+    void file(MatchEntry &entry);
+    void build(size_t buckets);
+
+    Queue queue_;
+    size_t count_ = 0;
+    uint64_t next_order_ = 0;
+    bool hashed_ = false;
+    std::vector<Bucket> buckets_;
+    Bucket wildcards_;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,187 @@
+// Envelopes in order: what finds no room waits in its peer's queue, and everything newer behind it; dispatch of what comes.
+#include "p2p/messenger.h"
+
+#include <cstring>
+#include <string>
+
+#include "base/log.h"
+
+namespace lanyard {
+
+struct Messenger::Reply : Outgoing {
+    uint32_t peer;
+    EnvelopeKind kind;
+    uint64_t id;
+    int32_t tag;
+    size_t size;
+    std::byte payload[inline_payload];
+};
+
+Messenger::Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers)
+    : engine_(engine), settings_(settings), own_peer_(own_peer), peers_(peers) {
+    flush_task_.run = flush_all;
+    flush_task_.messenger = this;
+    for (uint32_t number = 0; number < peers; ++number) {
+        Peer &peer = peers_[number];
+        peer.credit_left = settings.eager_credit;
+        peer.credit_return.peer = number;
+        peer.credit_return.flush = flush_credit;
+    }
+}
+
+Messenger::~Messenger() {
+    while (MatchEntry *entry = unexpected_.first()) {
+        auto *message = static_cast<Unexpected *>(entry);
+        unexpected_.remove(*entry);
+        drop(*message);
+    }
+}
+
+void Messenger::route(uint32_t number, Path &path) {
+    peers_[number].path = &path;
+    peers_[number].eager_limit = std::min(static_cast<size_t>(settings_.eager_limit), path.max_eager());
+}
+
+// Sends one envelope if there is room, with the credit owed to the peer.
+Sent Messenger::transmit(Peer &peer, uint32_t number, Envelope &envelope, Payload payload) {
+    int64_t units = std::min<int64_t>(peer.credit_owed / static_cast<int64_t>(credit_unit), UINT16_MAX);
+    envelope.credit = static_cast<uint16_t>(units);
+    Sent result = peer.path->send(number, envelope, payload);
+    if (result == Sent::done) peer.credit_owed -= units * static_cast<int64_t>(credit_unit);
+    return result;
+}
+
+void Messenger::start(uint32_t number, Outgoing &outgoing) {
+    Peer &peer = peers_[number];
+    if (peer.outgoing.empty()) {
+        if (outgoing.flush(*this, outgoing)) return;
+        ++waiting_peers_;
+        engine_.ready(flush_task_);
+    }
+    peer.outgoing.push_back(outgoing);
+}
+
+int Messenger::flush_all(Task &task) {
+    Messenger &self = *static_cast<FlushTask &>(task).messenger;
+    int work = 0;
+    for (Peer &peer : self.peers_) {
+        if (peer.outgoing.empty()) continue;
+        while (Outgoing *next = peer.outgoing.front()) {
+            next->outgoing_hook.unlink();
+            if (!next->flush(self, *next)) {
+                peer.outgoing.push_front(*next);
+                break;
+            }
+            ++work;
+        }
+        if (peer.outgoing.empty()) --self.waiting_peers_;
+    }
+    if (self.waiting_peers_) self.engine_.ready(task);
+    return work;
+}
+
+void Messenger::reply(uint32_t number, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload, size_t size) {
+    Peer &peer = peers_[number];
+    Envelope envelope{.context = id, .source = 0, .tag = tag, .length = 0, .kind = kind, .flags = 0, .credit = 0, .check = 0};
+    if (peer.outgoing.empty() && transmit(peer, number, envelope, {static_cast<const std::byte *>(payload), size, nullptr}) == Sent::done) return;
+    auto *reply = new Reply;
+    reply->flush = flush_reply;
+    reply->peer = number;
+    reply->kind = kind;
+    reply->id = id;
+    reply->tag = tag;
+    reply->size = size;
+    if (size) std::memcpy(reply->payload, payload, size);
+    if (peer.outgoing.empty()) {
+        ++waiting_peers_;
+        engine_.ready(flush_task_);
+    }
+    peer.outgoing.push_back(*reply);
+}
+
+bool Messenger::flush_reply(Messenger &self, Outgoing &outgoing) {
+    Reply &reply = static_cast<Reply &>(outgoing);
+    Envelope envelope{.context = reply.id, .source = 0, .tag = reply.tag, .length = 0, .kind = reply.kind, .flags = 0, .credit = 0, .check = 0};
+    if (self.transmit(self.peers_[reply.peer], reply.peer, envelope, {reply.payload, reply.size, nullptr}) != Sent::done) return false;
+    delete &reply;
+    return true;
+}
+
+bool Messenger::flush_credit(Messenger &self, Outgoing &outgoing) {
+    uint32_t number = static_cast<CreditReturn &>(outgoing).peer;
+    Envelope envelope{.context = 0, .source = 0, .tag = 0, .length = 0, .kind = EnvelopeKind::credit, .flags = 0, .credit = 0, .check = 0};
+    return self.transmit(self.peers_[number], number, envelope, {}) == Sent::done;
+}
+
+// Eager payload has been taken by the program: the peer may send as much again.
+void Messenger::consumed(uint32_t number, size_t payload) {
+    if (payload <= inline_payload) return;
+    Peer &peer = peers_[number];
+    peer.credit_owed += static_cast<int64_t>((payload + credit_unit - 1) / credit_unit * credit_unit);
+    if (peer.credit_owed * 2 >= settings_.eager_credit && !peer.credit_return.outgoing_hook.linked()) start(number, peer.credit_return);
+}
+
+void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t size) {
+    peers_[number].credit_left += envelope.credit * static_cast<int64_t>(credit_unit);
+    switch (envelope.kind) {
+        case EnvelopeKind::eager:
+        case EnvelopeKind::rendezvous: {
+            MatchKey key{envelope.context, envelope.source, envelope.tag};
+            if (MatchEntry *entry = posted_.find_receive(key)) {
+                posted_.remove(*entry);
+                deliver(static_cast<Transfer &>(*entry), number, envelope, payload, size);
+            } else {
+                store(number, envelope, payload, size);
+            }
+            break;
+        }
+        case EnvelopeKind::clear_to_send: {
+            ClearToSend clear;
+            std::memcpy(&clear, payload, sizeof clear);
+            cleared(envelope.context, clear);
+            break;
+        }
+        case EnvelopeKind::finished:
+            if (Transfer *transfer = transfers_.find(envelope.context)) finish(*transfer);
+            break;
+        case EnvelopeKind::credit: break;
+        case EnvelopeKind::cancel: withdraw(number, envelope.context); break;
+        case EnvelopeKind::cancel_reply: withdrawn(envelope.context, envelope.tag == 1); break;
+    }
+}
+
+void Messenger::finish(Transfer &transfer) {
+    if (transfer.id) {
+        transfers_.remove(transfer.id);
+        transfer.id = 0;
+    }
+    transfer.state = Transfer::State::idle;
+    transfer.completion.finish();
+}
+
+void Messenger::fail(Transfer &transfer, Error error) {
+    transfer.error = error;
+    finish(transfer);
+}
+
+void Messenger::lost(uint32_t number, Error reason) {
+    Peer &peer = peers_[number];
+    std::string why = reason.take().sentence;
+    log(LogLevel::info, "p2p", "peer %u is lost: %s", number, why.c_str());
+    peer.lost = true;
+    auto error = [&] { return Error(ErrorClass::proc_aborted, "the other process cannot be reached any more: " + why); };
+    for (MatchEntry *entry = posted_.first(); entry;) {
+        MatchEntry *next = posted_.after(*entry);
+        Transfer &transfer = static_cast<Transfer &>(*entry);
+        if (transfer.peer == number) {
+            posted_.remove(*entry);
+            fail(transfer, error());
+        }
+        entry = next;
+    }
+    transfers_.each([&](Transfer &transfer) {
+        if (transfer.peer == number && !transfer.outgoing_hook.linked() && !transfer.hook.linked()) fail(transfer, error());
+    });
+}
+
+}  // namespace lanyard

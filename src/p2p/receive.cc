@@ -1,0 +1,190 @@
+// The receiver's half of the protocols (messenger.h).
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/log.h"
+#include "p2p/messenger.h"
+
+namespace lanyard {
+
+namespace {
+
+constexpr size_t read_at_once = 1 << 20;  // bytes of direct copy between looks at the paths
+constexpr int runs_at_once = 256;
+
+void copy_in(Transfer &transfer, const std::byte *from, size_t bytes) {
+    if (transfer.buffer.contiguous()) std::memcpy(transfer.buffer.base, from, bytes);
+    else Cursor(transfer.buffer).unpack(from, bytes);
+}
+
+Error truncation(const Transfer &transfer, const Envelope &envelope, int64_t room) {
+    return Error(ErrorClass::truncate, "the message from rank " + std::to_string(envelope.source) + " with tag " + std::to_string(envelope.tag) +
+                                           " has " + std::to_string(envelope.length) + " bytes, but the receive posted for it (" +
+                                           std::to_string(transfer.buffer.count) + " elements of " + std::to_string(transfer.buffer.datatype->size) +
+                                           " bytes) has room for " + std::to_string(room));
+}
+
+}  // namespace
+
+void Messenger::receive(Transfer &transfer) {
+    transfer.error = {};
+    transfer.cancelled = transfer.cancelling = false;
+    transfer.received = 0;
+    if (MatchEntry *entry = unexpected_.find_message(transfer)) {
+        unexpected_.remove(*entry);
+        return receive_taken(transfer, static_cast<Unexpected &>(*entry));
+    }
+    if (transfer.peer != no_peer && peers_[transfer.peer].lost)
+        return fail(transfer, Error(ErrorClass::proc_aborted, "the process to receive from cannot be reached any more"));
+    posted_.add(transfer);
+}
+
+void Messenger::take(Unexpected &message) { unexpected_.remove(message); }
+
+void Messenger::receive_taken(Transfer &transfer, Unexpected &message) {
+    const std::byte *payload = message.payload ? message.payload : message.inlined;
+    deliver(transfer, message.peer, message.envelope, payload, message.size);
+    drop(message);
+}
+
+// A message meets its receive. `payload` is valid during the call only.
+void Messenger::deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+    ++counts_.matched;
+    transfer.matched_rank = envelope.source;
+    transfer.matched_tag = envelope.tag;
+    int64_t room = transfer.buffer.bytes();
+    transfer.received = std::min(room, static_cast<int64_t>(envelope.length));
+    if (static_cast<int64_t>(envelope.length) > room) transfer.error = truncation(transfer, envelope, room);
+    if (envelope.kind == EnvelopeKind::rendezvous) {
+        RendezvousOffer offer;
+        std::memcpy(&offer, payload, sizeof offer);
+        return accept_offer(transfer, peer, envelope, offer);
+    }
+    if (transfer.received) copy_in(transfer, payload, static_cast<size_t>(transfer.received));
+    consumed(peer, size);
+    finish(transfer);
+}
+
+void Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &envelope, const RendezvousOffer &offer) {
+    transfer.remote_id = offer.sender_id;
+    transfer.remote_address = offer.address;
+    transfer.data_peer = peer;
+    transfer.wanted = static_cast<uint64_t>(transfer.received);
+    transfer.moved = 0;
+    transfer.messenger = this;
+    transfer.state = Transfer::State::moving;
+    if (transfer.wanted == 0) {
+        reply(peer, EnvelopeKind::finished, offer.sender_id, 0);
+        return finish(transfer);
+    }
+    transfer.cursor = Cursor(transfer.buffer);
+    if (!offer.address || !peers_[peer].path->touches_memory(peer)) return ask_for_bulk(transfer);
+    transfer.run = read_on;
+    read_on(transfer);
+}
+
+// Reads the next piece of the sender's bytes straight into place.
+int Messenger::read_on(Task &task) {
+    Transfer &transfer = static_cast<Transfer &>(task);
+    Messenger &self = *transfer.messenger;
+    uint32_t peer = transfer.data_peer;
+    size_t bytes = std::min<size_t>(transfer.wanted - transfer.moved, read_at_once);
+    iovec runs[runs_at_once];
+    int count = 1;
+    if (transfer.buffer.contiguous()) {
+        runs[0] = {transfer.buffer.base + transfer.moved, bytes};
+    } else {
+        count = transfer.cursor.runs(runs, runs_at_once, bytes);
+        bytes = 0;
+        for (int i = 0; i < count; ++i) bytes += runs[i].iov_len;
+    }
+    if (Error error = self.peers_[peer].path->get(peer, runs, count, transfer.remote_address + transfer.moved, bytes)) {
+        log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", peer, error.sentence().c_str());
+        error.discard();
+        self.ask_for_bulk(transfer);
+        return 1;
+    }
+    transfer.moved += bytes;
+    if (transfer.moved < transfer.wanted) {
+        self.engine_.ready(transfer);
+        return 1;
+    }
+    self.reply(peer, EnvelopeKind::finished, transfer.remote_id, 0);
+    self.finish(transfer);
+    return 1;
+}
+
+void Messenger::ask_for_bulk(Transfer &transfer) {
+    transfer.moved = 0;
+    transfer.id = transfers_.add(transfer);
+    ClearToSend clear{transfer.id, transfer.wanted};
+    reply(transfer.data_peer, EnvelopeKind::clear_to_send, transfer.remote_id, 0, &clear, sizeof clear);
+}
+
+void Messenger::bulk(uint32_t, const BulkHeader &header, const std::byte *payload, size_t size) {
+    Transfer *transfer = transfers_.find(header.receive_id);
+    if (!transfer) return;
+    LANYARD_MUST(header.offset + size <= transfer->wanted);
+    if (transfer->buffer.contiguous()) {
+        std::memcpy(transfer->buffer.base + header.offset, payload, size);
+    } else {
+        if (transfer->cursor.position() != static_cast<int64_t>(header.offset)) transfer->cursor.seek(static_cast<int64_t>(header.offset));
+        transfer->cursor.unpack(payload, size);
+    }
+    transfer->moved += size;
+    if (transfer->moved == transfer->wanted) finish(*transfer);
+}
+
+void Messenger::store(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+    std::unique_ptr<Unexpected> message;
+    if (spare_.empty()) {
+        message = std::make_unique<Unexpected>();
+    } else {
+        message = std::move(spare_.back());
+        spare_.pop_back();
+    }
+    message->context = envelope.context;
+    message->rank = envelope.source;
+    message->tag = envelope.tag;
+    message->envelope = envelope;
+    message->peer = peer;
+    message->size = static_cast<uint32_t>(size);
+    message->payload = nullptr;
+    if (size > inline_payload) {
+        message->payload = static_cast<std::byte *>(std::malloc(size));
+        LANYARD_MUST(message->payload != nullptr);
+        counts_.unexpected_bytes += size;
+    }
+    if (size) std::memcpy(message->payload ? message->payload : message->inlined, payload, size);
+    unexpected_.add(*message.release());
+}
+
+// Ends a stored message that is in no queue any more.
+void Messenger::drop(Unexpected &message) {
+    if (message.payload) {
+        counts_.unexpected_bytes -= message.size;
+        std::free(message.payload);
+        message.payload = nullptr;
+    }
+    constexpr size_t most_spare = 256;
+    std::unique_ptr<Unexpected> owned(&message);
+    if (spare_.size() < most_spare) spare_.push_back(std::move(owned));
+}
+
+void Messenger::withdraw(uint32_t peer, uint64_t sender_id) {
+    for (MatchEntry *entry = unexpected_.first(); entry; entry = unexpected_.after(*entry)) {
+        auto &message = static_cast<Unexpected &>(*entry);
+        if (message.peer != peer || message.envelope.kind != EnvelopeKind::rendezvous) continue;
+        RendezvousOffer offer;
+        std::memcpy(&offer, message.inlined, sizeof offer);
+        if (offer.sender_id != sender_id) continue;
+        unexpected_.remove(message);
+        drop(message);
+        return reply(peer, EnvelopeKind::cancel_reply, sender_id, 1);
+    }
+    reply(peer, EnvelopeKind::cancel_reply, sender_id, 0);
+}
+
+}  // namespace lanyard

@@ -1,0 +1,164 @@
+// The sender's half of the protocols (messenger.h).
+#include <algorithm>
+#include <string>
+
+#include "p2p/messenger.h"
+
+namespace lanyard {
+
+namespace {
+
+int64_t credit_cost(int64_t bytes) {
+    if (bytes <= static_cast<int64_t>(inline_payload)) return 0;
+    constexpr int64_t unit = credit_unit;
+    return (bytes + unit - 1) / unit * unit;
+}
+
+Envelope message_envelope(const MatchKey &key, EnvelopeKind kind, int64_t bytes, uint32_t check) {
+    return {.context = key.context,
+            .source = key.rank,
+            .tag = key.tag,
+            .length = static_cast<uint64_t>(bytes),
+            .kind = kind,
+            .flags = 0,
+            .credit = 0,
+            .check = check};
+}
+
+}  // namespace
+
+bool Messenger::eager_fits(const Peer &peer, int64_t bytes) const {
+    return bytes <= static_cast<int64_t>(inline_payload) ||
+           (bytes <= static_cast<int64_t>(peer.eager_limit) && credit_cost(bytes) <= peer.credit_left);
+}
+
+bool Messenger::send_now(uint32_t number, const MatchKey &key, const Buffer &buffer) {
+    Peer &peer = peers_[number];
+    int64_t bytes = buffer.bytes();
+    if (!peer.outgoing.empty() || !eager_fits(peer, bytes) || peer.lost) return false;
+    Envelope envelope = message_envelope(key, EnvelopeKind::eager, bytes, 0);
+    Payload payload{buffer.base, static_cast<size_t>(bytes), nullptr};
+    Cursor cursor;
+    if (!buffer.contiguous()) {
+        cursor = Cursor(buffer);
+        payload.data = nullptr;
+        payload.cursor = &cursor;
+    }
+    if (transmit(peer, number, envelope, payload) != Sent::done) return false;
+    peer.credit_left -= credit_cost(bytes);
+    ++counts_.sent;
+    return true;
+}
+
+void Messenger::send(Transfer &transfer) {
+    Peer &peer = peers_[transfer.peer];
+    transfer.error = {};
+    transfer.cancelled = transfer.cancelling = false;
+    if (peer.lost) return fail(transfer, Error(ErrorClass::proc_aborted, "the process to send to cannot be reached any more"));
+    if (transfer.mode != SendMode::synchronous && eager_fits(peer, transfer.buffer.bytes())) {
+        transfer.flush = flush_eager;
+        peer.credit_left -= credit_cost(transfer.buffer.bytes());
+    } else {
+        transfer.flush = flush_offer;
+        transfer.id = transfers_.add(transfer);
+    }
+    transfer.state = Transfer::State::queued;
+    start(transfer.peer, transfer);
+}
+
+bool Messenger::flush_eager(Messenger &self, Outgoing &outgoing) {
+    Transfer &transfer = static_cast<Transfer &>(outgoing);
+    int64_t bytes = transfer.buffer.bytes();
+    Envelope envelope = message_envelope(transfer, EnvelopeKind::eager, bytes, transfer.check);
+    if (transfer.mode == SendMode::ready) envelope.flags = flag_ready;
+    Payload payload{transfer.buffer.base, static_cast<size_t>(bytes), nullptr};
+    if (!transfer.buffer.contiguous()) {
+        transfer.cursor = Cursor(transfer.buffer);
+        payload.data = nullptr;
+        payload.cursor = &transfer.cursor;
+    }
+    if (self.transmit(self.peers_[transfer.peer], transfer.peer, envelope, payload) != Sent::done) return false;
+    ++self.counts_.sent;
+    self.finish(transfer);
+    return true;
+}
+
+bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
+    Transfer &transfer = static_cast<Transfer &>(outgoing);
+    Peer &peer = self.peers_[transfer.peer];
+    Envelope envelope = message_envelope(transfer, EnvelopeKind::rendezvous, transfer.buffer.bytes(), transfer.check);
+    RendezvousOffer offer{transfer.id, 0};
+    if (transfer.buffer.contiguous() && peer.path->touches_memory(transfer.peer)) offer.address = reinterpret_cast<uintptr_t>(transfer.buffer.base);
+    if (self.transmit(peer, transfer.peer, envelope, {reinterpret_cast<const std::byte *>(&offer), sizeof offer, nullptr}) != Sent::done) return false;
+    ++self.counts_.sent;
+    transfer.state = Transfer::State::offered;
+    return true;
+}
+
+// The receiver matched the offer but cannot read our memory: push.
+void Messenger::cleared(uint64_t id, const ClearToSend &clear) {
+    Transfer *transfer = transfers_.find(id);
+    if (!transfer) return;
+    transfer->remote_id = clear.receiver_id;
+    transfer->wanted = clear.bytes;
+    transfer->moved = 0;
+    transfer->cursor = Cursor(transfer->buffer);
+    transfer->messenger = this;
+    transfer->state = Transfer::State::moving;
+    transfer->run = push_on;
+    engine_.ready(*transfer);
+}
+
+int Messenger::push_on(Task &task) {
+    Transfer &transfer = static_cast<Transfer &>(task);
+    Messenger &self = *transfer.messenger;
+    Path &path = *self.peers_[transfer.peer].path;
+    int work = 0;
+    while (transfer.moved < transfer.wanted) {
+        size_t bytes = std::min<size_t>(transfer.wanted - transfer.moved, path.max_bulk());
+        Payload payload{nullptr, bytes, &transfer.cursor};
+        if (transfer.buffer.contiguous()) payload = {transfer.buffer.base + transfer.moved, bytes, nullptr};
+        Sent result = path.send_bulk(transfer.peer, {transfer.remote_id, transfer.moved}, payload, transfer.id);
+        if (result == Sent::full) {
+            self.engine_.ready(transfer);
+            return work;
+        }
+        transfer.moved += bytes;
+        ++work;
+        if (result == Sent::pending) return work;  // sent() goes on
+    }
+    self.finish(transfer);
+    return work + 1;
+}
+
+void Messenger::sent(uint64_t token) {
+    if (Transfer *transfer = transfers_.find(token)) engine_.ready(*transfer);
+}
+
+void Messenger::cancel(Transfer &transfer) {
+    if (transfer.queued()) {
+        posted_.remove(transfer);
+        transfer.cancelled = true;
+        finish(transfer);
+    } else if (transfer.state == Transfer::State::offered && !transfer.cancelling) {
+        transfer.cancelling = true;
+        reply(transfer.peer, EnvelopeKind::cancel, transfer.id, 0);
+    } else if (transfer.state == Transfer::State::queued && transfer.outgoing_hook.linked()) {
+        Peer &peer = peers_[transfer.peer];
+        transfer.outgoing_hook.unlink();
+        if (peer.outgoing.empty()) --waiting_peers_;
+        if (!transfer.id) peer.credit_left += credit_cost(transfer.buffer.bytes());
+        transfer.cancelled = true;
+        finish(transfer);
+    }
+}
+
+// The receiver's answer to a cancelled offer. One that was matched already completes as if it had not been cancelled.
+void Messenger::withdrawn(uint64_t id, bool was_withdrawn) {
+    Transfer *transfer = transfers_.find(id);
+    if (!transfer || !was_withdrawn) return;
+    transfer->cancelled = true;
+    finish(*transfer);
+}
+
+}  // namespace lanyard

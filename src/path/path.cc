@@ -1,0 +1,25 @@
+#include "path/path.h"
+
+#include <cstring>
+
+namespace lanyard {
+
+void Payload::copy(void *to, size_t bytes) {
+    if (data) {
+        std::memcpy(to, data, bytes);
+        data += bytes;
+    } else if (bytes) {
+        cursor->pack(to, bytes);
+    }
+    size -= bytes;
+}
+
+Error Path::get(uint32_t, const iovec *, int, uint64_t, size_t) {
+    return Error(ErrorClass::unsupported_operation, std::string("path ") + name() + " cannot read a peer's memory");
+}
+
+Error Path::put(uint32_t, const iovec *, int, uint64_t, size_t) {
+    return Error(ErrorClass::unsupported_operation, std::string("path ") + name() + " cannot write a peer's memory");
+}
+
+}  // namespace lanyard

@@ -1,0 +1,124 @@
+#include "path/shm/segment.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+
+namespace lanyard {
+
+namespace {
+
+constexpr size_t page_bytes = 4096;
+
+size_t whole_pages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
+
+// The inbox of a small job is not touched beyond its members, so fewer pages than MemberControl has are needed; it is still
+// laid out whole, since the file is sparse until allocated.
+size_t member_bytes(uint32_t cells) { return whole_pages(sizeof(MemberControl)) + cells * cell_bytes; }
+
+size_t rings_bytes(uint32_t members) { return static_cast<size_t>(members) * (members - 1) * ring_bytes; }
+
+size_t header_bytes() { return whole_pages(sizeof(SegmentHeader)); }
+
+std::string in_kib(uint64_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; }
+
+Error shortage(uint32_t members, uint64_t needed, uint64_t available) {
+    return Error(ErrorClass::no_mem, std::to_string(members) + " processes on this node need " + in_kib(needed) + " of shared memory, but only " +
+                                         in_kib(available) + " are free; enlarge it (containers: --shm-size), or set LANYARD_SHM_DIR to a " +
+                                         "folder in memory with more room, or start fewer processes");
+}
+
+}  // namespace
+
+Segment::~Segment() {
+    if (base_) munmap(base_, mapped_);
+    if (descriptor_ >= 0) close(descriptor_);
+}
+
+Error Segment::create(int descriptor, uint32_t members) {
+    if (members > most_members)
+        return Error(ErrorClass::other, std::to_string(members) + " processes on one node are more than the " + std::to_string(most_members) + " supported");
+    struct statvfs about;
+    uint64_t available = UINT64_MAX;
+    if (fstatvfs(descriptor, &about) == 0 && about.f_blocks > 0) available = static_cast<uint64_t>(about.f_bavail) * about.f_frsize;
+    uint64_t fixed = header_bytes() + rings_bytes(members) + members * member_bytes(0);
+    uint64_t least = fixed + static_cast<uint64_t>(members) * fewest_cells * cell_bytes;
+    if (least > available) return shortage(members, least, available);
+    uint64_t affordable = (available - fixed) / (static_cast<uint64_t>(members) * cell_bytes);
+    auto cells = static_cast<uint32_t>(std::min<uint64_t>(affordable, most_cells));
+
+    uint64_t used = header_bytes() + members * member_bytes(cells);
+    if (int failure = posix_fallocate(descriptor, 0, static_cast<off_t>(used))) {
+        if (failure == ENOSPC) return shortage(members, least, available);
+        return Error(ErrorClass::no_mem, "allocating " + in_kib(used) + " of shared memory failed: " + system_text(failure));
+    }
+    void *start = mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (start == MAP_FAILED) return Error(ErrorClass::no_mem, "mapping the shared memory failed: " + system_text(errno));
+    auto *header = new (start) SegmentHeader{};
+    header->cells = cells;
+    header->members_offset = header_bytes();
+    header->member_bytes = member_bytes(cells);
+    header->appended.store(used, std::memory_order_relaxed);
+    constexpr uint64_t room_for_areas = uint64_t{256} << 20;
+    header->limit = used + rings_bytes(members) + room_for_areas;
+    header->label.members = members;
+    header->label.record_bytes = sizeof(WaitRecord);
+    header->label.first_record = header->members_offset + offsetof(MemberControl, wait);
+    header->label.record_stride = header->member_bytes;
+    header->label.magic = segment_magic;
+    header->ready = 1;
+    munmap(start, header_bytes());
+    return {};
+}
+
+Error Segment::attach(int descriptor) {
+    void *start = mmap(nullptr, header_bytes(), PROT_READ, MAP_SHARED, descriptor, 0);
+    if (start == MAP_FAILED) return Error(ErrorClass::no_mem, "mapping the shared memory failed: " + system_text(errno));
+    mapped_ = static_cast<const SegmentHeader *>(start)->limit;
+    munmap(start, header_bytes());
+    void *all = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+    if (all == MAP_FAILED) return Error(ErrorClass::no_mem, "reserving " + in_kib(mapped_) + " of addresses failed: " + system_text(errno));
+    base_ = static_cast<std::byte *>(all);
+    descriptor_ = descriptor;
+    return {};
+}
+
+MemberControl &Segment::member(uint32_t index) const {
+    return *reinterpret_cast<MemberControl *>(base_ + header().members_offset + index * header().member_bytes);
+}
+
+std::byte *Segment::cell(uint32_t member_index, uint32_t cell_index) const {
+    return reinterpret_cast<std::byte *>(&member(member_index)) + whole_pages(sizeof(MemberControl)) + static_cast<size_t>(cell_index) * cell_bytes;
+}
+
+uint64_t Segment::append(size_t bytes) {
+    uint64_t offset = header().appended.fetch_add(bytes, std::memory_order_relaxed);
+    if (offset + bytes > header().limit) return 0;
+    if (posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes)) != 0) return 0;
+    return offset;
+}
+
+Error open_nameless(const std::string &folder, int &descriptor) {
+    descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptor >= 0) return {};
+    return Error(ErrorClass::other, "no file can be made in " + folder + ": " + system_text(errno) +
+                                        "; set LANYARD_SHM_DIR to a folder in memory that can be written");
+}
+
+Error open_named(const std::string &folder, const std::string &name, bool create, int &descriptor) {
+    std::string path = folder + "/" + name;
+    descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0600);
+    if (descriptor >= 0) return {};
+    return Error(ErrorClass::other, std::string(create ? "making " : "opening ") + path + ": " + system_text(errno) +
+                                        "; set LANYARD_SHM_DIR to a folder in memory that can be written");
+}
+
+void unlink_named(const std::string &folder, const std::string &name) { unlink((folder + "/" + name).c_str()); }
+
+}  // namespace lanyard

@@ -1,0 +1,94 @@
+// The memory that the processes of one node share: one file in LANYARD_SHM_DIR, made by the launcher (nameless, handed down as
+// a descriptor) or by the first process of the node (named, unlinked as soon as all have opened it).
+//
+//   header | member 0 | member 1 | ... | rings and node areas, appended as needed
+//
+// A member's part: wait record, sleep word, inbox (where its peers put the offsets of the rings they opened to it), cells (buffers
+// for payload that does not fit a ring line). Everything grows by fallocate before it is touched, so shortage is an error and
+// never SIGBUS. The whole possible length is mapped once at the start (reserved addresses cost nothing).
+// Thread rule: after attach() all functions but append() are reads; append() is atomic between processes.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+#include "engine/wait_record.h"
+
+namespace lanyard {
+
+constexpr size_t line_bytes = 64;
+constexpr size_t ring_bytes = 8192;
+constexpr size_t cell_bytes = 16384;
+constexpr uint32_t most_cells = 32;
+constexpr uint32_t fewest_cells = 4;
+constexpr uint32_t most_members = 1024;
+
+struct alignas(64) SegmentHeader {
+    SegmentLabel label;  // read by the launcher
+    uint32_t cells;      // per member
+    uint32_t ready;      // 1: geometry is written
+    uint64_t members_offset;
+    uint64_t member_bytes;
+    std::atomic<uint64_t> appended;  // end of what has been handed out
+    uint64_t limit;                  // mapped length
+};
+
+// Who wants to be woken: set by a sleeper, cleared by its waker.
+struct alignas(64) SleepWord {
+    std::atomic<uint32_t> asleep;
+};
+
+struct MemberControl {
+    WaitRecord wait;
+    SleepWord sleep;
+    struct alignas(64) {
+        std::atomic<int32_t> process;        // id, for direct copies; 0 until attached
+        std::atomic<uint64_t> probe_address;  // where the probe value lies in its memory, to try such a copy
+        uint64_t probe_value;
+    } reach;
+    struct alignas(64) {
+        std::atomic<uint32_t> arrivals;  // rings ever opened to this member
+    } inbox;
+    std::atomic<uint64_t> ring_from[most_members];  // offset of the ring that member opened to this one, 0: none
+    struct alignas(64) {
+        std::atomic<uint32_t> used;
+    } cell[most_cells];
+};
+
+class Segment {
+public:
+    ~Segment();
+    Segment() = default;
+    Segment(const Segment &) = delete;
+    Segment &operator=(const Segment &) = delete;
+
+    // The first member: sizes and fills the file behind `descriptor` for `members` processes. The error says how much is needed
+    // and how much there is.
+    Error create(int descriptor, uint32_t members);
+    // Everyone, after create() has been done somewhere: maps it.
+    Error attach(int descriptor);
+
+    SegmentHeader &header() const { return *reinterpret_cast<SegmentHeader *>(base_); }
+    uint32_t members() const { return header().label.members; }
+    MemberControl &member(uint32_t index) const;
+    std::byte *cell(uint32_t member_index, uint32_t cell_index) const;
+    std::byte *at(uint64_t offset) const { return base_ + offset; }
+    // `bytes` (a multiple of a line) of new zeroed memory at the end; its offset, or 0 when the node's shared memory is used up.
+    uint64_t append(size_t bytes);
+
+private:
+    std::byte *base_ = nullptr;
+    size_t mapped_ = 0;
+    int descriptor_ = -1;
+};
+
+// Opens a new nameless file in `folder`, close-on-exec; the error says why not and what to do.
+Error open_nameless(const std::string &folder, int &descriptor);
+// The node's file by name, when no launcher made one: the first member creates it, the others open it, the first unlinks it.
+Error open_named(const std::string &folder, const std::string &name, bool create, int &descriptor);
+void unlink_named(const std::string &folder, const std::string &name);
+
+}  // namespace lanyard
