@@ -15,7 +15,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "engine/wait_record.h"
+#include "base/wait_record.h"
 
 namespace lanyard {
 

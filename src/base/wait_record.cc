@@ -1,4 +1,4 @@
-#include "engine/wait_record.h"
+#include "base/wait_record.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -11,7 +11,7 @@
 
 namespace lanyard {
 
-constexpr uint64_t segment_magic = 0x3147455344'4e4cu;  // "LNDSEG1"
+constexpr uint64_t segment_magic = 0x0031474553444e4cu;  // "LNDSEG1"
 
 // The first bytes of the node's segment.
 struct SegmentLabel {

@@ -1,0 +1,39 @@
+// The path of a process to itself: frames are copied into a queue and delivered by the next poll, so that a send never runs the
+// handlers of a receive in the middle of its caller. Always first in the list of paths.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "path/path.h"
+
+namespace lanyard {
+
+class SelfPath final : public Path {
+public:
+    explicit SelfPath(uint32_t own_peer) : own_peer_(own_peer) {}
+
+    const char *name() const override { return "self"; }
+    size_t max_eager() const override { return 65536; }
+    size_t max_bulk() const override { return 65536; }
+    bool reaches(uint32_t peer) const override { return peer == own_peer_; }
+    Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
+    Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
+    bool touches_memory(uint32_t) const override { return true; }
+    Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    int poll(Sink &sink, int budget, uint64_t now_ns) override;
+    std::string describe() const override { return "self: messages of a process to itself"; }
+
+private:
+    struct Frame {
+        bool bulk;
+        Envelope envelope;
+        BulkHeader header;
+        std::vector<std::byte> payload;
+    };
+
+    uint32_t own_peer_;
+    std::deque<Frame> frames_;
+};
+
+}  // namespace lanyard

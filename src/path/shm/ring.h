@@ -1,0 +1,135 @@
+// One ring: an ordered stream of frames from one process to another of the same node, in shared memory, lock-free. A frame takes
+// one line (64 bytes) and further lines when its payload does not fit beside the envelope.
+//
+//   line 0 of the ring   `consumed`, written by the reader a few times per lap
+//   other lines          | word (8) | 56 bytes |
+//
+// The word's low half is the line's running number + 1, its high half says what the frame is: kind (2 bits) and payload bytes.
+// Every line carries its number, also those that only continue a frame, so what is left from the last lap can never look new.
+// The writer stores the first line's word last (release): who sees it sees the frame. Only that line is polled.
+// Invariant: written - consumed <= lines. The reader reports `consumed` at least every quarter lap, a frame takes at most
+// `most_lines` < three quarters of a lap, so a writer without room is told about room.
+// Thread rule: one writer, one reader, each the owner of its engine.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "path/envelope.h"
+#include "path/shm/segment.h"
+
+namespace lanyard {
+
+enum class FrameKind : uint32_t { inlined = 0, in_cell = 1, bulk = 2 };
+
+constexpr uint32_t ring_lines = ring_bytes / line_bytes - 1;
+constexpr size_t first_line_room = inline_payload;
+constexpr size_t next_line_room = line_bytes - 8;
+constexpr uint32_t most_lines = 12;
+constexpr size_t most_inlined = first_line_room + (most_lines - 1) * next_line_room;
+
+struct alignas(64) RingLine {
+    std::atomic<uint64_t> word;
+    std::byte bytes[56];
+};
+static_assert(sizeof(RingLine) == line_bytes && sizeof(Envelope) + inline_payload == sizeof(RingLine::bytes));
+
+struct Ring {
+    alignas(64) std::atomic<uint32_t> consumed;
+    alignas(64) RingLine line[ring_lines];
+};
+static_assert(sizeof(Ring) == ring_bytes);
+
+constexpr uint64_t frame_word(uint32_t number, FrameKind kind, size_t payload) {
+    return static_cast<uint64_t>(static_cast<uint32_t>(kind) << 30 | static_cast<uint32_t>(payload)) << 32 | (number + 1);
+}
+
+inline uint32_t lines_for(size_t payload) {
+    return payload <= first_line_room ? 1 : 1 + static_cast<uint32_t>((payload - first_line_room + next_line_room - 1) / next_line_room);
+}
+
+// Rings begin at different lines, so that the lines polled while idle spread over the cache's sets.
+inline uint32_t first_line(uint32_t writer) { return writer * 5 % ring_lines; }
+
+class RingWriter {
+public:
+    void open(Ring &ring, uint32_t writer) {
+        ring_ = &ring;
+        place_ = first_line(writer);
+    }
+    bool is_open() const { return ring_ != nullptr; }
+
+    // Room for `lines` more? Looks at the reader's report only when the last known one does not suffice.
+    bool room(uint32_t lines) {
+        if (number_ - consumed_ + lines <= ring_lines) return true;
+        consumed_ = ring_->consumed.load(std::memory_order_acquire);
+        return number_ - consumed_ + lines <= ring_lines;
+    }
+    // The line to be filled next, and the one `ahead` of it.
+    RingLine &line(uint32_t ahead = 0) {
+        uint32_t place = place_ + ahead;
+        return ring_->line[place >= ring_lines ? place - ring_lines : place];
+    }
+    // Marks a continuation line; must come before publish().
+    void number_line(uint32_t ahead) { line(ahead).word.store(static_cast<uint64_t>(number_ + ahead + 1), std::memory_order_relaxed); }
+    void publish(FrameKind kind, size_t payload, uint32_t lines) {
+        line().word.store(frame_word(number_, kind, payload), std::memory_order_release);
+        number_ += lines;
+        place_ += lines;
+        if (place_ >= ring_lines) place_ -= ring_lines;
+    }
+
+private:
+    Ring *ring_ = nullptr;
+    uint32_t number_ = 0;    // of the next line to write
+    uint32_t consumed_ = 0;  // as last read
+    uint32_t place_ = 0;
+};
+
+class RingReader {
+public:
+    void open(Ring &ring, uint32_t writer) {
+        ring_ = &ring;
+        place_ = first_line(writer);
+        next_ = &ring.line[place_];
+    }
+    // The word of the next frame when it is there, else 0.
+    uint64_t peek() const {
+        uint64_t word = next_->word.load(std::memory_order_acquire);
+        return static_cast<uint32_t>(word) == number_ + 1 ? word : 0;
+    }
+    const std::byte *first() const { return next_->bytes; }
+    // The continuation lines' bytes, gathered behind each other.
+    void gather(std::byte *to, size_t bytes) const {
+        uint32_t place = place_;
+        size_t part = bytes < first_line_room ? bytes : first_line_room;
+        std::memcpy(to, next_->bytes + sizeof(Envelope), part);
+        for (size_t done = part; done < bytes; done += part) {
+            if (++place == ring_lines) place = 0;
+            part = bytes - done < next_line_room ? bytes - done : next_line_room;
+            std::memcpy(to + done, ring_->line[place].bytes, part);
+        }
+    }
+    // True when the writer was just told about room.
+    bool pass(uint32_t lines) {
+        number_ += lines;
+        place_ += lines;
+        if (place_ >= ring_lines) place_ -= ring_lines;
+        next_ = &ring_->line[place_];
+        if (number_ - reported_ < ring_lines / 4) return false;
+        ring_->consumed.store(number_, std::memory_order_release);
+        reported_ = number_;
+        return true;
+    }
+
+private:
+    RingLine *next_ = nullptr;
+    uint32_t number_ = 0;
+    uint32_t place_ = 0;
+    uint32_t reported_ = 0;
+    Ring *ring_ = nullptr;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,246 @@
+#include "path/shm/shm_path.h"
+
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/log.h"
+
+namespace lanyard {
+
+namespace {
+
+// What a bulk frame and a frame in a cell carry in their one line, behind where the envelope would be.
+struct CellReference {
+    uint32_t cell;
+};
+
+}  // namespace
+
+ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies)
+    : segment_(segment), own_(own), peers_(std::move(peers)), direct_copies_(direct_copies), outlets_(peers_.size()), gathered_(most_inlined) {
+    for (uint32_t i = 0; i < peers_.size(); ++i) {
+        if (peers_[i] >= index_of_peer_.size()) index_of_peer_.resize(peers_[i] + 1, not_here);
+        index_of_peer_[peers_[i]] = i;
+        outlets_[i].sleep = &segment_.member(i).sleep;
+    }
+    inlets_.reserve(peers_.size());
+    MemberControl &self = segment_.member(own_);
+    self.reach.probe_value = static_cast<uint64_t>(getpid()) * 0x9e3779b97f4a7c15u ^ clock_ns();
+    self.reach.probe_address.store(reinterpret_cast<uintptr_t>(&self.reach.probe_value), std::memory_order_relaxed);
+    self.reach.process.store(getpid(), std::memory_order_release);
+    if (direct_copies_) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where Yama restricts direct copies to descendants
+}
+
+// Makes the ring to a peer and tells it where it is.
+bool ShmPath::open_outlet(uint32_t index) {
+    uint64_t offset = segment_.append(ring_bytes);
+    LANYARD_MUST(offset != 0);  // room for all rings was checked when the segment was made
+    Ring *ring = new (segment_.at(offset)) Ring;
+    outlets_[index].ring.open(*ring, own_);
+    MemberControl &peer = segment_.member(index);
+    peer.ring_from[own_].store(offset, std::memory_order_release);
+    peer.inbox.arrivals.fetch_add(1, std::memory_order_release);
+    return true;
+}
+
+int ShmPath::accept_inlets() {
+    MemberControl &self = segment_.member(own_);
+    arrivals_seen_ = self.inbox.arrivals.load(std::memory_order_acquire);
+    int opened = 0;
+    for (uint32_t i = 0; i < peers_.size(); ++i) {
+        uint64_t offset = self.ring_from[i].load(std::memory_order_acquire);
+        if (offset == 0 || std::any_of(inlets_.begin(), inlets_.end(), [&](const Inlet &inlet) { return inlet.member == i; })) continue;
+        Inlet inlet;
+        inlet.member = i;
+        inlet.ring.open(*reinterpret_cast<Ring *>(segment_.at(offset)), i);
+        inlets_.push_back(inlet);
+        ++opened;
+    }
+    return opened;
+}
+
+bool ShmPath::take_cell(uint32_t &cell) {
+    MemberControl &self = segment_.member(own_);
+    uint32_t cells = segment_.header().cells;
+    for (uint32_t tried = 0; tried < cells; ++tried) {
+        cell = next_cell_;
+        if (++next_cell_ == cells) next_cell_ = 0;
+        if (self.cell[cell].used.load(std::memory_order_acquire)) continue;
+        self.cell[cell].used.store(1, std::memory_order_relaxed);
+        return true;
+    }
+    return false;
+}
+
+Sent ShmPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
+    uint32_t index = index_of_peer_[peer];
+    Outlet &outlet = outlets_[index];
+    if (!outlet.ring.is_open()) open_outlet(index);
+    size_t size = payload.size;
+    uint32_t lines = size <= most_inlined ? lines_for(size) : 1;
+    if (!outlet.ring.room(lines)) return Sent::full;
+    FrameKind kind = FrameKind::inlined;
+    RingLine &first = outlet.ring.line();
+    if (size <= most_inlined) {
+        payload.copy(first.bytes + sizeof(Envelope), std::min(size, first_line_room));
+        for (uint32_t ahead = 1; ahead < lines; ++ahead) {
+            payload.copy(outlet.ring.line(ahead).bytes, std::min(payload.size, next_line_room));
+            outlet.ring.number_line(ahead);
+        }
+    } else {
+        CellReference reference{0};
+        if (!take_cell(reference.cell)) return Sent::full;
+        payload.copy(segment_.cell(own_, reference.cell), size);
+        std::memcpy(first.bytes + sizeof(Envelope), &reference, sizeof reference);
+        kind = FrameKind::in_cell;
+    }
+    std::memcpy(first.bytes, &envelope, sizeof envelope);
+    outlet.ring.publish(kind, size, lines);
+    wake_if_asleep(*outlet.sleep);
+    return Sent::done;
+}
+
+Sent ShmPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t) {
+    uint32_t index = index_of_peer_[peer];
+    Outlet &outlet = outlets_[index];
+    if (!outlet.ring.is_open()) open_outlet(index);
+    CellReference reference{0};
+    if (!outlet.ring.room(1) || !take_cell(reference.cell)) return Sent::full;
+    size_t size = payload.size;
+    payload.copy(segment_.cell(own_, reference.cell), size);
+    RingLine &first = outlet.ring.line();
+    std::memcpy(first.bytes, &header, sizeof header);
+    std::memcpy(first.bytes + sizeof(Envelope), &reference, sizeof reference);
+    outlet.ring.publish(FrameKind::bulk, size, 1);
+    wake_if_asleep(*outlet.sleep);
+    return Sent::done;
+}
+
+int ShmPath::poll(Sink &sink, int budget, uint64_t) {
+    int work = 0;
+    if (segment_.member(own_).inbox.arrivals.load(std::memory_order_relaxed) != arrivals_seen_) work += accept_inlets();
+    // By index: a frame's handler may lead to no new inlets, but keeps no reference to the vector either.
+    for (size_t i = 0; i < inlets_.size(); ++i)
+        if (inlets_[i].ring.peek()) work += drain(inlets_[i], sink, budget);
+    return work;
+}
+
+int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
+    int frames = 0;
+    bool told = false;
+    uint32_t peer = peers_[inlet.member];
+    for (uint64_t word; frames < budget && (word = inlet.ring.peek()); ++frames) {
+        auto kind = static_cast<FrameKind>(word >> 62);
+        size_t size = word >> 32 & 0x3fffffff;
+        const std::byte *first = inlet.ring.first();
+        if (kind == FrameKind::inlined) {
+            Envelope envelope;
+            std::memcpy(&envelope, first, sizeof envelope);
+            const std::byte *payload = first + sizeof(Envelope);
+            if (size > first_line_room) {
+                inlet.ring.gather(gathered_.data(), size);
+                payload = gathered_.data();
+            }
+            sink.envelope(peer, envelope, payload, size);
+            told |= inlet.ring.pass(lines_for(size));
+            continue;
+        }
+        CellReference reference;
+        std::memcpy(&reference, first + sizeof(Envelope), sizeof reference);
+        const std::byte *payload = segment_.cell(inlet.member, reference.cell);
+        if (kind == FrameKind::bulk) {
+            BulkHeader header;
+            std::memcpy(&header, first, sizeof header);
+            sink.bulk(peer, header, payload, size);
+        } else {
+            Envelope envelope;
+            std::memcpy(&envelope, first, sizeof envelope);
+            sink.envelope(peer, envelope, payload, size);
+        }
+        segment_.member(inlet.member).cell[reference.cell].used.store(0, std::memory_order_release);
+        inlet.ring.pass(1);
+        told = true;  // a cell is free again
+    }
+    if (told) wake_if_asleep(segment_.member(inlet.member).sleep);
+    return frames;
+}
+
+void ShmPath::wake_if_asleep(SleepWord &word) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (word.asleep.load(std::memory_order_relaxed) == 0) return;
+    if (word.asleep.exchange(0, std::memory_order_relaxed)) futex_wake(word.asleep, 1, true);
+}
+
+void ShmPath::ring(uint32_t peer) { wake_if_asleep(*outlets_[index_of_peer_[peer]].sleep); }
+
+void ShmPath::arm() {
+    segment_.member(own_).sleep.asleep.store(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void ShmPath::sleep(uint64_t deadline_ns) {
+    uint64_t limit_ns = 0;
+    if (deadline_ns != no_deadline) {
+        uint64_t now = clock_ns();
+        if (deadline_ns <= now) return;
+        limit_ns = deadline_ns - now;
+    }
+    futex_wait(segment_.member(own_).sleep.asleep, 1, limit_ns, true);
+}
+
+void ShmPath::disarm() { segment_.member(own_).sleep.asleep.store(0, std::memory_order_relaxed); }
+
+void ShmPath::wake() { wake_if_asleep(segment_.member(own_).sleep); }
+
+bool ShmPath::touches_memory(uint32_t peer) const {
+    uint32_t index = index_of(peer);
+    if (!direct_copies_ || index == not_here) return false;
+    const Outlet &outlet = outlets_[index];
+    if (outlet.direct == Reach::untried) outlet.direct = try_direct(index) ? Reach::allowed : Reach::refused;
+    return outlet.direct == Reach::allowed;
+}
+
+// One trial copy of a known value: refused by seccomp, Yama or another process namespace (where the id names somebody else).
+bool ShmPath::try_direct(uint32_t index) const {
+    const auto &reach = segment_.member(index).reach;
+    uint64_t value = 0;
+    iovec local{&value, sizeof value};
+    iovec remote{reinterpret_cast<void *>(reach.probe_address.load(std::memory_order_relaxed)), sizeof value};
+    ssize_t got = process_vm_readv(reach.process.load(std::memory_order_acquire), &local, 1, &remote, 1, 0);
+    bool allowed = got == sizeof value && value == reach.probe_value;
+    if (!allowed) log(LogLevel::info, "shm", "direct copies from process %d are refused (%s)", reach.process.load(), got < 0 ? system_text(errno).c_str() : "not it");
+    return allowed;
+}
+
+Error ShmPath::get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
+    iovec remote{reinterpret_cast<void *>(remote_address), bytes};
+    uint32_t index = index_of_peer_[peer];
+    ssize_t got = process_vm_readv(segment_.member(index).reach.process.load(std::memory_order_relaxed), local, static_cast<size_t>(runs), &remote, 1, 0);
+    if (got == static_cast<ssize_t>(bytes)) return {};
+    outlets_[index].direct = Reach::refused;
+    return Error(ErrorClass::other, got < 0 ? "process_vm_readv: " + system_text(errno) : "process_vm_readv read only a part");
+}
+
+Error ShmPath::put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
+    iovec remote{reinterpret_cast<void *>(remote_address), bytes};
+    uint32_t index = index_of_peer_[peer];
+    ssize_t put = process_vm_writev(segment_.member(index).reach.process.load(std::memory_order_relaxed), local, static_cast<size_t>(runs), &remote, 1, 0);
+    if (put == static_cast<ssize_t>(bytes)) return {};
+    outlets_[index].direct = Reach::refused;
+    return Error(ErrorClass::other, put < 0 ? "process_vm_writev: " + system_text(errno) : "process_vm_writev wrote only a part");
+}
+
+std::string ShmPath::describe() const {
+    return "shm: " + std::to_string(peers_.size()) + " processes on this node, rings of " + std::to_string(ring_bytes / 1024) + " KiB, " +
+           std::to_string(segment_.header().cells) + " buffers of " + std::to_string(cell_bytes / 1024) + " KiB each, direct copies " +
+           (direct_copies_ ? "where the kernel allows them" : "off (LANYARD_CMA)");
+}
+
+}  // namespace lanyard

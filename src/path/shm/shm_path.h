@@ -1,0 +1,79 @@
+// The path between processes of one node: a ring each way, opened at first contact; payload beside the envelope up to a few
+// lines, in the sender's cells up to cell_bytes; direct copies by process_vm_readv where the kernel allows it.
+// A frame is published with a full barrier before the peer's sleep word is read, a sleeper sets its word before it polls once more:
+// so one of the two always sees the other (rule 4).
+// Thread rule: the owner of the engine, except sleep/wake (any thread of this process).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "path/path.h"
+#include "path/shm/ring.h"
+#include "path/shm/segment.h"
+
+namespace lanyard {
+
+class ShmPath final : public Path {
+public:
+    // `peers[i]` is the number of the node's i-th process; `own` the index of this one.
+    ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies);
+
+    const char *name() const override { return "shm"; }
+    size_t max_eager() const override { return cell_bytes; }
+    size_t max_bulk() const override { return cell_bytes; }
+    bool reaches(uint32_t peer) const override { return index_of(peer) != not_here; }
+
+    Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
+    Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
+    bool touches_memory(uint32_t peer) const override;
+    Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    int poll(Sink &sink, int budget, uint64_t now_ns) override;
+    std::string describe() const override;
+
+    // Sleeping on this process's word; ring() wakes a peer that sleeps (full barrier first). See Idle.
+    void arm();
+    void sleep(uint64_t deadline_ns);
+    void disarm();
+    void wake();
+    void ring(uint32_t peer);
+
+    Segment &segment() { return segment_; }
+    uint32_t own() const { return own_; }
+
+private:
+    static constexpr uint32_t not_here = UINT32_MAX;
+    enum class Reach : uint8_t { untried, allowed, refused };
+
+    struct Outlet {
+        RingWriter ring;
+        SleepWord *sleep = nullptr;
+        mutable Reach direct = Reach::untried;
+    };
+    struct Inlet {
+        RingReader ring;
+        uint32_t member;
+    };
+
+    uint32_t index_of(uint32_t peer) const { return peer < index_of_peer_.size() ? index_of_peer_[peer] : not_here; }
+    bool open_outlet(uint32_t index);
+    int accept_inlets();
+    int drain(Inlet &inlet, Sink &sink, int budget);
+    bool take_cell(uint32_t &cell);
+    void wake_if_asleep(SleepWord &word);
+    bool try_direct(uint32_t index) const;
+
+    Segment &segment_;
+    uint32_t own_;
+    std::vector<uint32_t> peers_;
+    std::vector<uint32_t> index_of_peer_;
+    bool direct_copies_;
+    std::vector<Outlet> outlets_;
+    std::vector<Inlet> inlets_;
+    uint32_t arrivals_seen_ = 0;
+    uint32_t next_cell_ = 0;
+    std::vector<std::byte> gathered_;
+};
+
+}  // namespace lanyard
