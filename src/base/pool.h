@@ -1,12 +1,14 @@
 // Objects of one type in one reserved range of addresses: an address is checked, and turned into a small integer and
 // back, by arithmetic alone. Grows page by page within the range; never shrinks; thread-safe (one short spin lock).
-// T derives from Object, whose reference count says whether a slot is alive. A slot's first free link lies behind Object.
+// T derives from Object, whose reference count says whether a slot is alive. Slots are a power of two apart, so that the check
+// is a mask; PoolView makes it without knowing T.
 #pragma once
 
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -18,10 +20,25 @@
 
 namespace lanyard {
 
+// What is needed to tell whether an address is a live object of some pool.
+struct PoolView {
+    const std::byte *base = nullptr;
+    const std::atomic<size_t> *made_bytes = nullptr;
+    size_t stride_mask = 0;
+
+    // Any bit pattern may be asked.
+    bool holds(const void *address) const {
+        if (!made_bytes) return false;
+        size_t offset = reinterpret_cast<size_t>(address) - reinterpret_cast<size_t>(base);
+        if (offset >= made_bytes->load(std::memory_order_acquire) || (offset & stride_mask) != 0) return false;
+        return static_cast<const Object *>(address)->references.load(std::memory_order_relaxed) > 0;
+    }
+};
+
 template <class T>
 class ObjectPool {
 public:
-    static constexpr size_t stride = (sizeof(T) + 63) / 64 * 64;
+    static constexpr size_t stride = std::bit_ceil(std::max<size_t>(sizeof(T), 64));
 
     explicit ObjectPool(size_t capacity = size_t{1} << 20) : capacity_(capacity) {
         static_assert(std::is_base_of_v<Object, T>);
@@ -29,7 +46,7 @@ public:
         base_ = range == MAP_FAILED ? nullptr : static_cast<std::byte *>(range);
     }
     ~ObjectPool() {
-        for (size_t i = 0; i < made_; ++i) {
+        for (size_t i = 0; i < made(); ++i) {
             T *object = at(i);
             if (object) object->~T();
         }
@@ -53,23 +70,19 @@ public:
         free_ = slot;
     }
 
-    // True when `address` is a live object of this pool; any bit pattern may be asked.
-    bool holds(const void *address) const {
-        size_t offset = static_cast<size_t>(static_cast<const std::byte *>(address) - base_);
-        if (offset >= made_.load(std::memory_order_acquire) * stride || offset % stride != 0) return false;
-        return static_cast<const Object *>(address)->references.load(std::memory_order_relaxed) > 0;
-    }
+    PoolView view() const { return {base_, &made_bytes_, stride - 1}; }
+    bool holds(const void *address) const { return view().holds(address); }
     size_t index(const T *object) const { return static_cast<size_t>(reinterpret_cast<const std::byte *>(object) - base_) / stride; }
     // The live object with this index, else nullptr.
     T *at(size_t index) const {
-        if (index >= made_.load(std::memory_order_acquire)) return nullptr;
+        if (index >= made()) return nullptr;
         auto *object = reinterpret_cast<Object *>(base_ + index * stride);
         return object->references.load(std::memory_order_relaxed) > 0 ? static_cast<T *>(object) : nullptr;
     }
     // Visits every live object, for reports of leaked handles.
     template <class Visit>
     void each(Visit visit) const {
-        for (size_t i = 0; i < made_.load(std::memory_order_acquire); ++i)
+        for (size_t i = 0; i < made(); ++i)
             if (T *object = at(i)) visit(*object);
     }
 
@@ -79,6 +92,7 @@ private:
         std::byte *next = nullptr;
     };
 
+    size_t made() const { return made_bytes_.load(std::memory_order_acquire) / stride; }
     std::byte *take_slot() {
         SpinGuard guard(lock_);
         if (free_) {
@@ -86,11 +100,11 @@ private:
             free_ = reinterpret_cast<Dead *>(slot)->next;
             return slot;
         }
-        size_t made = made_.load(std::memory_order_relaxed);
-        if (made == usable_ && !grow()) return nullptr;
-        std::byte *slot = base_ + made * stride;
+        if (made() == usable_ && !grow()) return nullptr;
+        size_t bytes = made() * stride;
+        std::byte *slot = base_ + bytes;
         new (slot) Dead;
-        made_.store(made + 1, std::memory_order_release);
+        made_bytes_.store(bytes + stride, std::memory_order_release);
         return slot;
     }
     bool grow() {
@@ -105,7 +119,7 @@ private:
     std::byte *base_ = nullptr;
     size_t capacity_;
     size_t usable_ = 0;             // slots whose memory may be touched
-    std::atomic<size_t> made_ = 0;  // slots ever used
+    std::atomic<size_t> made_bytes_ = 0;  // of slots ever used
     std::byte *free_ = nullptr;
     SpinLock lock_;
 };

@@ -1,0 +1,90 @@
+// Handles of the standard ABI and objects, either way. An object of the program is its own handle (its address); a predefined
+// one has the ABI's constant. The tables belong to the core and are read by the doors; filled once at the first initialisation.
+// Any thread may convert. An invalid handle gives nullptr, never a crash.
+#pragma once
+
+#include <cstdint>
+
+#include "api/types.h"
+#include "base/object.h"
+#include "base/pool.h"
+
+namespace lanyard {
+
+// Where the ABI's constants of a kind lie, and which of them is the null handle (MPI-5.0 20.5).
+template <class T>
+struct HandleKind;
+
+#define LANYARD_HANDLE_KIND(Type, First, Last, Index) \
+    template <>                                       \
+    struct HandleKind<Type> {                         \
+        static constexpr uintptr_t null = First;      \
+        static constexpr uintptr_t last = Last;       \
+        static constexpr int index = Index;           \
+    };
+LANYARD_HANDLE_KIND(Op, 0x20, 0x3f, 0)
+LANYARD_HANDLE_KIND(Comm, 0x100, 0x107, 1)
+LANYARD_HANDLE_KIND(Group, 0x108, 0x10f, 2)
+LANYARD_HANDLE_KIND(Win, 0x110, 0x117, 3)
+LANYARD_HANDLE_KIND(File, 0x118, 0x11f, 4)
+LANYARD_HANDLE_KIND(Session, 0x120, 0x127, 5)
+LANYARD_HANDLE_KIND(Message, 0x128, 0x12f, 6)
+LANYARD_HANDLE_KIND(Info, 0x130, 0x13f, 7)
+LANYARD_HANDLE_KIND(Errhandler, 0x140, 0x14f, 8)
+LANYARD_HANDLE_KIND(Request, 0x180, 0x18f, 9)
+LANYARD_HANDLE_KIND(Datatype, 0x200, 0x2ff, 10)
+#undef LANYARD_HANDLE_KIND
+
+constexpr uintptr_t predefined_handles = 1024;
+
+struct HandleTables {
+    Object *predefined[predefined_handles] = {};  // by the ABI's value
+    PoolView pool[11];                            // by HandleKind::index
+};
+
+}  // namespace lanyard
+
+extern "C" [[gnu::visibility("default")]] lanyard::HandleTables lanyard_handles;
+
+namespace lanyard {
+
+// Objects begin with Object, so the conversions below need no complete type.
+template <class T>
+inline T *object_of(uintptr_t handle) {
+    using Kind = HandleKind<T>;
+    if (handle < predefined_handles) {
+        if (handle < Kind::null || handle > Kind::last) return nullptr;
+        return reinterpret_cast<T *>(lanyard_handles.predefined[handle]);
+    }
+    return lanyard_handles.pool[Kind::index].holds(reinterpret_cast<const void *>(handle)) ? reinterpret_cast<T *>(handle) : nullptr;
+}
+template <class T>
+inline T *object_of(const void *handle) {
+    return object_of<T>(reinterpret_cast<uintptr_t>(handle));
+}
+
+template <class T>
+inline uintptr_t handle_of(const T *object) {
+    if (!object) return HandleKind<T>::null;
+    int32_t constant = reinterpret_cast<const Object *>(object)->abi_value;
+    return constant ? static_cast<uintptr_t>(constant) : reinterpret_cast<uintptr_t>(object);
+}
+
+// Handle and small integer, for Fortran and for ABIs with integer handles: constants stand for themselves, other objects for
+// their index in the pool plus `first_integer`.
+constexpr int first_integer = 4096;
+template <class T>
+inline int integer_of(const T *object) {
+    uintptr_t handle = handle_of(object);
+    if (handle < predefined_handles) return static_cast<int>(handle);
+    const PoolView &pool = lanyard_handles.pool[HandleKind<T>::index];
+    return first_integer + static_cast<int>((handle - reinterpret_cast<uintptr_t>(pool.base)) / (pool.stride_mask + 1));
+}
+template <class T>
+inline T *object_of_integer(int integer) {
+    if (integer < first_integer) return integer < 0 ? nullptr : object_of<T>(static_cast<uintptr_t>(integer));
+    const PoolView &pool = lanyard_handles.pool[HandleKind<T>::index];
+    return object_of<T>(reinterpret_cast<uintptr_t>(pool.base) + static_cast<uintptr_t>(integer - first_integer) * (pool.stride_mask + 1));
+}
+
+}  // namespace lanyard
