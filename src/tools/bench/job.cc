@@ -1,6 +1,7 @@
 // See job.h.
 #include "tools/bench/job.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -18,8 +19,9 @@ Job describe_job(const Settings& settings) {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
     MPI_Get_library_version(text, &length);
-    job.library.assign(text, static_cast<std::size_t>(length));
+    job.library = text;  // as a C string: some libraries count their terminating zero in the length
     job.library.resize(std::min(job.library.size(), job.library.find_first_of("\r\n")));
+    job.library.resize(job.library.find_last_not_of(' ') + 1);
     char host[MPI_MAX_PROCESSOR_NAME];
     MPI_Get_processor_name(host, &length);
     job.host.assign(host, static_cast<std::size_t>(length));

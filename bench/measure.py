@@ -1,0 +1,137 @@
+"""Running benchmark programs on several libraries by turns, on a machine that is quiet or said not to be.
+
+Used by bench/compare and bench/run. A round runs every library once; the order moves on by one each round, so that no
+library always follows the same other. A run that fails is remembered with its last words and never counted as a number.
+"""
+import functools
+import json
+import os
+import signal
+import subprocess
+import time
+
+from peers import say
+
+RUN_LIMIT_SECONDS = 120
+
+
+class Failed(Exception):
+    """A run that gave no result; the text is its last line."""
+
+
+def run(library, ranks, program, arguments=()):
+    """Runs one program to its end and returns its standard output. The whole process group dies with a run that hangs."""
+    command = library.command(ranks, program, arguments)
+    process = subprocess.Popen(command, env=library.environ(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        output, errors = process.communicate(timeout=RUN_LIMIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise Failed(f"no end after {RUN_LIMIT_SECONDS} seconds") from None
+    if process.returncode != 0:
+        words = (errors.strip() or output.strip() or "no words").splitlines()
+        raise Failed(f"exit code {process.returncode}: {words[-1].strip()}")
+    return output
+
+
+def run_json(library, ranks, program, arguments=()):
+    """Runs one program with --json: (version of the library, {size in bytes or name: (median, unit)})."""
+    output = run(library, ranks, program, [*arguments, "--json"])
+    try:
+        report = json.loads(output[output.index("{"):])
+        rows = {row.get("bytes", row.get("name")): (row["median"], row["unit"]) for row in report["results"]}
+        return report.get("library", ""), rows
+    except (ValueError, KeyError) as problem:
+        raise Failed(f"its output is not the expected JSON ({problem})") from None
+
+
+def run_timed(library, ranks):
+    """Wall-clock milliseconds of a job that starts and ends MPI, launcher included, in the form of run_json."""
+    start = time.perf_counter()
+    run(library, ranks, "startup")
+    milliseconds = (time.perf_counter() - start) * 1e3
+    return version(library), {f"startup of {ranks} ranks": (milliseconds, "ms")}
+
+
+@functools.cache
+def version(library):
+    return run_json(library, 1, "barrier", ["--blocks", "1", "--block-seconds", "1e-5"])[0]
+
+
+def busy_share(seconds=0.3):
+    """How much of the machine's processors other work took over this time, 0 to 1 (stolen time included)."""
+    def ticks():
+        with open("/proc/stat") as file:
+            numbers = [int(word) for word in file.readline().split()[1:9]]
+        return sum(numbers), numbers[3] + numbers[4]
+    all_before, idle_before = ticks()
+    time.sleep(seconds)
+    all_after, idle_after = ticks()
+    return 1 - (idle_after - idle_before) / max(all_after - all_before, 1)
+
+
+def wait_until_quiet(limit_seconds):
+    """Waits until other work takes under a tenth of the machine; gives up after the limit. Returns the last share seen."""
+    deadline = time.monotonic() + limit_seconds
+    share = busy_share()
+    while share > 0.10 and time.monotonic() < deadline:
+        share = busy_share(0.5)
+    return share
+
+
+class Series:
+    """What alternating runs of one kind gave: values[library][row] is a list with one entry a round, None where it failed."""
+
+    def __init__(self, name):
+        self.name = name
+        self.values = {}
+        self.units = {}
+        self.versions = {}
+        self.failures = {}
+        self.busy = []
+
+    def add(self, library, number, version, rows):
+        """The result of round `number`; earlier rounds without one are None."""
+        self.versions[library.key] = version
+        table = self.values.setdefault(library.key, {})
+        for row, (value, unit) in rows.items():
+            column = table.setdefault(row, [])
+            column += [None] * (number - len(column)) + [value]
+            self.units[row] = unit
+
+    def add_failure(self, library, words):
+        self.failures.setdefault(library.key, []).append(words)
+
+    def numbers(self, key, row):
+        return [value for value in self.values.get(key, {}).get(row, []) if value is not None]
+
+    def as_json(self):
+        return {"name": self.name, "units": {str(k): v for k, v in self.units.items()}, "versions": self.versions,
+                "failures": self.failures, "busy_share_before_each_round": [round(share, 3) for share in self.busy],
+                "values": {key: {str(row): column for row, column in table.items()} for key, table in self.values.items()}}
+
+
+def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3):
+    """`rounds` rounds of measure(library) -> (version, rows) over all libraries, as a Series.
+
+    A library that failed `give_up_after` times and never gave a number is not tried again.
+    """
+    series = Series(name)
+    order = list(libraries.values())
+    started = time.monotonic()
+    for number in range(rounds):
+        series.busy.append(wait_until_quiet(quiet_seconds))
+        for library in order[number % len(order):] + order[:number % len(order)]:
+            failures = len(series.failures.get(library.key, []))
+            if failures >= give_up_after and library.key not in series.values:
+                continue
+            try:
+                series.add(library, number, *measure(library))
+            except Failed as problem:
+                series.add_failure(library, str(problem))
+                if failures == 0:
+                    say(f"{name} on {library.title}: {problem}")
+        say(f"{name}: round {number + 1} of {rounds}, {time.monotonic() - started:.0f} s")
+    return series

@@ -1,0 +1,153 @@
+"""The MPI libraries to compare: where each is, how it starts a program, and the benchmark programs built for it.
+
+Used by bench/compare and bench/run. Lanyard, MPICH and Intel MPI run the same executables through libmpi_abi.so.1;
+Open MPI has another ABI, so the same sources are compiled for it. Each library runs with its defaults, apart from what
+it needs to run at all: permission to be root, and word that there will be more ranks than processors.
+Peers are installed once into virtual environments under a cache folder; a stamp says what they hold.
+"""
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent
+SOURCE = BENCH.parent / "src" / "tools" / "bench"
+ALL = ("lanyard", "mpich", "impi", "openmpi")
+
+# Variables of an outer job or of a user's taste that would make a comparison unfair or impossible.
+FOREIGN = ("PMI_", "PMIX_", "OMPI_", "PRTE_", "MPIR_", "I_MPI_", "HYDRA_", "LANYARD_", "LD_LIBRARY_PATH", "MPI_")
+
+
+class Unavailable(Exception):
+    """A library that cannot be had or built here; the text says why."""
+
+
+class Library:
+    """One MPI library, ready to start programs."""
+
+    def __init__(self, key, title, home, programs, launcher, environment):
+        self.key = key
+        self.title = title
+        self.home = home
+        self.programs = programs
+        self.launcher = launcher
+        self.environment = environment
+
+    def command(self, ranks, program, arguments=()):
+        return [*self.launcher(ranks), str(self.programs / f"bench-{program}"), *arguments]
+
+    def environ(self):
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+        return {**inherited, **self.environment}
+
+
+def processors():
+    return len(os.sched_getaffinity(0))
+
+
+def say(text):
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def run_quietly(command, what, **options):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    if done.returncode != 0:
+        lines = "\n  ".join(done.stdout.strip().splitlines()[-5:])
+        raise Unavailable(f"{what} failed (exit {done.returncode}):\n  {lines}")
+
+
+def pinned_packages():
+    lines = (line.split("#")[0].split() for line in (BENCH / "peers.txt").read_text().splitlines())
+    return {words[0]: words[1] for words in lines if words}
+
+
+def install_peer(key, cache):
+    """The virtual environment of a peer, made if it is missing or holds another version."""
+    package = pinned_packages()[key]
+    home = cache / key
+    stamp = home / "installed"
+    if stamp.exists() and stamp.read_text() == package:
+        return home
+    say(f"installing {package} from PyPI into {home}")
+    venv.create(home, with_pip=True, clear=True)
+    run_quietly([home / "bin" / "pip", "install", "--quiet", "--no-deps", package], f"pip install {package}")
+    stamp.write_text(package)
+    return home
+
+
+def build_programs(home, cache):
+    """The benchmark programs compiled with a peer's own mpicc; CMake rebuilds what changed."""
+    folder = cache / f"{home.name}-programs"
+    log = "building the benchmark programs for " + home.name
+    if not (folder / "CMakeCache.txt").exists():
+        say(log)
+        run_quietly(["cmake", "-S", SOURCE, "-B", folder, "-DCMAKE_BUILD_TYPE=Release",
+                     f"-DMPI_C_COMPILER={home / 'bin' / 'mpicc'}"], log)
+    run_quietly(["cmake", "--build", folder, "--parallel", str(processors())], log)
+    return folder
+
+
+def lanyard(prefix):
+    prefix = Path(prefix).resolve()
+    for needed in ("bin/mpirun", "libexec/lanyard/bench-latency", "lib/libmpi_abi.so.1"):
+        if not (prefix / needed).exists():
+            raise Unavailable(f"there is no {needed} under {prefix}: build Lanyard first, or say --prefix DIR")
+    return Library("lanyard", "Lanyard", prefix, prefix / "libexec" / "lanyard",
+                   lambda ranks: [str(prefix / "bin" / "mpirun"), "-n", str(ranks)], {})
+
+
+def mpich(home, abi_programs):
+    return Library("mpich", "MPICH", home, abi_programs,
+                   lambda ranks: [str(home / "bin" / "mpiexec"), "-n", str(ranks)],
+                   {"LD_LIBRARY_PATH": str(home / "lib")})
+
+
+def impi(home, abi_programs):
+    # Its default fabrics are shm:ofi; without libfabric it takes shm by itself, and is spared the search.
+    return Library("impi", "Intel MPI", home, abi_programs,
+                   lambda ranks: [str(home / "bin" / "mpiexec.hydra"), "-n", str(ranks)],
+                   {"LD_LIBRARY_PATH": str(home / "lib"), "I_MPI_ROOT": str(home), "I_MPI_FABRICS": "shm"})
+
+
+def openmpi(home, own_programs):
+    def launcher(ranks):
+        crowded = ["--map-by", ":OVERSUBSCRIBE"] if ranks > processors() else []
+        return [str(home / "bin" / "mpirun"), *crowded, "-n", str(ranks)]
+    return Library("openmpi", "Open MPI", home, own_programs, launcher,
+                   {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                    "LD_LIBRARY_PATH": str(home / "lib")})
+
+
+def find(keys, prefix, cache):
+    """The libraries named by `keys`; those that cannot be had are told on stderr and left out.
+
+    Without Lanyard among them, the ABI programs are built with MPICH's mpicc.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for key in keys:
+        try:
+            if key == "lanyard":
+                found[key] = lanyard(prefix)
+            elif key == "openmpi":
+                home = install_peer(key, cache)
+                found[key] = openmpi(home, build_programs(home, cache))
+            else:
+                home = install_peer(key, cache)
+                programs = found["lanyard"].programs if "lanyard" in found else abi_programs(cache)
+                found[key] = (mpich if key == "mpich" else impi)(home, programs)
+        except Unavailable as problem:
+            say(f"{key} is left out: {problem}")
+    return found
+
+
+def abi_programs(cache):
+    """ABI programs for comparisons among the peers alone."""
+    home = install_peer("mpich", cache)
+    folder = cache / "abi-programs"
+    if not (folder / "CMakeCache.txt").exists():
+        run_quietly(["cmake", "-S", SOURCE, "-B", folder, "-DCMAKE_BUILD_TYPE=Release",
+                     f"-DMPI_C_COMPILER={home / 'bin' / 'mpicc_abi'}"], "configuring the ABI programs")
+    run_quietly(["cmake", "--build", folder, "--parallel", str(processors())], "building the ABI programs")
+    return folder
