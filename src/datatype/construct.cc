@@ -42,7 +42,8 @@ Error too_large() {
     return Error(ErrorClass::arg, "the datatype would span more than 2^62 bytes; a count, a displacement or a stride is too large");
 }
 
-// What a datatype is, gathered block by block. Bounds set by MPI_Type_create_resized rule alone (5.1.7).
+// What a datatype is, gathered block by block. Bounds set by MPI_Type_create_resized rule alone (5.1.7); without any, the
+// data's own bounds do, rounded up to the strictest alignment. The padding of a part does not count, only its data.
 class Summary {
 public:
     void add(const TypeBlock &block) {
@@ -51,10 +52,8 @@ public:
         size += Wide{block.count} * type.size;
         elements += Wide{block.count} * type.elements;
         alignment = std::max(alignment, type.alignment);
-        if (type.explicit_bounds || type.size > 0) {
-            Bounds &bounds = type.explicit_bounds ? explicit_bounds : plain_bounds;
-            bounds.include(block.offset, block.count, type.extent, type.lower_bound, Wide{type.lower_bound} + type.extent);
-        }
+        if (type.explicit_bounds)
+            explicit_bounds.include(block.offset, block.count, type.extent, type.lower_bound, Wide{type.lower_bound} + type.extent);
         if (type.size > 0) {
             Wide low = type.true_lower_bound;
             true_bounds.include(block.offset, block.count, type.extent, low, low + type.true_extent);
@@ -71,7 +70,7 @@ public:
         elements = all_elements;
     }
     Error store(Datatype &made) const {
-        const Bounds &bounds = explicit_bounds.any ? explicit_bounds : plain_bounds;
+        const Bounds &bounds = explicit_bounds.any ? explicit_bounds : true_bounds;
         Wide extent = bounds.upper - bounds.lower;
         if (!explicit_bounds.any) extent = (extent + alignment - 1) / alignment * alignment;
         Wide true_extent = true_bounds.upper - true_bounds.lower;
@@ -91,7 +90,7 @@ public:
 private:
     Wide size = 0, elements = 0;
     int32_t alignment = 1;
-    Bounds plain_bounds, explicit_bounds, true_bounds;
+    Bounds explicit_bounds, true_bounds;
 };
 
 Error summarize(const TypeDefinition &definition, Datatype &made) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/object.h"
+#include "base/pool.h"
 #include "datatype/datatype.h"
 
 namespace lanyard {
@@ -18,11 +19,20 @@ struct Op : Object {
     bool large_count = false;      // the program's function takes MPI_Count
     const Door *door = nullptr;
     // Calls the program's function; set together with `function`, so that this layer need not know doors.
+    // `count` fits an int unless large_count.
     void (*call)(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype) = nullptr;
 };
 
-// Is `op` allowed on this datatype? A predefined op needs a predefined datatype of a suitable group (MPI-5.0 6.9.2).
-Error check_op(const Op &op, const Datatype &datatype);
+// Operations that the program makes live here; predefined ones in their own table.
+ObjectPool<Op> &op_pool();
+// The operation with this ABI value (0x21 to 0x3d); nullptr when there is none, MPI_OP_NULL included.
+Op *predefined_op(int abi_value);
+// Ends one use; the last one destroys an operation.
+void release(Op &op);
+
+// Is `op` allowed on this datatype? A predefined op needs a predefined datatype of a suitable group (MPI-5.0 6.9.2);
+// MPI_REPLACE and MPI_NO_OP are allowed, on any datatype, in one-sided communication only.
+Error check_op(const Op &op, const Datatype &datatype, bool one_sided = false);
 
 // inout[i] = in[i] op inout[i] for `count` elements. `in` and `inout` do not overlap. check_op has been passed.
 void reduce(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype);

@@ -1,0 +1,58 @@
+// The slow, obvious datatype: a list of (offset, basic element) as the standard defines type maps (MPI-5.0 section 5.1),
+// with bounds computed from that list. Random nested types are made twice, as this and as the real thing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "datatype/construct.h"
+#include "datatype/predefined.h"
+
+namespace reference {
+
+struct Entry {
+    int64_t offset;
+    int64_t bytes;
+    int64_t alignment;
+};
+
+struct Type {
+    std::vector<Entry> map;
+    std::vector<int64_t> lower_markers, upper_markers;  // left by resized
+
+    int64_t size() const;
+    int64_t lower_bound() const;
+    int64_t upper_bound() const;
+    int64_t extent() const { return upper_bound() - lower_bound(); }
+    int64_t true_lower_bound() const;
+    int64_t true_extent() const;
+    // Adds `count` copies of `other`, each an extent after the one before.
+    void add(const Type &other, int64_t count, int64_t offset);
+};
+
+Type basic(int abi_value);
+
+// A datatype made twice.
+struct Made {
+    Type expected;
+    lanyard::Datatype *real = nullptr;
+    std::string text;  // how it was made, for messages
+};
+
+using Random = std::mt19937_64;
+int64_t pick(Random &random, int64_t least, int64_t most);
+
+// A random datatype, nested up to `depth` levels, spanning at most some 100 KiB.
+Made random_type(Random &random, int depth);
+
+// Seeds: LANYARD_TEST_SEED repeats one case, else `cases` seeds from a fixed first one.
+std::vector<uint64_t> seeds(int cases);
+
+// The stream of `count` elements as addresses of its bytes, relative to the buffer.
+std::vector<int64_t> byte_offsets(const Type &type, int64_t count);
+
+}  // namespace reference
