@@ -69,7 +69,7 @@ int run(const Place &place, int ranks, std::vector<std::string> words) {
 Command add_bench(CLI::App &parent, const Place &place) {
     CLI::App *sub = parent.add_subcommand("bench", "Measures: 'lanyard bench' lists what, 'lanyard bench NAME --help' tells the options of one.");
     auto ranks = std::make_shared<int>(2);
-    sub->add_option("-n", *ranks, "number of ranks, before NAME (2 if left out)")->check(CLI::PositiveNumber);
+    sub->add_option("-n", *ranks, "number of ranks, before NAME (2 if left out)")->type_name("N")->check(CLI::Range(1, 1'000'000));
     sub->prefix_command();
     return [sub, ranks, place] { return run(place, *ranks, sub->remaining()); };
 }

@@ -1,0 +1,79 @@
+// Asks the dynamic linker for the typed function behind each MPI function; see coverage.h.
+#include "tools/coverage.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/generated/coverage.h"
+
+namespace lanyard::tools {
+
+namespace {
+
+// A library opened for its names only; closed with the object.
+class Library {
+public:
+    explicit Library(const std::string &path) : handle_(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+        if (!handle_) reason_ = dlerror();
+    }
+    ~Library() {
+        if (handle_) dlclose(handle_);
+    }
+    Library(const Library &) = delete;
+    Library &operator=(const Library &) = delete;
+
+    const std::string &reason() const { return reason_; }
+    bool has(const std::string &symbol) const { return dlsym(handle_, symbol.c_str()) != nullptr; }
+
+private:
+    void *handle_;
+    std::string reason_;
+};
+
+}  // namespace
+
+Error find_coverage(const Place &place, Coverage &coverage) {
+    Library core(place.library("liblanyard.so.0"));
+    if (!core.reason().empty()) return Error(ErrorClass::other, core.reason());
+    Library door(place.library("libmpi_abi.so.1"));
+    if (!door.reason().empty()) return Error(ErrorClass::other, door.reason());
+    for (const CoverageEntry &entry : coverage_table) {
+        bool exported = door.has(entry.name);
+        bool implemented = exported && (!entry.typed_function || core.has(entry.typed_function));
+        coverage.functions.push_back({entry.name, entry.chapter, implemented});
+    }
+    return {};
+}
+
+std::string coverage_table_text(const Coverage &coverage, bool names) {
+    std::string text = fmt::format("{:<42} {:>11} {:>8}\n", "Chapter", "implemented", "missing");
+    size_t total = 0;
+    const auto &functions = coverage.functions;
+    for (size_t first = 0, last = 0; first < functions.size(); first = last) {
+        size_t implemented = 0;
+        std::string missing;
+        for (last = first; last < functions.size() && functions[last].chapter == functions[first].chapter; ++last) {
+            if (functions[last].implemented) ++implemented;
+            else missing += "    " + functions[last].name + "\n";
+        }
+        text += fmt::format("{:<42} {:>11} {:>8}\n", functions[first].chapter, implemented, last - first - implemented);
+        if (names) text += missing;
+        total += implemented;
+    }
+    return text + fmt::format("{:<42} {:>11} {:>8}\n", "All of MPI-5.0", total, functions.size() - total);
+}
+
+std::string coverage_json(const Coverage &coverage) {
+    nlohmann::json functions = nlohmann::json::array();
+    size_t implemented = 0;
+    for (const Coverage::Function &function : coverage.functions) {
+        functions.push_back({{"name", function.name}, {"chapter", function.chapter}, {"implemented", function.implemented}});
+        implemented += function.implemented;
+    }
+    size_t missing = coverage.functions.size() - implemented;
+    return nlohmann::json{{"implemented", implemented}, {"missing", missing}, {"functions", functions}}.dump(2) + "\n";
+}
+
+}  // namespace lanyard::tools

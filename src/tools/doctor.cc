@@ -1,0 +1,66 @@
+// lanyard doctor: what this machine allows and refuses, what is used instead, and the remedy. Exit code 1 where a problem
+// keeps MPI programs from running; notes do not count.
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/commands.h"
+#include "tools/finding.h"
+
+namespace lanyard::tools {
+
+namespace {
+
+Findings examine_all(const Place &place) {
+    Settings settings;
+    std::vector<std::string> warnings;
+    read_settings(environ, settings, warnings).discard();  // examine_environment tells what is wrong there
+    Findings findings = {examine_library(place), examine_compiler(place), examine_processors(), examine_shared_memory(settings),
+                         examine_long_messages(settings)};
+    for (const Findings &more : {examine_others(place), examine_environment()}) findings.insert(findings.end(), more.begin(), more.end());
+    return findings;
+}
+
+const char *word(Verdict verdict) {
+    return verdict == Verdict::good ? "good" : verdict == Verdict::note ? "note" : "problem";
+}
+
+void print_text(const Place &place, const Findings &findings) {
+    utsname machine{};
+    uname(&machine);
+    fmt::print("Lanyard {} in {}, on {} (Linux {}, {})\n\n", LANYARD_VERSION, place.prefix, machine.nodename, machine.release, machine.machine);
+    for (const Finding &finding : findings) {
+        fmt::print("{:<8} {}: {}\n", word(finding.verdict), finding.subject, finding.sentence);
+        if (!finding.instead.empty()) fmt::print("{:<8} Instead: {}\n", "", finding.instead);
+        if (!finding.remedy.empty()) fmt::print("{:<8} Remedy: {}\n", "", finding.remedy);
+    }
+}
+
+void print_json(const Findings &findings) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Finding &finding : findings)
+        list.push_back({{"verdict", word(finding.verdict)}, {"subject", finding.subject}, {"sentence", finding.sentence},
+                        {"instead", finding.instead}, {"remedy", finding.remedy}});
+    fmt::print("{}\n", list.dump(2));
+}
+
+}  // namespace
+
+Command add_doctor(CLI::App &parent, const Place &place) {
+    CLI::App *sub = parent.add_subcommand("doctor", "Tells what this machine allows and refuses, what is used instead, and the remedy.");
+    sub->allow_extras();
+    auto json = std::make_shared<bool>(false);
+    sub->add_flag("--json", *json, "as JSON");
+    return [json, place] {
+        Findings findings = examine_all(place);
+        if (*json) print_json(findings);
+        else print_text(place, findings);
+        return std::any_of(findings.begin(), findings.end(), [](const Finding &one) { return one.verdict == Verdict::problem; }) ? 1 : 0;
+    };
+}
+
+}  // namespace lanyard::tools

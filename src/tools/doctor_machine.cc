@@ -1,0 +1,166 @@
+// Examinations of the machine: processors granted, shared memory, reading another process's memory. Used by doctor.cc.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "tools/finding.h"
+
+namespace lanyard::tools {
+
+namespace {
+
+std::string first_line(const std::string &path) {
+    std::ifstream stream(path);
+    std::string line;
+    std::getline(stream, line);
+    return line;
+}
+
+// Processors that a cgroup file grants: "max 100000" or "150000 100000" (version 2); 0 where it sets no limit.
+double quota_of(const std::string &line) {
+    std::istringstream words(line);
+    double quota = 0, period = 0;
+    return words >> quota >> period && quota > 0 && period > 0 ? quota / period : 0;
+}
+
+// Where version 2 of cgroups is mounted: alone, or beside version 1.
+std::string unified_hierarchy() {
+    const std::string beside = "/sys/fs/cgroup/unified";
+    return access(beside.c_str(), F_OK) == 0 ? beside : "/sys/fs/cgroup";
+}
+
+// The smallest limit on the way from this process's cgroup to the root, as the file systems show it; 0 for none.
+double granted_processors() {
+    double least = 0;
+    auto consider = [&](double limit) {
+        if (limit > 0 && (least == 0 || limit < least)) least = limit;
+    };
+    std::ifstream groups("/proc/self/cgroup");
+    for (std::string line; std::getline(groups, line);) {
+        size_t second_colon = line.find(':', line.find(':') + 1);
+        if (second_colon == std::string::npos) continue;
+        std::string controllers = line.substr(line.find(':') + 1, second_colon - line.find(':') - 1), group = line.substr(second_colon + 1);
+        bool unified = controllers.empty();
+        if (!unified && ("," + controllers + ",").find(",cpu,") == std::string::npos) continue;
+        std::string base = unified ? unified_hierarchy() : "/sys/fs/cgroup/" + controllers;
+        for (;; group = group.substr(0, group.rfind('/'))) {
+            std::string folder = base + (group == "/" ? "" : group);
+            if (unified) consider(quota_of(first_line(folder + "/cpu.max")));
+            else consider(quota_of(first_line(folder + "/cpu.cfs_quota_us") + " " + first_line(folder + "/cpu.cfs_period_us")));
+            if (group.empty() || group == "/") break;
+        }
+    }
+    return least;
+}
+
+// Two processes with the same parent, as ranks are: one offers bytes, the other reads them by process_vm_readv.
+// Returns 0 or the errno of the refusal. With `consent` the first allows everybody to read it (which Yama asks for).
+int read_sibling(bool consent) {
+    static char offered[] = "bytes of another process", fetched[sizeof offered];
+    int ready[2];
+    if (pipe2(ready, O_CLOEXEC) != 0) return errno;
+    pid_t owner = fork();
+    if (owner == 0) {
+        if (consent) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+        char byte = 1;
+        if (write(ready[1], &byte, 1) != 1) _exit(1);
+        for (;;) pause();
+    }
+    pid_t reader = owner < 0 ? -1 : fork();
+    if (reader == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        char byte;
+        if (read(ready[0], &byte, 1) != 1) _exit(EIO);
+        iovec local{fetched, sizeof fetched}, remote{offered, sizeof offered};
+        _exit(process_vm_readv(owner, &local, 1, &remote, 1, 0) == sizeof offered ? 0 : errno);
+    }
+    int refusal = EAGAIN, status = 0;
+    if (reader > 0 && waitpid(reader, &status, 0) == reader && WIFEXITED(status)) refusal = WEXITSTATUS(status);
+    if (owner > 0) {
+        kill(owner, SIGKILL);
+        waitpid(owner, nullptr, 0);
+    }
+    close(ready[0]);
+    close(ready[1]);
+    return refusal;
+}
+
+std::string remedy_for_refused_reading() {
+    std::string scope = first_line("/proc/sys/kernel/yama/ptrace_scope");
+    if (scope == "1" || scope == "2") return "as root: sysctl kernel.yama.ptrace_scope=0 (it is " + scope + ")";
+    if (scope == "3") return "kernel.yama.ptrace_scope is 3, which only a restart with another setting changes";
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.rfind("Seccomp:", 0) == 0 && line.find('2') != std::string::npos)
+            return "a seccomp filter refuses it; with Docker: docker run --cap-add=SYS_PTRACE, with Podman the same";
+    return "none is known for this machine";
+}
+
+std::string mebibytes(double bytes) {
+    return bytes >= 10e9 ? fmt::format("{:.0f} GiB", bytes / (1 << 30)) : fmt::format("{:.0f} MiB", bytes / (1 << 20));
+}
+
+}  // namespace
+
+Finding examine_processors() {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    int affinity = CPU_COUNT(&allowed);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    double granted = granted_processors();
+    std::string sentence = fmt::format("{} of {} online may be used", affinity, online);
+    if (granted == 0 || granted >= affinity) return {Verdict::good, "processors", sentence + ", no cgroup limit below that", "", ""};
+    sentence += fmt::format(", but the cgroup grants only {:.4g}", granted);
+    double polling = std::max(1.0, std::floor(granted));
+    return {Verdict::note, "processors", sentence,
+            fmt::format("beyond {:.0f} ranks on this machine waiting ranks yield and sleep instead of polling", polling),
+            "raise the limit (Docker: --cpus, Kubernetes: resources.limits.cpu), or start fewer ranks"};
+}
+
+Finding examine_shared_memory(const Settings &settings) {
+    const std::string subject = "shared memory", &folder = settings.shm_dir;
+    struct statvfs space {};
+    if (statvfs(folder.c_str(), &space) != 0)
+        return {Verdict::problem, subject, fmt::format("{}: {}", folder, system_text(errno)), "",
+                "mount a tmpfs there, or name another folder in memory with LANYARD_SHM_DIR"};
+    int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file < 0)
+        return {Verdict::problem, subject, fmt::format("no file can be made in {}: {}", folder, system_text(errno)), "",
+                "make it writable (a tmpfs with mode 1777), or name another folder in memory with LANYARD_SHM_DIR"};
+    close(file);
+    double unit = static_cast<double>(space.f_frsize);
+    double size = unit * static_cast<double>(space.f_blocks), left = unit * static_cast<double>(space.f_bavail);
+    std::string sentence = fmt::format("{} has {}, of which {} are free", folder, mebibytes(size), mebibytes(left));
+    constexpr double enough = 64.0 * 1024 * 1024;  // holds 64 ranks
+    if (left >= enough) return {Verdict::good, subject, sentence, "", ""};
+    return {Verdict::note, subject, sentence + "; 64 MiB are enough for 64 ranks", "a job that needs more is refused, with the size that it needs",
+            "Docker: --shm-size=64m or more; Kubernetes: an emptyDir with medium: Memory at /dev/shm"};
+}
+
+Finding examine_long_messages(const Settings &settings) {
+    const std::string subject = "long messages", instead = "long messages pass through shared memory in two copies, about half as fast";
+    if (!settings.cma) return {Verdict::note, subject, "LANYARD_CMA=off", instead, "unset LANYARD_CMA"};
+    if (read_sibling(false) == 0)
+        return {Verdict::good, subject, "a process may read its neighbour's memory (process_vm_readv)", "", ""};
+    int refusal = read_sibling(true);
+    if (refusal == 0)
+        return {Verdict::good, subject, "a process may read its neighbour's memory with that one's consent, which Lanyard gives", "", ""};
+    return {Verdict::note, subject, fmt::format("reading a neighbour's memory (process_vm_readv) is refused: {}", system_text(refusal)), instead,
+            remedy_for_refused_reading()};
+}
+
+}  // namespace lanyard::tools

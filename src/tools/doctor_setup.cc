@@ -1,0 +1,121 @@
+// Examinations of the installation and of what the environment puts in front of it. Used by doctor.cc.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "base/error.h"
+#include "tools/finding.h"
+
+namespace lanyard::tools {
+
+namespace {
+
+std::string variable(const char *name) {
+    const char *value = std::getenv(name);
+    return value ? value : "";
+}
+
+// "exec" a shell would do for the first word of a command such as "gcc -m64".
+std::string program_of(const std::string &command) {
+    std::istringstream words(command);
+    std::string first;
+    words >> first;
+    return first.find('/') == std::string::npos ? find_on_path(first, variable("PATH")) : (access(first.c_str(), X_OK) == 0 ? first : "");
+}
+
+// The commands that PATH does not lead to in this installation, in one finding.
+Finding examine_path(const Place &place) {
+    std::string absent, others;
+    for (const char *name : {"mpirun", "mpiexec", "mpicc"}) {
+        std::string found = find_on_path(name, variable("PATH"));
+        if (found.empty()) absent += (absent.empty() ? "" : ", ") + std::string(name);
+        else if (!same_file(found, place.program(name))) others += (others.empty() ? "" : ", ") + found;
+    }
+    std::string sentence;
+    if (!others.empty()) sentence = "it finds another MPI first: " + others;
+    else if (!absent.empty()) sentence = "it does not lead to " + absent;
+    else return {Verdict::good, "PATH", "mpirun, mpiexec and mpicc are this Lanyard's", "", ""};
+    return {Verdict::note, "PATH", sentence, "", fmt::format("export PATH={0}/bin:$PATH, or call {0}/bin/mpirun", place.prefix)};
+}
+
+void examine_library_path(const Place &place, Findings &findings) {
+    std::istringstream folders(variable("LD_LIBRARY_PATH"));
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (folder.empty()) continue;
+        std::string library = folder + "/libmpi_abi.so.1";
+        std::error_code ignored;
+        if (!std::filesystem::exists(library, ignored)) continue;
+        if (same_file(library, place.library("libmpi_abi.so.1"))) return;
+        findings.push_back({Verdict::problem, "LD_LIBRARY_PATH", fmt::format("programs will use {}, not this Lanyard", library),
+                            "that library; mpirun keeps the order you chose", "unset LD_LIBRARY_PATH, or put " + place.prefix + "/lib first"});
+        return;
+    }
+}
+
+struct Launcher {
+    const char *variable, *name;
+};
+
+// Set by other launchers in every process of a job.
+constexpr Launcher launchers[] = {
+    {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun"}, {"PMIX_RANK", "a PMIx launcher"}, {"SLURM_PROCID", "Slurm's srun"}, {"PMI_FD", "mpiexec (PMI)"}};
+
+}  // namespace
+
+Finding examine_library(const Place &place) {
+    for (const char *name : {"liblanyard.so.0", "libmpi_abi.so.1"}) {
+        void *handle = dlopen(place.library(name).c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!handle) return {Verdict::problem, "library", dlerror(), "", "build and install Lanyard again: make install PREFIX=..."};
+        dlclose(handle);
+    }
+    return {Verdict::good, "library", place.library("libmpi_abi.so.1") + " can be loaded", "", ""};
+}
+
+Finding examine_compiler(const Place &place) {
+    if (access(place.program("mpicc").c_str(), X_OK) != 0)
+        return {Verdict::problem, "compiler", place.program("mpicc") + " is missing", "",
+                "build and install Lanyard again: make install PREFIX=..."};
+    std::string wanted = variable("LANYARD_CC");
+    std::string command = wanted.empty() ? "cc" : wanted;
+    std::string found = program_of(command);
+    if (found.empty() && wanted.empty()) found = program_of("gcc");
+    if (found.empty())
+        return {Verdict::note, "compiler",
+                fmt::format("mpicc finds no C compiler ('{}'); programs already compiled run without one", command), "",
+                wanted.empty() ? "apt-get install gcc libc6-dev, or set LANYARD_CC" : "correct LANYARD_CC"};
+    return {Verdict::good, "compiler", "mpicc uses " + found, "", ""};
+}
+
+Findings examine_others(const Place &place) {
+    Findings findings = {examine_path(place)};
+    examine_library_path(place, findings);
+    std::string preload = variable("LD_PRELOAD");
+    if (preload.find("mpi") != std::string::npos)
+        findings.push_back({Verdict::note, "LD_PRELOAD", "it names " + preload + ", which may stand in front of Lanyard's functions",
+                            "", "unset LD_PRELOAD"});
+    return findings;
+}
+
+Findings examine_environment() {
+    Findings findings;
+    Settings settings;
+    std::vector<std::string> warnings;
+    if (Error error = read_settings(environ, settings, warnings))
+        findings.push_back({Verdict::problem, "settings", error.take().sentence, "", "correct or unset it"});
+    for (const std::string &warning : warnings)
+        findings.push_back({Verdict::note, "settings", warning, "it is ignored", "correct or unset it"});
+    for (const Launcher &launcher : launchers) {
+        bool ours = !variable("LANYARD_JOB").empty();
+        if (variable(launcher.variable).empty() || ours) continue;
+        std::string sentence = fmt::format("{} is set: this shell runs inside a job of {}", launcher.variable, launcher.name);
+        findings.push_back({Verdict::note, "another job", sentence,
+                            "a program started here without mpirun refuses to run as one of many copies", "start programs with mpirun, or unset it"});
+    }
+    return findings;
+}
+
+}  // namespace lanyard::tools

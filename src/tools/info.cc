@@ -1,0 +1,126 @@
+// lanyard info: what this library has (--coverage), what can be set (--settings) and how processes are reached (--paths).
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "config/settings.h"
+#include "tools/commands.h"
+#include "tools/coverage.h"
+
+namespace lanyard::tools {
+
+namespace {
+
+using Json = nlohmann::json;
+
+struct Options {
+    bool settings = false, coverage = false, missing = false, paths = false, json = false;
+};
+
+struct PathRow {
+    const char *name, *sentence;
+};
+
+// The paths of this version, in the words of LANYARD_PATHS.
+constexpr PathRow path_table[] = {
+    {"self", "messages of a process to itself"},
+    {"shm", "processes of the same machine, through shared memory"},
+};
+
+int fail(const std::string &sentence) {
+    fmt::print(stderr, "lanyard: {}\n", sentence);
+    return 1;
+}
+
+// The settings as the environment has them, with the words of what is wrong there on standard error.
+bool settings_now(Settings &settings) {
+    std::vector<std::string> warnings;
+    Error error = read_settings(environ, settings, warnings);
+    for (const std::string &warning : warnings) fmt::print(stderr, "lanyard: {}\n", warning);
+    if (!error) return true;
+    fail(error.take().sentence);
+    return false;
+}
+
+const char *type_name(SettingType type) {
+    return type == SettingType::text ? "text" : type == SettingType::boolean ? "on or off" : "number";
+}
+
+int show_settings(bool json) {
+    Settings now, usual;
+    if (!settings_now(now)) return 1;
+    Json list = Json::array();
+    for (const SettingRow &row : setting_table()) {
+        std::string name = std::string("LANYARD_") + row.name, value = setting_value(now, row), standard = setting_value(usual, row);
+        const char *level = row.level == SettingLevel::user ? "user" : "expert";
+        list.push_back({{"name", name}, {"type", type_name(row.type)}, {"level", level}, {"default", standard}, {"value", value},
+                        {"sentence", row.sentence}});
+        if (json) continue;
+        std::string set = value == standard ? "" : fmt::format(" (now {})", value);
+        const char *warning = row.level == SettingLevel::expert ? "for experts, " : "";
+        fmt::print("{}={}{}\n    {}{}; {}.\n", name, standard, set, warning, type_name(row.type), row.sentence);
+    }
+    if (json) fmt::print("{}\n", list.dump(2));
+    return 0;
+}
+
+int show_coverage(const Place &place, bool names, bool json) {
+    Coverage coverage;
+    if (Error error = find_coverage(place, coverage)) return fail(error.take().sentence);
+    fmt::print("{}", json ? coverage_json(coverage) : coverage_table_text(coverage, names));
+    return 0;
+}
+
+int show_paths(bool json) {
+    Settings settings;
+    if (!settings_now(settings)) return 1;
+    std::vector<std::string> wanted;
+    std::istringstream list(settings.paths);
+    for (std::string name; std::getline(list, name, ',');) wanted.push_back(name);
+    Json report = Json::array();
+    for (const PathRow &row : path_table) {
+        bool chosen = std::find(wanted.begin(), wanted.end(), row.name) != wanted.end();
+        report.push_back({{"name", row.name}, {"sentence", row.sentence}, {"chosen", chosen}});
+        if (!json) fmt::print("{:<5} {:<4} {}\n", row.name, chosen ? "used" : "off", row.sentence);
+    }
+    if (json) fmt::print("{}\n", report.dump(2));
+    return 0;
+}
+
+int show_all(const Place &place) {
+    fmt::print("Lanyard {}, in {}\n", LANYARD_VERSION, place.prefix);
+    Coverage coverage;
+    if (Error error = find_coverage(place, coverage)) return fail(error.take().sentence);
+    size_t implemented = 0;
+    for (const Coverage::Function &function : coverage.functions) implemented += function.implemented;
+    fmt::print("MPI-5.0: {} of {} functions are implemented (lanyard info --coverage)\n", implemented, coverage.functions.size());
+    fmt::print("{} settings (lanyard info --settings); paths (lanyard info --paths):\n", setting_table().size());
+    return show_paths(false);
+}
+
+int run(const Place &place, const Options &chosen) {
+    if (chosen.settings) return show_settings(chosen.json);
+    if (chosen.coverage || chosen.missing) return show_coverage(place, chosen.missing, chosen.json);
+    if (chosen.paths) return show_paths(chosen.json);
+    if (chosen.json) return fail("--json goes with --settings, --coverage or --paths");
+    return show_all(place);
+}
+
+}  // namespace
+
+Command add_info(CLI::App &parent, const Place &place) {
+    CLI::App *sub = parent.add_subcommand("info", "Tells what this library has: functions, settings, paths.");
+    sub->allow_extras();
+    auto options = std::make_shared<Options>();
+    sub->add_flag("--settings", options->settings, "every setting with its default, and what the environment changes");
+    sub->add_flag("--coverage", options->coverage, "how many functions of MPI-5.0 are implemented, by chapter");
+    sub->add_flag("--missing", options->missing, "the same with the name of every function that is missing");
+    sub->add_flag("--paths", options->paths, "the ways in which processes reach each other");
+    sub->add_flag("--json", options->json, "as JSON");
+    return [options, place] { return run(place, *options); };
+}
+
+}  // namespace lanyard::tools

@@ -1,0 +1,178 @@
+"""The command `lanyard` of the build named by LANYARD_BUILD: words and exit codes of info, doctor and bench."""
+import ctypes
+import json
+import os
+import pathlib
+import platform
+import subprocess
+
+import pytest
+
+BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute()
+LANYARD = BUILD / "bin" / "lanyard"
+
+
+def lanyard(*arguments, prepare=None, drop=("LANYARD_CC", "LANYARD_CXX", "LD_LIBRARY_PATH"), **environment):
+    values = {name: value for name, value in os.environ.items() if name not in drop}
+    return subprocess.run([LANYARD, *arguments], env={**values, **environment}, preexec_fn=prepare, capture_output=True, text=True,
+                          timeout=60, check=False)
+
+
+def findings(**keywords):
+    done = lanyard("doctor", "--json", **keywords)
+    assert done.stderr == ""
+    return done.returncode, {finding["subject"]: finding for finding in json.loads(done.stdout)}
+
+
+@pytest.mark.parametrize("arguments", [[], ["info"], ["doctor"], ["bench"]], ids=" ".join)
+def test_help_tells_and_succeeds(arguments):
+    done = lanyard(*arguments, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage: lanyard" in done.stdout
+
+
+def test_version():
+    done = lanyard("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("lanyard 0.")
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["doctr"], "there is no command 'doctr'; did you mean 'doctor'?"),
+    (["xyzzy"], "there is no command 'xyzzy'; 'lanyard --help' lists the commands"),
+    (["why"], "'why' is not part of version"),
+    (["trace"], "'trace' is not part of version"),
+    (["info", "--setings"], "'--setings' does not go with this command; did you mean '--settings'?"),
+    (["doctor", "now"], "'now' does not go with this command"),
+    (["--verson"], "did you mean '--version'?"),
+    (["bench", "latncy"], "there is no benchmark 'latncy'; did you mean 'latency'?"),
+    (["bench", "-n", "0", "latency"], "-n: Value 0 not in range"),
+])
+def test_usage_errors(arguments, words):
+    done = lanyard(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_settings_show_defaults_and_what_is_set():
+    rows = {row["name"]: row for row in json.loads(lanyard("info", "--settings", "--json", LANYARD_EAGER_LIMIT="8k").stdout)}
+    assert rows["LANYARD_EAGER_LIMIT"]["value"] == "8192"
+    assert rows["LANYARD_EAGER_LIMIT"]["default"] != "8192"
+    assert all(row["sentence"] for row in rows.values())
+    text = lanyard("info", "--settings", LANYARD_EAGER_LIMIT="8k").stdout
+    assert "(now 8192)" in text and set(rows) <= {line.split("=")[0] for line in text.splitlines()}
+
+
+def test_settings_that_cannot_be_used_are_named():
+    done = lanyard("info", "--settings", LANYARD_CMA="maybe")
+    assert done.returncode == 1
+    assert "LANYARD_CMA=maybe cannot be used" in done.stderr
+    assert "did you mean LANYARD_PATHS?" in lanyard("info", "--settings", LANYARD_PATH="shm").stderr
+
+
+def test_coverage_counts_every_function_and_agrees_with_its_table():
+    report = json.loads(lanyard("info", "--coverage", "--json").stdout)
+    assert report["implemented"] + report["missing"] == len(report["functions"]) >= 662
+    assert sum(function["implemented"] for function in report["functions"]) == report["implemented"]
+    last = lanyard("info", "--coverage").stdout.splitlines()[-1].split()
+    assert last[-2:] == [str(report["implemented"]), str(report["missing"])]
+    missing = [function["name"] for function in report["functions"] if not function["implemented"]]
+    listed = [line.strip() for line in lanyard("info", "--missing").stdout.splitlines() if line.startswith("    ")]
+    assert listed == missing
+
+
+def test_paths_show_what_is_chosen():
+    chosen = {row["name"]: row["chosen"] for row in json.loads(lanyard("info", "--paths", "--json", LANYARD_PATHS="self").stdout)}
+    assert chosen == {"self": True, "shm": False}
+
+
+def test_doctor_finds_nothing_wrong_with_this_build():
+    code, found = findings(PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}")
+    assert code == 0, found
+    assert found["library"]["verdict"] == found["compiler"]["verdict"] == found["PATH"]["verdict"] == "good"
+    assert set(found) >= {"processors", "shared memory", "long messages"}
+
+
+def test_doctor_names_another_mpi_on_path(tmp_path):
+    other = tmp_path / "mpirun"
+    other.write_text("#!/bin/sh\n")
+    other.chmod(0o755)
+    _, found = findings(PATH=f"{tmp_path}:{BUILD / 'bin'}:{os.environ['PATH']}")
+    assert found["PATH"]["verdict"] == "note"
+    assert str(other) in found["PATH"]["sentence"] and f"export PATH={BUILD}/bin:$PATH" in found["PATH"]["remedy"]
+
+
+def test_doctor_names_another_library_in_front(tmp_path):
+    (tmp_path / "libmpi_abi.so.1").write_text("another one")
+    code, found = findings(LD_LIBRARY_PATH=str(tmp_path))
+    assert code == 1
+    assert f"programs will use {tmp_path}/libmpi_abi.so.1" in found["LD_LIBRARY_PATH"]["sentence"]
+    _, found = findings(LD_LIBRARY_PATH=f"{BUILD / 'lib'}:{tmp_path}")
+    assert "LD_LIBRARY_PATH" not in found
+
+
+def test_doctor_says_when_shared_memory_has_no_place():
+    code, found = findings(LANYARD_SHM_DIR="/no/such/folder")
+    assert code == 1
+    assert found["shared memory"]["verdict"] == "problem"
+    assert "/no/such/folder: No such file or directory" in found["shared memory"]["sentence"]
+    assert "LANYARD_SHM_DIR" in found["shared memory"]["remedy"]
+
+
+def test_doctor_sees_a_refused_process_vm_readv():
+    code, found = findings(prepare=refuse_process_vm_readv)
+    assert code == 0
+    assert found["long messages"]["verdict"] == "note"
+    assert "is refused: Operation not permitted" in found["long messages"]["sentence"]
+    assert "two copies" in found["long messages"]["instead"] and "SYS_PTRACE" in found["long messages"]["remedy"]
+
+
+def test_doctor_needs_a_compiler_only_for_mpicc():
+    code, found = findings(LANYARD_CC="no-such-compiler")
+    assert code == 0
+    assert found["compiler"]["verdict"] == "note" and "no-such-compiler" in found["compiler"]["sentence"]
+
+
+def test_doctor_names_a_foreign_job_and_wrong_settings():
+    code, found = findings(SLURM_PROCID="0", LANYARD_CMA="maybe")
+    assert code == 1
+    assert "Slurm's srun" in found["another job"]["sentence"]
+    assert "LANYARD_CMA=maybe" in found["settings"]["sentence"]
+
+
+def test_doctor_as_text_names_each_verdict():
+    text = lanyard("doctor", LANYARD_SHM_DIR="/no/such/folder").stdout
+    assert text.splitlines()[0].startswith("Lanyard 0.")
+    assert "problem  shared memory: /no/such/folder" in text and "         Remedy: " in text
+
+
+def test_bench_lists_its_programs():
+    names = lanyard("bench").stdout.split()
+    assert {"latency", "bandwidth", "rate", "allreduce", "barrier", "limits"} <= set(names)
+
+
+def test_manual_page_tells_what_help_tells():
+    page = lanyard("--manual").stdout
+    assert page.startswith(".TH lanyard 1")
+    assert "every setting with its default" in page and "lanyard doctor" in page
+    assert (BUILD / "share" / "man" / "man1" / "lanyard.1").read_text() == page
+
+
+def refuse_process_vm_readv():
+    """Installs a seccomp filter in this process: process_vm_readv answers EPERM, all else is allowed."""
+    number = {"x86_64": 310, "aarch64": 270}[platform.machine()]
+
+    class Instruction(ctypes.Structure):
+        _fields_ = [("code", ctypes.c_uint16), ("yes", ctypes.c_uint8), ("no", ctypes.c_uint8), ("value", ctypes.c_uint32)]
+
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(Instruction))]
+
+    load, equal, answer, allow, refuse = 0x20, 0x15, 0x06, 0x7FFF0000, 0x00050001  # BPF codes; SECCOMP_RET_ALLOW, _ERRNO | EPERM
+    code = (Instruction * 4)((load, 0, 0, 0), (equal, 0, 1, number), (answer, 0, 0, refuse), (answer, 0, 0, allow))
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_new_privileges, set_seccomp, filter_mode = 38, 22, 2
+    assert libc.prctl(no_new_privileges, 1, 0, 0, 0) == 0
+    program = Program(4, ctypes.cast(code, ctypes.POINTER(Instruction)))
+    assert libc.prctl(set_seccomp, filter_mode, ctypes.byref(program), 0, 0) == 0, os.strerror(ctypes.get_errno())
