@@ -26,7 +26,7 @@ CROSSINGS = {
     ("api", "launch/bootstrap.h"),          # the library asks its launcher who it is
     ("tools", "api/generated/coverage.h"),  # lanyard info --coverage
 }
-MACROS = {"LANYARD_MUST"}  # each is worth its price; a new one needs a reason in review
+MACROS = {"LANYARD_MUST", "LANYARD_HANDLE_KIND"}  # each is worth its price; a new one needs a reason in review
 FEATURE_MACROS = {"_GNU_SOURCE", "_POSIX_C_SOURCE", "_DEFAULT_SOURCE"}
 
 FILE_LINES_WARN, FILE_LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 400, 500, 70, 150
