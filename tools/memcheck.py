@@ -10,8 +10,7 @@ import subprocess
 import junit
 
 VALGRIND = ["valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full", "--show-leak-kinds=definite",
-            "--errors-for-leak-kinds=definite", "--fair-sched=yes", "--trace-children=no",
-            "--child-silent-after-fork=yes"]
+            "--errors-for-leak-kinds=definite", "--fair-sched=yes", "--trace-children=no", "--child-silent-after-fork=yes"]
 
 
 def commands(build):
