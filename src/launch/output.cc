@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/error.h"
 
 namespace lanyard::launch {
 
@@ -58,8 +59,7 @@ int Output::connect_rank(int rank, int target) {
     stream->rank = rank;
     stream->fd = ends[0];
     stream->sink = target == 2 ? sinks_.back().get() : sinks_.front().get();
-    Stream *handled = stream.get();
-    loop_.add(ends[0], EPOLLIN, [this, handled](uint32_t) { ready(*handled); });
+    watch(*stream);
     streams_.push_back(std::move(stream));
     return ends[1];
 }
@@ -132,29 +132,34 @@ void Output::hand_on(Stream &stream, size_t length) {
 
 // A write that cannot block: a pipe or terminal that poll calls writable takes PIPE_BUF bytes.
 ssize_t Output::write_some(Sink &sink) {
-    if (sink.regular) return write(sink.fd, sink.queue.data(), sink.queue.size());
-    if (sink.socket) return send(sink.fd, sink.queue.data(), sink.queue.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    std::string_view unsent = std::string_view(sink.queue).substr(sink.sent);
+    if (sink.regular) return write(sink.fd, unsent.data(), unsent.size());
+    if (sink.socket) return send(sink.fd, unsent.data(), unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     pollfd writable{sink.fd, POLLOUT, 0};
     if (poll(&writable, 1, 0) == 0) {
         errno = EAGAIN;
         return -1;
     }
-    size_t length = std::min<size_t>(sink.queue.size(), PIPE_BUF);
-    size_t last = sink.queue.rfind('\n', length - 1);
-    if (length < sink.queue.size() && last != std::string::npos) length = last + 1;  // a line in one write, for other writers' sake
-    return write(sink.fd, sink.queue.data(), length);
+    if (unsent.size() > PIPE_BUF) {
+        unsent = unsent.substr(0, PIPE_BUF);
+        size_t last = unsent.rfind('\n');
+        if (last != std::string_view::npos) unsent = unsent.substr(0, last + 1);  // a line in one write, for other writers' sake
+    }
+    return write(sink.fd, unsent.data(), unsent.size());
 }
 
 void Output::flush(Sink &sink) {
-    size_t written = 0;
     bool full = false;
-    std::string rest;
-    while (!sink.queue.empty() && !full) {
+    while (sink.unsent() && !full) {
         ssize_t count = write_some(sink);
         if (count < 0 && errno == EINTR) continue;
-        if (count < 0 && errno != EAGAIN) return lose_reader(sink);
+        if (count < 0 && errno != EAGAIN) return lose_reader(sink, errno);
         full = count < 0;
-        if (!full) sink.queue.erase(0, static_cast<size_t>(count)), written += static_cast<size_t>(count);
+        if (!full) sink.sent += static_cast<size_t>(count);
+    }
+    if (sink.sent > queue_low || !sink.unsent()) {
+        sink.queue.erase(0, sink.sent);
+        sink.sent = 0;
     }
     if (full && !sink.waiting) sink.waiting = loop_.add(sink.fd, EPOLLOUT, [this, &sink](uint32_t) { flush(sink); });
     if (!full && sink.waiting) {
@@ -164,18 +169,28 @@ void Output::flush(Sink &sink) {
     pause_or_resume(sink);
 }
 
+// A paused stream is not watched at all: epoll would go on reporting a hang-up.
 void Output::pause_or_resume(Sink &sink) {
+    bool pause = sink.unsent() > (sink.pausing ? queue_low : queue_full);
+    if (pause == sink.pausing) return;
+    sink.pausing = pause;
     for (auto &stream : streams_) {
         if (stream->sink != &sink || stream->fd < 0) continue;
-        bool pause = stream->paused ? sink.queue.size() > queue_low : sink.queue.size() > queue_full;
-        if (pause != stream->paused) loop_.change(stream->fd, pause ? 0 : EPOLLIN);
-        stream->paused = pause;
+        if (pause) loop_.remove(stream->fd);
+        else watch(*stream);
     }
 }
 
-void Output::lose_reader(Sink &sink) {
+void Output::watch(Stream &stream) {
+    loop_.add(stream.fd, EPOLLIN, [this, &stream](uint32_t) { ready(stream); });
+}
+
+void Output::lose_reader(Sink &sink, int error_number) {
     sink.gone = true;
     sink.queue.clear();
+    sink.sent = 0;
+    if (error_number != EPIPE)
+        trouble_ = fmt::format("what the ranks print could not be written to standard {}: {}", sink.fd == 1 ? "output" : "error", system_text(error_number));
     if (sink.waiting) loop_.remove(sink.fd);
     sink.waiting = false;
     for (auto &stream : streams_)
@@ -195,6 +210,21 @@ uint64_t Output::deadline_ns() const {
     for (const auto &stream : streams_)
         if (!stream->partial.empty() && stream->sink->terminal) deadline = std::min(deadline, stream->since_ns + patience_ns);
     return deadline;
+}
+
+void Output::say(const std::string &line) {
+    Sink &sink = *sinks_.back();
+    if (sink.gone) return;
+    if (sink.unfinished) sink.queue += '\n';
+    if (sink.unfinished) sink.unfinished->mid_line = false;
+    sink.unfinished = nullptr;
+    sink.queue += line;
+    flush(sink);
+}
+
+void Output::catch_up() {
+    for (auto &stream : streams_)
+        if (stream->fd >= 0 && !stream->sink->pausing) ready(*stream);
 }
 
 void Output::drain() {
@@ -217,7 +247,7 @@ void Output::drain() {
 }
 
 bool Output::empty() const {
-    return std::all_of(sinks_.begin(), sinks_.end(), [](const auto &sink) { return sink->queue.empty(); });
+    return std::all_of(sinks_.begin(), sinks_.end(), [](const auto &sink) { return sink->unsent() == 0; });
 }
 
 bool Output::reader_gone() const {

@@ -27,10 +27,15 @@ public:
     // Called at least when deadline_ns() has come: unfinished lines on a terminal are shown after a moment.
     void tick(uint64_t now_ns);
     uint64_t deadline_ns() const;  // UINT64_MAX: nothing to wait for
+    // A line of mpirun's own, on standard error, between the lines of the ranks.
+    void say(const std::string &line);
+    // Takes what is in the pipes now, so that it comes before what is said next.
+    void catch_up();
     // After the last rank: takes what is in the pipes and closes them, whoever else still holds them.
     void drain();
     bool empty() const;        // everything was handed on
     bool reader_gone() const;  // someone stopped reading what the ranks print
+    const std::string &trouble() const { return trouble_; }  // why writing failed, other than by a reader who left
 
 private:
     struct Sink;
@@ -41,7 +46,6 @@ private:
         std::string partial;      // received, not yet handed to the sink
         uint64_t since_ns = 0;    // when the oldest byte of partial came
         bool mid_line = false;    // the sink has the beginning of this stream's line
-        bool paused = false;
     };
     // Where lines go: one for standard output, one for standard error, one for both where both are the same file.
     struct Sink {
@@ -51,8 +55,11 @@ private:
         bool regular = false;
         bool waiting = false;
         bool gone = false;
+        bool pausing = false;  // too much waits: its streams are not read
         std::string queue;
+        size_t sent = 0;  // bytes at the beginning of queue that are written
         Stream *unfinished = nullptr;  // whose unfinished line was shown last
+        size_t unsent() const { return queue.size() - sent; }
     };
 
     void ready(Stream &stream);
@@ -63,7 +70,8 @@ private:
     ssize_t write_some(Sink &sink);
     void close_stream(Stream &stream);
     void pause_or_resume(Sink &sink);
-    void lose_reader(Sink &sink);
+    void lose_reader(Sink &sink, int error_number);
+    void watch(Stream &stream);
     Sink *open_sink(int target);
 
     Loop &loop_;
@@ -71,6 +79,7 @@ private:
     bool alone_;  // one rank: nothing can mix, so nothing is held back
     std::vector<std::unique_ptr<Sink>> sinks_;
     std::vector<std::unique_ptr<Stream>> streams_;
+    std::string trouble_;
 };
 
 }  // namespace lanyard::launch

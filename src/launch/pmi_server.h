@@ -24,6 +24,8 @@ public:
     // Opens the connection of a rank and returns the rank's end, which the caller closes after the rank was started.
     // -1 with errno set when the system refuses.
     int connect_rank(int rank, int program);
+    // Handles what the rank has sent until now.
+    void catch_up(int rank) { ready(rank, EPOLLIN); }
     // True when the rank has joined the job and has not left it: the others may wait for it forever.
     bool inside(int rank) const { return clients_[static_cast<size_t>(rank)].joined && !clients_[static_cast<size_t>(rank)].left; }
 

@@ -1,0 +1,14 @@
+// Runs one job from the first rank's start to the last process's end, and decides what every event means for it.
+// Called once, by main.
+#pragma once
+
+#include <cstddef>
+
+#include "launch/plan.h"
+
+namespace lanyard::launch {
+
+// Returns mpirun's exit code. `name_area` is the memory of mpirun's own argument words (see guard.h).
+int run_job(const Plan &plan, char **environment, char *name_area, size_t name_length);
+
+}  // namespace lanyard::launch

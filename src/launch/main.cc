@@ -1,0 +1,41 @@
+// mpirun, also called mpiexec: starts the ranks of an MPI program on this machine. See docs of option_table.h for what
+// it does, job.cc for how it runs a job and guard.h for why nothing is left when it is over.
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "launch/job.h"
+#include "launch/options.h"
+
+namespace {
+
+// Whoever starts mpirun with closed standard descriptors must not find a socket of ours under their numbers.
+void fill_standard_descriptors() {
+    int fd;
+    do fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    if (fd > 2) close(fd);
+}
+
+bool print(const std::string &text) { return fputs(text.c_str(), stdout) >= 0 && fflush(stdout) == 0; }
+
+}  // namespace
+
+int main(int count, char **words) {
+    using namespace lanyard::launch;
+    fill_standard_descriptors();
+    Parsed parsed = parse_options(std::vector<std::string>(words + 1, words + count));
+    switch (parsed.request) {
+        case Request::help: return print(help_text()) ? 0 : 1;
+        case Request::version: return print("mpirun (Lanyard) " LANYARD_VERSION "\n") ? 0 : 1;
+        case Request::manual: return print(manual_page()) ? 0 : 1;
+        case Request::refused: fprintf(stderr, "mpirun: %s\n", parsed.trouble.c_str()); return exit_usage;
+        case Request::run: break;
+    }
+    char *last = words[count - 1];
+    return run_job(parsed.plan, environ, words[0], static_cast<size_t>(last + strlen(last) + 1 - words[0]));
+}
