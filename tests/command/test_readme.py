@@ -1,0 +1,57 @@
+"""README.md prints only true commands: its program compiles and runs, its targets and options exist."""
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute()
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+
+
+def commands(first_word):
+    return [line for block in blocks("sh") for line in block.splitlines() if line.split()[0] == first_word]
+
+
+def shell(command, folder):
+    environment = {**os.environ, "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}"}
+    return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_program_compiles_and_runs(tmp_path):
+    program, = blocks("c")
+    (tmp_path / "hello.c").write_text(program)
+    for command in commands("mpicc") + commands("mpirun"):
+        done = shell(command, tmp_path)
+        assert (done.returncode, done.stderr) == (0, ""), command
+    assert sorted(done.stdout.splitlines()) == [f"I am {rank} of 4; all our numbers make 6" for rank in range(4)]
+
+
+@pytest.mark.parametrize("command", commands("lanyard"))
+def test_each_lanyard_command_works(command, tmp_path):
+    done = shell(command, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
+@pytest.mark.parametrize("command", commands("make"))
+def test_each_make_target_exists(command):
+    target = command.split()[1]
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_each_file_named_exists():
+    for name in re.findall(r"\]\((\S+\.md|LICENSE)\)", README) + ["examples/heat/heat.c"]:
+        assert (ROOT / name).exists(), name
+
+
+def test_options_of_mpirun_named_in_the_text_exist():
+    text = shell("mpirun --help", ROOT).stdout
+    for option in ("-x", "-l", "--timeout"):
+        assert option in text
