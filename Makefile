@@ -26,6 +26,7 @@ help:
 # The release build without tests, unless an earlier 'make test' asked for them.
 library:
 	@tools/setup build
+	@mkdir -p $(BUILD)
 	@test -f $(BUILD)/CMakeCache.txt || { echo "lanyard: configuring $(BUILD)"; \
 	  $(CONFIGURE) --preset release -DLANYARD_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }; }
 	@echo "lanyard: building $(BUILD)"

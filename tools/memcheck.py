@@ -15,7 +15,8 @@ VALGRIND = ["valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full", "
 
 def commands(build):
     """(name, command, environment) of each ctest test that can run under valgrind."""
-    listing = subprocess.run(["ctest", "--test-dir", str(junit.test_folder(build)), "--show-only=json-v1"], capture_output=True, text=True, check=True)
+    command = ["ctest", "--test-dir", str(junit.test_folder(build)), "--show-only=json-v1"]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True)
     for test in json.loads(listing.stdout)["tests"]:
         properties = {entry["name"]: entry["value"] for entry in test.get("properties", ())}
         labels = properties.get("LABELS", ())

@@ -22,7 +22,6 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # Beside the layers: what stands outside the library and the few headers through which both meet.
 BESIDE = {"launch": ("base", "config"), "tools": ("base", "config")}
 CROSSINGS = {
-    ("launch", "engine/wait_record.h"),     # mpirun reads what ranks wait for
     ("api", "launch/bootstrap.h"),          # the library asks its launcher who it is
     ("tools", "api/generated/coverage.h"),  # lanyard info --coverage
 }
