@@ -53,16 +53,16 @@ Error lanyard_allgatherv(const void *sendbuf, int64_t sendcount, Datatype *sendt
 Error lanyard_allgatherv_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
     Counts recvcounts, Counts displs, Datatype &recvtype, Comm &comm, Info *info, Request **request);
 Error lanyard_allreduce(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm);
-Error lanyard_allreduce_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op,
-    Comm &comm, Info *info, Request **request);
+Error lanyard_allreduce_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm,
+    Info *info, Request **request);
 Error lanyard_alltoall(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
     Datatype &recvtype, Comm &comm);
 Error lanyard_alltoall_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
     int64_t recvcount, Datatype &recvtype, Comm &comm, Info *info, Request **request);
 Error lanyard_alltoallv(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *sendtype, void *recvbuf,
     Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm);
-Error lanyard_alltoallv_init(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *sendtype,
-    void *recvbuf, Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm, Info *info, Request **request);
+Error lanyard_alltoallv_init(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *sendtype, void *recvbuf,
+    Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm, Info *info, Request **request);
 Error lanyard_alltoallw(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *const *sendtypes,
     void *recvbuf, Counts recvcounts, Counts rdispls, Datatype *const *recvtypes, Comm &comm);
 Error lanyard_alltoallw_init(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *const *sendtypes,
@@ -78,16 +78,16 @@ Error lanyard_exscan_init(const void *sendbuf, void *recvbuf, int64_t count, Dat
     Info *info, Request **request);
 Error lanyard_gather(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
     Datatype *recvtype, int root, Comm &comm);
-Error lanyard_gather_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
-    int64_t recvcount, Datatype *recvtype, int root, Comm &comm, Info *info, Request **request);
+Error lanyard_gather_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
+    Datatype *recvtype, int root, Comm &comm, Info *info, Request **request);
 Error lanyard_gatherv(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, Counts recvcounts,
     Counts displs, Datatype *recvtype, int root, Comm &comm);
 Error lanyard_gatherv_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
     Counts recvcounts, Counts displs, Datatype *recvtype, int root, Comm &comm, Info *info, Request **request);
 Error lanyard_iallgather(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
     Datatype &recvtype, Comm &comm, Request **request);
-Error lanyard_iallgatherv(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
-    Counts recvcounts, Counts displs, Datatype &recvtype, Comm &comm, Request **request);
+Error lanyard_iallgatherv(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, Counts recvcounts,
+    Counts displs, Datatype &recvtype, Comm &comm, Request **request);
 Error lanyard_iallreduce(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm,
     Request **request);
 Error lanyard_ialltoall(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
@@ -529,12 +529,12 @@ Error lanyard_request_get_status_some(int incount, Request *const *array_of_requ
     int *array_of_indices, Status *array_of_statuses);
 Error lanyard_start(Request *&request);
 Error lanyard_startall(int count, Request **array_of_requests);
-Error lanyard_status_get_error(const Status &status, int *error);
+Error lanyard_status_get_error(const Status &status, int *err);
 Error lanyard_status_get_source(const Status &status, int *source);
 Error lanyard_status_get_tag(const Status &status, int *tag);
 Error lanyard_status_set_cancelled(Status &status, int flag);
 Error lanyard_status_set_elements(Status &status, Datatype &datatype, int64_t count);
-Error lanyard_status_set_error(Status &status, int error);
+Error lanyard_status_set_error(Status &status, int err);
 Error lanyard_status_set_source(Status &status, int source);
 Error lanyard_status_set_tag(Status &status, int tag);
 Error lanyard_test(Request *&request, int *flag, Status *status);
@@ -658,8 +658,8 @@ Error lanyard_cart_shift(Comm &comm, int direction, int disp, int *rank_source, 
 Error lanyard_cart_sub(Comm &comm, const int *remain_dims, Comm **newcomm);
 Error lanyard_cartdim_get(Comm &comm, int *ndims);
 Error lanyard_dims_create(int nnodes, int ndims, int *dims);
-Error lanyard_dist_graph_create(Comm &comm_old, int n, const int *sources, const int *degrees,
-    const int *destinations, const int *weights, Info *info, int reorder, Comm **comm_dist_graph);
+Error lanyard_dist_graph_create(Comm &comm_old, int n, const int *sources, const int *degrees, const int *destinations,
+    const int *weights, Info *info, int reorder, Comm **comm_dist_graph);
 Error lanyard_dist_graph_create_adjacent(Comm &comm_old, int indegree, const int *sources, const int *sourceweights,
     int outdegree, const int *destinations, const int *destweights, Info *info, int reorder, Comm **comm_dist_graph);
 Error lanyard_dist_graph_neighbors(Comm &comm, int maxindegree, int *sources, int *sourceweights, int maxoutdegree,

@@ -1,0 +1,74 @@
+// One call of an MPI function that failed: its name and its arguments as the program gave them, so that the sentence of
+// the error can show both. Made by the doors, on the stack, only once something is wrong; read by raise().
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "api/types.h"
+#include "base/error.h"
+
+namespace lanyard {
+
+// One argument, with how it is to be shown.
+struct Argument {
+    enum class Form : uint8_t { number, rank, tag, pointer, buffer, text, handle };
+
+    const char *name = nullptr;
+    Form form = Form::number;
+    int object_kind = 0;  // of a handle: the ABI's value of its null handle
+    int64_t number = 0;   // or the bits of a pointer or handle
+};
+
+inline Argument shown(const char *name, int64_t number) { return {name, Argument::Form::number, 0, number}; }
+inline Argument shown_rank(const char *name, int rank) { return {name, Argument::Form::rank, 0, rank}; }
+inline Argument shown_tag(const char *name, int tag) { return {name, Argument::Form::tag, 0, tag}; }
+inline Argument shown(const char *name, const void *pointer) {
+    return {name, Argument::Form::pointer, 0, reinterpret_cast<int64_t>(pointer)};
+}
+inline Argument shown_buffer(const char *name, const void *address) {
+    return {name, Argument::Form::buffer, 0, reinterpret_cast<int64_t>(address)};
+}
+inline Argument shown_text(const char *name, const char *text) {
+    return {name, Argument::Form::text, 0, reinterpret_cast<int64_t>(text)};
+}
+
+// The object whose error handler is called.
+struct RaiseOn {
+    enum class Kind : uint8_t { self, comm, win, file, session, none };
+
+    Kind kind = Kind::self;  // self: the handler of MPI_COMM_SELF (MPI-5.0 9.3); none: the code is only returned
+    void *object = nullptr;
+
+    constexpr RaiseOn() = default;
+    explicit constexpr RaiseOn(Kind k) : kind(k) {}
+    RaiseOn(Comm *comm) : kind(comm ? Kind::comm : Kind::self), object(comm) {}
+    RaiseOn(Win *win) : kind(win ? Kind::win : Kind::self), object(win) {}
+    RaiseOn(File *file) : kind(Kind::file), object(file) {}  // no file: the handler of MPI_FILE_NULL
+    RaiseOn(Session *session) : kind(session ? Kind::session : Kind::self), object(session) {}
+
+    Comm *comm() const { return kind == Kind::comm ? static_cast<Comm *>(object) : nullptr; }
+    Session *session() const { return kind == Kind::session ? static_cast<Session *>(object) : nullptr; }
+};
+
+struct Call {
+    const char *function;
+    std::initializer_list<Argument> arguments;
+
+    // "MPI_Send(buf=0x7ffd..., count=3, datatype=MPI_INT, dest=9, tag=0, comm=MPI_COMM_WORLD)"
+    std::string text() const;
+};
+
+// The name of a predefined handle ("MPI_COMM_WORLD"), or nullptr.
+const char *predefined_handle_name(int abi_value);
+
+// Shows the error to the error handler of the object (raise.cc), ends it and returns the code for the program.
+int raise(Error error, RaiseOn on, const Call &call);
+
+// What an entry point does with an error; called by the doors.
+[[gnu::cold, gnu::visibility("default")]] int fail(Error error, RaiseOn on, const char *function,
+    std::initializer_list<Argument> arguments);
+
+}  // namespace lanyard

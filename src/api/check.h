@@ -1,0 +1,144 @@
+// What a door verifies of arguments before it calls a typed function: cheap tests, inline; the sentences are made out of
+// line (check.cc, in the core). Used by the generated entry points of every ABI. Any thread. Each check returns success
+// or the error with the class that the standard names; `name` is the argument's name in the standard.
+#pragma once
+
+#include <climits>
+#include <cstdint>
+
+#include "api/state.h"
+#include "api/types.h"
+#include "base/error.h"
+#include "comm/comm.h"
+#include "datatype/datatype.h"
+
+namespace lanyard {
+
+// The cold halves.
+namespace complaint {
+#pragma GCC visibility push(default)
+[[gnu::cold]] Error not_active(ProcessState state);
+[[gnu::cold]] Error not_implemented(const char *function);
+[[gnu::cold]] Error bad_handle(const char *name, uint64_t handle, int null_handle, ErrorClass error_class);
+[[gnu::cold]] Error bad_type(const char *name, const Datatype &datatype);
+[[gnu::cold]] Error negative(const char *name, int64_t value, ErrorClass error_class);
+[[gnu::cold]] Error not_positive(const char *name, int64_t value, ErrorClass error_class);
+[[gnu::cold]] Error null_pointer(const char *name, ErrorClass error_class);
+[[gnu::cold]] Error null_buffer(const char *name, int64_t count, const Datatype &datatype);
+[[gnu::cold]] Error not_in_place(const char *name);
+[[gnu::cold]] Error bad_rank(const char *name, int rank, const Comm &comm, ErrorClass error_class);
+[[gnu::cold]] Error bad_tag(const char *name, int tag, bool any_tag_allowed);
+[[gnu::cold]] Error bad_color(int color);
+[[gnu::cold]] Error too_large(const char *name, int64_t value);
+[[gnu::cold]] Error no_memory(const char *name);
+#pragma GCC visibility pop
+}  // namespace complaint
+
+inline Error check_active() {
+    ProcessState state = lanyard_process_state.load(std::memory_order_relaxed);
+    return state == ProcessState::active ? Error() : complaint::not_active(state);
+}
+
+// A typed function that no file defines has the address 0 (the doors see them as weak).
+template <class Typed>
+inline Error check_available(Typed *function, const char *name) {
+    return function ? Error() : complaint::not_implemented(name);
+}
+
+inline Error check_committed(const char *name, const Datatype &datatype) {
+    return datatype.committed && datatype.supported ? Error() : complaint::bad_type(name, datatype);
+}
+inline Error check_count(const char *name, int64_t count) {
+    return count >= 0 ? Error() : complaint::negative(name, count, ErrorClass::count);
+}
+inline Error check_size(const char *name, int64_t size) {
+    return size >= 0 ? Error() : complaint::negative(name, size, ErrorClass::size);
+}
+inline Error check_length(const char *name, int64_t length, ErrorClass error_class = ErrorClass::arg) {
+    return length >= 0 ? Error() : complaint::negative(name, length, error_class);
+}
+inline Error check_unit(const char *name, int64_t unit) {
+    return unit > 0 ? Error() : complaint::not_positive(name, unit, ErrorClass::disp);
+}
+inline Error check_color(const char *, int color) {
+    return color >= 0 || color == abi::undefined ? Error() : complaint::bad_color(color);
+}
+inline Error check_string(const char *name, const char *text) {
+    return text ? Error() : complaint::null_pointer(name, ErrorClass::arg);
+}
+// Where a result is to be stored.
+inline Error check_out(const char *name, const void *address) {
+    return address ? Error() : complaint::null_pointer(name, ErrorClass::arg);
+}
+// An array of `length` values, read or written.
+inline Error check_array(const char *name, const void *array, int64_t length) {
+    return array || length <= 0 ? Error() : complaint::null_pointer(name, ErrorClass::arg);
+}
+
+inline int value_or_0(const int *place) { return place ? *place : 0; }
+
+inline bool in_group(int rank, const Comm &comm) { return static_cast<unsigned>(rank) < static_cast<unsigned>(comm.size); }
+
+inline Error check_dest(const char *name, int rank, const Comm &comm) {
+    return in_group(rank, comm) || rank == abi::proc_null ? Error() : complaint::bad_rank(name, rank, comm, ErrorClass::rank);
+}
+inline Error check_source(const char *name, int rank, const Comm &comm) {
+    return in_group(rank, comm) || rank == abi::any_source || rank == abi::proc_null
+               ? Error()
+               : complaint::bad_rank(name, rank, comm, ErrorClass::rank);
+}
+// On an intercommunicator the root's group names MPI_ROOT or MPI_PROC_NULL, the other group a rank.
+inline Error check_root(const char *name, int root, const Comm &comm) {
+    return in_group(root, comm) || (comm.remote_group && (root == abi::root || root == abi::proc_null))
+               ? Error()
+               : complaint::bad_rank(name, root, comm, ErrorClass::root);
+}
+inline Error check_tag(const char *name, int tag) { return tag >= 0 ? Error() : complaint::bad_tag(name, tag, false); }
+inline Error check_recv_tag(const char *name, int tag) {
+    return tag >= 0 || tag == abi::any_tag ? Error() : complaint::bad_tag(name, tag, true);
+}
+
+// Is this process the root of a rooted collective, or one of those that the root serves? Both in an intracommunicator.
+inline bool at_root(int root, const Comm &comm) { return comm.remote_group ? root == abi::root : root == comm.rank; }
+inline bool at_leaf(int root, const Comm &comm) { return !comm.remote_group || root >= 0; }
+
+// How many neighbours this process has in the topology of a communicator; none where topologies are not implemented.
+struct Neighbors {
+    int in = 0, out = 0;
+};
+extern "C" [[gnu::weak]] Neighbors lanyard_neighbors(const Comm &comm);
+inline Neighbors neighbors(const Comm &comm) { return lanyard_neighbors ? lanyard_neighbors(comm) : Neighbors(); }
+
+// A buffer must be there unless nothing is transferred, or the datatype may hold addresses itself (MPI_BOTTOM).
+inline Error check_buffer(const char *name, const void *buffer, int64_t count, const Datatype &datatype) {
+    if (reinterpret_cast<uintptr_t>(buffer) > abi::in_place) return {};
+    if (buffer) return complaint::not_in_place(name);
+    return count <= 0 || datatype.size == 0 || !datatype.predefined() ? Error() : complaint::null_buffer(name, count, datatype);
+}
+// A buffer whose extent the door does not know.
+inline Error check_not_in_place(const char *name, const void *buffer) {
+    return in_place(buffer) ? complaint::not_in_place(name) : Error();
+}
+// A buffer that may be MPI_IN_PLACE, at the root only, or in an intracommunicator only.
+inline Error check_in_place_at_root(const char *name, const void *buffer, int root, const Comm &comm) {
+    return in_place(buffer) && (comm.remote_group || root != comm.rank) ? complaint::not_in_place(name) : Error();
+}
+inline Error check_in_place(const char *name, const void *buffer, const Comm &comm) {
+    return in_place(buffer) && comm.remote_group ? complaint::not_in_place(name) : Error();
+}
+
+// Stores a 64-bit result where the program has an int.
+inline Error narrow(const char *name, int64_t value, int *result) {
+    if (value < INT_MIN || value > INT_MAX) return complaint::too_large(name, value);
+    *result = static_cast<int>(value);
+    return {};
+}
+// The same where the standard wants MPI_UNDEFINED for a value that does not fit.
+inline void narrow_or_undefined(int64_t value, int *result) {
+    *result = value < INT_MIN || value > INT_MAX ? abi::undefined : static_cast<int>(value);
+}
+
+inline Counts counts(const int *values) { return {values, sizeof(int)}; }
+inline Counts counts(const int64_t *values) { return {values, sizeof(int64_t)}; }
+
+}  // namespace lanyard
