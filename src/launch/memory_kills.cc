@@ -37,8 +37,9 @@ long memory_kills() {
         std::string controllers = line.substr(first + 1, second - first - 1);
         std::string group = line.substr(second + 1);
         long count = -1;
+        bool version_1 = ("," + controllers + ",").find(",memory,") != std::string::npos;
         if (controllers.empty()) count = count_of_group("/sys/fs/cgroup", group, "memory.events");
-        else if (("," + controllers + ",").find(",memory,") != std::string::npos) count = count_of_group("/sys/fs/cgroup/memory", group, "memory.oom_control");
+        else if (version_1) count = count_of_group("/sys/fs/cgroup/memory", group, "memory.oom_control");
         if (count > 0) sum += count;
     }
     return sum;

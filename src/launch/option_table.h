@@ -18,18 +18,21 @@ struct OptionRow {
 inline constexpr OptionRow option_table[] = {
     {Option::ranks, "n np c", "N", "Start N ranks of the program that follows (1 if left out). They may outnumber the processors."},
     {Option::exported, "x", "NAME[=VALUE]",
-     "Set a variable for this program and those after it. All of mpirun's environment is passed on; NAME alone only checks that it is there."},
+     "Set a variable for this program and those after it. All of mpirun's environment is passed on; NAME alone only checks "
+     "that it is there."},
     {Option::everyone, "genv", "NAME VALUE", "Set a variable for the ranks of all programs (also written NAME=VALUE)."},
     {Option::own, "env", "NAME VALUE", "Set a variable for the ranks of this program alone (also written NAME=VALUE)."},
     {Option::folder, "wdir wd", "DIR", "Start this program, and those after it, in folder DIR."},
     {Option::tag, "l tag-output prepend-rank", "", "Begin every line of output with its rank, as in \"[3] \". Lines are never mixed."},
     {Option::output, "output", "DIR", "Write what rank N prints into the file DIR/rank-N.out instead."},
-    {Option::out_pattern, "outfile-pattern", "NAME", "Write standard output of each rank into a file; %r in its name stands for the rank, %h for the host."},
+    {Option::out_pattern, "outfile-pattern", "NAME",
+     "Write standard output of each rank into a file; %r in its name stands for the rank, %h for the host."},
     {Option::err_pattern, "errfile-pattern", "NAME", "The same for standard error."},
     {Option::timeout, "timeout", "SECONDS", "End the job when it runs longer, saying what each rank waits for, with exit code 124."},
     {Option::standard_input, "stdin", "RANK|none", "Which rank reads mpirun's standard input (0 if left out); the others read nothing."},
     {Option::bind, "bind-to", "none|core|auto",
-     "Keep each rank on a processor core of its own (core), nowhere in particular (none), or within one memory domain where the machine has several (auto, the default)."},
+     "Keep each rank on a processor core of its own (core), nowhere in particular (none), or within one memory domain where "
+     "the machine has several (auto, the default)."},
     {Option::hosts, "host hosts H", "NAMES", ""},
     {Option::ranks_per_host, "ppn perhost N", "N", ""},
     {Option::as_always, "oversubscribe allow-run-as-root", "", ""},
@@ -44,9 +47,11 @@ inline constexpr const char *usage_line = "mpirun [OPTIONS] PROGRAM [ARGUMENTS] 
 inline constexpr const char *summary = "start the ranks of an MPI program on this machine";
 
 inline constexpr const char *description[] = {
-    "mpirun (also called mpiexec) starts several copies of a program, the ranks of one MPI job, waits for them and passes on what they print. "
+    "mpirun (also called mpiexec) starts several copies of a program, the ranks of one MPI job, waits for them and passes on "
+    "what they print. "
     "Programs separated by ':' make up one job. It prints nothing of its own when all goes well.",
-    "When a rank fails, mpirun says which one and why, ends the others and every process they have started, and exits with the code of the first rank that failed. "
+    "When a rank fails, mpirun says which one and why, ends the others and every process they have started, and exits with "
+    "the code of the first rank that failed. "
     "The signals HUP, INT, TERM, USR1, USR2, ALRM, CONT, TSTP and WINCH are passed on to the ranks; a second INT or TERM ends the job. "
     "QUIT (Ctrl-\\) prints what each rank is waiting for and leaves them running.",
     "Ranks are offered PMI-1 on an inherited descriptor, so programs built for MPICH and its relatives start as well.",

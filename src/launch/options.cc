@@ -155,7 +155,8 @@ void Parser::apply(const OptionRow &row, const std::string &word) {
         case Option::bind: return set_binding(value);
         case Option::hosts: return set_hosts(word, value);
         case Option::ranks_per_host:
-            if (!read_number(value, ranks_per_host_) || ranks_per_host_ < 1) refuse(fmt::format("{} takes a number of ranks, not \"{}\"", word, value));
+            if (!read_number(value, ranks_per_host_) || ranks_per_host_ < 1)
+                refuse(fmt::format("{} takes a number of ranks, not \"{}\"", word, value));
             break;
         case Option::other_hosts:
             refuse(fmt::format("{} {}: this version starts ranks on this machine only and reads no host files; leave the option out", word, value));
@@ -247,8 +248,8 @@ void Parser::whole_plan() {
     if (plan.stdin_rank && *plan.stdin_rank >= ranks)
         return refuse(fmt::format("--stdin {}: the job has ranks 0 to {} only", *plan.stdin_rank, ranks - 1));
     if (ranks_per_host_ && ranks_per_host_ < ranks)
-        return refuse(fmt::format("{} ranks at {} per host need more hosts, and this version starts ranks on this machine only; leave -ppn out", ranks,
-                                  ranks_per_host_));
+        return refuse(fmt::format("{} ranks at {} per host need more hosts, and this version starts ranks on this machine only; leave -ppn out",
+                                  ranks, ranks_per_host_));
     if (!plan.output_folder.empty() && !(plan.out_pattern + plan.err_pattern).empty())
         return refuse("--output and -outfile-pattern or -errfile-pattern say different things about the same files; use one of them");
 }
@@ -296,8 +297,8 @@ std::string help_text() {
 }
 
 std::string manual_page() {
-    std::string page = fmt::format(".TH MPIRUN 1 \"\" \"Lanyard {}\"\n.SH NAME\nmpirun, mpiexec \\- {}\n.SH SYNOPSIS\n{}\n.SH DESCRIPTION\n", LANYARD_VERSION,
-                                   quoted_for_man(summary), quoted_for_man(usage_line));
+    std::string page = fmt::format(".TH MPIRUN 1 \"\" \"Lanyard {}\"\n.SH NAME\nmpirun, mpiexec \\- {}\n", LANYARD_VERSION, quoted_for_man(summary));
+    page += fmt::format(".SH SYNOPSIS\n{}\n.SH DESCRIPTION\n", quoted_for_man(usage_line));
     for (const char *paragraph : description) page += quoted_for_man(paragraph) + "\n.PP\n";
     page += ".SH OPTIONS\nOne dash or two mean the same.\n";
     auto entry = [&](const std::string &head, const char *sentence) {

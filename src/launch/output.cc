@@ -190,7 +190,8 @@ void Output::lose_reader(Sink &sink, int error_number) {
     sink.queue.clear();
     sink.sent = 0;
     if (error_number != EPIPE)
-        trouble_ = fmt::format("what the ranks print could not be written to standard {}: {}", sink.fd == 1 ? "output" : "error", system_text(error_number));
+        trouble_ = fmt::format("what the ranks print could not be written to standard {}: {}", sink.fd == 1 ? "output" : "error",
+                               system_text(error_number));
     if (sink.waiting) loop_.remove(sink.fd);
     sink.waiting = false;
     for (auto &stream : streams_)

@@ -91,7 +91,7 @@ Error Pmi1::ask(const std::string &request, std::string_view expected_command, s
     PmiLine line(answer);
     if (line.command() != expected_command)
         return Error(ErrorClass::other, "the launcher answered \"" + answer + "\" to the PMI-1 request \"" + request + "\" where cmd=" +
-                                            std::string(expected_command) + " was expected; use a launcher that offers PMI-1, such as this library's mpirun");
+                                            std::string(expected_command) + " was expected; use a launcher that offers PMI-1, such as mpirun");
     if (line.number("rc", 0) != 0)
         return Error(ErrorClass::other, "the launcher refused the PMI-1 request \"" + request + "\": " + std::string(line.value("msg", answer)));
     return {};

@@ -49,7 +49,8 @@ void judge(ProgramFile &file, const std::string &name, const std::string &seen) 
         file.trouble = fmt::format("the program {} cannot be started: it is a folder", name);
     } else if (access(seen.c_str(), X_OK) != 0) {
         file.exit_code = exit_not_executable;
-        file.trouble = fmt::format("the program {} cannot be started: {} is not executable ({}); chmod +x would make it so", name, seen, system_text(errno));
+        file.trouble = fmt::format("the program {} cannot be started: {} is not executable ({}); chmod +x would make it so", name, seen,
+                                   system_text(errno));
     } else {
         file.script = is_plain_script(seen);
     }
