@@ -1,10 +1,16 @@
-// A communicator. Hot fields first: a send reads the first cache line and `peers`. MPI-5.0 chapter 7.
+// A communicator. Hot fields first: a send reads the first cache line and `peers`. MPI-5.0 chapter 7. Made by create.h.
+// Counted: the handle, and every request and window on it, hold a reference; the last one ends it, without communication.
+// Thread rule: `team` and `creations` belong to the engine's owner, `name` to its lock; the rest is set once or guarded by
+// what it points to.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "base/error.h"
 #include "base/object.h"
+#include "base/spin_lock.h"
 #include "coll/team.h"
 #include "comm/group.h"
 
@@ -14,6 +20,8 @@ struct Universe;    // universe.h: what all communicators of a runtime share
 struct Attributes;  // attributes.h
 struct Errhandler;  // errhandler.h
 struct Info;        // info.h
+
+constexpr uint64_t no_node_offset = UINT64_MAX;
 
 struct Comm : Object {
     uint64_t context = 0;             // even; collective traffic sets bit 0
@@ -26,8 +34,26 @@ struct Comm : Object {
     Team team;
     Errhandler *errhandler = nullptr;
     Attributes *attributes = nullptr;
-    Info *info = nullptr;
     std::string name;
+    mutable SpinLock name_lock;
+    uint32_t creations = 0;           // communicators made out of this one so far: tags of the messages for it
+    uint64_t area = no_node_offset;   // of the team's part of the node memory, if it was allocated with this communicator
+    std::byte *area_header = nullptr;  // counts who has left the area
 };
+
+// The name's characters at this moment.
+std::string name_of(const Comm &comm);
+void set_name(Comm &comm, std::string_view name);
+
+int compare(const Comm &first, const Comm &second);  // abi::ident, congruent, similar or unequal
+
+void release_comm(Comm *comm);  // a reference is given back; nullptr is allowed
+// MPI_Comm_free: deletes the attributes, then gives the handle's reference back and sets it to nullptr. When a delete
+// function fails the communicator stays.
+Error free_comm(Comm *&comm);
+
+// Hints (MPI-5.0 7.4.4). The library keeps those it acts upon and reports only them; the rest is ignored, as the standard allows.
+Error set_hints(Comm &comm, const Info *hints);
+Info *hints_of(const Comm &comm);
 
 }  // namespace lanyard

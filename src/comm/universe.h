@@ -21,12 +21,14 @@ namespace lanyard {
 class NodeMemory {
 public:
     virtual ~NodeMemory() = default;
-    // Zeroed memory, at an offset that means the same to all processes of the node; nullptr when there is no more.
+    // Zeroed memory on a boundary of 64 bytes, at an offset that means the same to all of the node; nullptr: no more left.
     virtual std::byte *allocate(size_t bytes, uint64_t &offset) = 0;
     virtual std::byte *at(uint64_t offset) = 0;
     // Gives back what any process of the node allocated; nobody uses it any more.
     virtual void release(uint64_t offset, size_t bytes) = 0;
 };
+
+class Executor;  // coll/executor.h
 
 struct Universe {
     Messenger &messenger;
@@ -35,14 +37,20 @@ struct Universe {
     uint32_t own_peer = 0;
     std::vector<uint32_t> node_of_peer;    // by peer; peers on the node of own_peer share its NodeMemory
     NodeMemory *node_memory = nullptr;     // nullptr: teams have no area
-    size_t (*node_area_bytes)(int size) = nullptr;  // what coll wants for a team of that size; 0: nothing
+    Executor *executor = nullptr;          // of collectives
+    int processors = 0;                    // as in Team: of a team made by this process; 0: each rank has its own
     // Ends the whole job with this exit code; the launcher prints `message`. Does not return.
     void (*abort)(Universe &universe, int code, std::string_view message) = nullptr;
 
-    // Values of the predefined attributes that the launcher knows; undefined where it does not say.
-    int tag_ub = INT32_MAX;
-    int appnum = abi::undefined;
-    int universe_size = abi::undefined;
+    // Values of the predefined attributes (MPI-5.0 9.1.2), which programs read in place; undefined: not known, not set.
+    struct {
+        int tag_ub = INT32_MAX;
+        int host = abi::proc_null;  // no process is the host
+        int io = abi::any_source;   // every process can do language-standard input and output
+        int wtime_is_global = 0;
+        int appnum = abi::undefined;
+        int universe_size = abi::undefined;
+    } predefined;
 
     ObjectPool<Comm> comms;
     ObjectPool<Group> groups;

@@ -1,0 +1,161 @@
+#include "comm/create.h"
+
+#include <numeric>
+
+#include "coll/node_area.h"
+#include "comm/attributes.h"
+
+namespace lanyard {
+namespace {
+
+Error no_memory() { return {ErrorClass::no_mem, "there is no memory left for another communicator"}; }
+
+// The next tag for making communicators out of `parent`; the same at all members, as they all make the same ones.
+int32_t next_tag(Comm &parent) { return static_cast<int32_t>(parent.creations++ & INT32_MAX); }
+
+// Rank 0 of the new communicator decides and tells the others.
+Error exchange_birth(Universe &universe, const Meeting &meeting, Birth &birth) {
+    if (meeting.own == 0) birth = give_birth(universe, meeting.peers);
+    Relay relay(universe.messenger);
+    relay.plan_spread(meeting, &birth, sizeof birth);
+    return run(relay, universe.engine);
+}
+
+// Makes the communicator for a group that has a way to meet.
+Error make_and_agree(Universe &universe, Group &group, const Meeting &meeting, Errhandler &errhandler, Comm *&made) {
+    group.hold();
+    made = make_comm(universe, &group, errhandler);
+    if (!made) {
+        release_group(&group);
+        return no_memory();
+    }
+    Birth birth;
+    Error error = exchange_birth(universe, meeting, birth);
+    accept_birth(*made, birth);
+    if (error) {
+        release_comm(made);
+        made = nullptr;
+    }
+    return error;
+}
+
+// The members of `group` meet in `parent`, under their ranks there.
+Error meet_in(const Comm &parent, const Group &group, Meeting &meeting) {
+    Places places(parent.group->peers);
+    meeting.peers = group.peers;
+    meeting.own = group.rank;
+    for (size_t rank = 0; rank < group.peers.size(); ++rank) {
+        int name = places.rank_of(group.peers[rank]);
+        if (name == abi::undefined)
+            return {ErrorClass::group, "rank " + std::to_string(rank) + " of the group is not in the communicator"};
+        meeting.names.push_back(name);
+    }
+    return {};
+}
+
+}  // namespace
+
+Comm *make_comm(Universe &universe, Group *group, Errhandler &errhandler) {
+    Comm *comm = universe.comms.create();
+    if (!comm) return nullptr;
+    comm->universe = &universe;
+    comm->group = group;
+    comm->peers = group->peers.data();
+    comm->size = group->size();
+    comm->rank = group->rank;
+    comm->team.peers = comm->peers;
+    comm->team.size = comm->size;
+    comm->team.index = comm->rank;
+    replace_errhandler(comm->errhandler, errhandler);
+    return comm;
+}
+
+Birth give_birth(Universe &universe, const Peers &members) {
+    Birth birth{universe.new_context(), no_node_offset, universe.processors};
+    if (members.size() < 2 || !universe.node_memory || !universe.share_node(members)) return birth;
+    size_t bytes = node_area_bytes(static_cast<int>(members.size()));
+    uint64_t offset;
+    if (bytes && universe.node_memory->allocate(area_header_bytes + bytes, offset)) birth.area = offset;
+    return birth;
+}
+
+void accept_birth(Comm &comm, const Birth &birth) {
+    comm.context = birth.context;
+    comm.team.context = birth.context | collective_bit;
+    comm.team.processors = birth.processors;
+    if (birth.area == no_node_offset) return;
+    comm.area = birth.area;
+    comm.area_header = comm.universe->node_memory->at(birth.area);
+    comm.team.node_area = comm.area_header + area_header_bytes;
+    comm.team.node_area_bytes = node_area_bytes(comm.size);
+}
+
+Error Duplication::prepare(Comm &parent, const Info *hints, Comm *&made) {
+    Universe &universe = *parent.universe;
+    parent.group->hold();
+    made = make_comm(universe, parent.group, *parent.errhandler);
+    if (!made) {
+        release_group(parent.group);
+        return no_memory();
+    }
+    Meeting meeting{parent.context | creation_bit, next_tag(parent), parent.group->peers, {}, parent.rank};
+    meeting.names.resize(meeting.peers.size());
+    std::iota(meeting.names.begin(), meeting.names.end(), 0);
+    if (meeting.own == 0) birth_ = give_birth(universe, meeting.peers);
+    relay.plan_spread(meeting, &birth_, sizeof birth_);
+    failed_ = copy_attributes(parent.attributes, &parent, made->attributes, made);
+    if (!failed_) failed_ = set_hints(*made, hints);
+    return {};
+}
+
+Error Duplication::finish(Comm *made) {
+    accept_birth(*made, birth_);
+    if (failed_ && relay.error) relay.error.discard();
+    Error error = failed_ ? failed_ : relay.error;
+    if (!error) return error;
+    delete_attributes(made->attributes, made).discard();  // the first failure is the one to report
+    release_comm(made);
+    return error;
+}
+
+Error duplicate_comm(Comm &parent, const Info *hints, Comm *&made) {
+    Duplication duplication(parent.universe->messenger);
+    made = nullptr;
+    if (Error error = duplication.prepare(parent, hints, made)) return error;
+    static_cast<void>(run(duplication.relay, parent.universe->engine));  // its error is in the relay, and told by finish
+    Error error = duplication.finish(made);
+    if (error) made = nullptr;
+    return error;
+}
+
+Error create_comm(Comm &parent, Group &group, Comm *&made) {
+    made = nullptr;
+    int32_t tag = next_tag(parent);
+    Meeting meeting{parent.context | creation_bit, tag, {}, {}, 0};
+    if (Error error = meet_in(parent, group, meeting)) return error;
+    if (group.rank == abi::undefined) return {};
+    return make_and_agree(*parent.universe, group, meeting, *parent.errhandler, made);
+}
+
+Error create_comm_of_group(Comm &parent, Group &group, int tag, Comm *&made) {
+    made = nullptr;
+    Meeting meeting{parent.context | creation_bit | collective_bit, tag, {}, {}, 0};
+    if (Error error = meet_in(parent, group, meeting)) return error;
+    if (group.rank == abi::undefined) return {};
+    return make_and_agree(*parent.universe, group, meeting, *parent.errhandler, made);
+}
+
+Error create_comm_from_group(Group &group, std::string_view stringtag, const Info *hints, Errhandler &errhandler, Comm *&made) {
+    made = nullptr;
+    if (stringtag.size() >= static_cast<size_t>(abi::max_stringtag_len))
+        return {ErrorClass::arg, "the stringtag has " + std::to_string(stringtag.size()) + " characters; at most " +
+                                     std::to_string(abi::max_stringtag_len - 1) + " are allowed"};
+    if (group.size() == 0) return {};
+    if (group.rank == abi::undefined) return {ErrorClass::group, "the calling process is not in the group"};
+    Meeting meeting{derived_context(stringtag, group.peers) | creation_bit, 0, group.peers, {}, group.rank};
+    meeting.names.assign(group.peers.begin(), group.peers.end());
+    if (Error error = make_and_agree(*group.universe, group, meeting, errhandler, made)) return error;
+    return set_hints(*made, hints);
+}
+
+}  // namespace lanyard

@@ -1,0 +1,268 @@
+// Communicator creation among ranks that are threads: who gets which communicator, ids that agree and never repeat, messages
+// that come before their communicator exists, node memory given back.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "coll/block.h"
+#include "comm/attributes.h"
+#include "unit/comm/thread_job.h"
+
+namespace lanyard {
+namespace {
+
+using test::Rank;
+using test::run_job;
+
+// Sends my rank around the ring and expects the neighbour's: proves that context, peers and ranks agree.
+void ring(Comm &comm) {
+    if (comm.size == 1) return;
+    Universe &universe = *comm.universe;
+    int32_t told = comm.rank, heard = -1;
+    int right = (comm.rank + 1) % comm.size, left = (comm.rank + comm.size - 1) % comm.size;
+    Transfer send, receive;
+    send.context = receive.context = comm.context;
+    send.tag = receive.tag = 5;
+    send.rank = comm.rank;
+    send.peer = comm.peers[right];
+    send.buffer = {reinterpret_cast<std::byte *>(&told), sizeof told, &packed_bytes()};
+    receive.rank = left;
+    receive.peer = comm.peers[left];
+    receive.buffer = {reinterpret_cast<std::byte *>(&heard), sizeof heard, &packed_bytes()};
+    EngineGuard guard(universe.engine);
+    universe.messenger.receive(receive);
+    universe.messenger.send(send);
+    universe.engine.wait_owned(send.completion);
+    universe.engine.wait_owned(receive.completion);
+    EXPECT_EQ(heard, left);
+    EXPECT_FALSE(receive.error);
+}
+
+// Which contexts exist: every member reports, and the reports of one context must tell of the same members.
+struct Census {
+    std::mutex lock;
+    std::map<uint64_t, Peers> members;
+    std::map<uint64_t, int> reports;
+
+    void report(const Comm &comm) {
+        std::lock_guard guard(lock);
+        auto [place, first] = members.emplace(comm.context, comm.group->peers);
+        EXPECT_EQ(place->second, comm.group->peers);
+        EXPECT_LE(++reports[comm.context], comm.size);
+    }
+    void expect_complete() {
+        for (auto &[context, count] : reports) EXPECT_EQ(count, static_cast<int>(members[context].size()));
+    }
+};
+
+struct Shape {
+    uint32_t size, ranks_per_node;
+    unsigned seed;
+};
+void PrintTo(const Shape &shape, std::ostream *out) {
+    *out << shape.size << " ranks, " << shape.ranks_per_node << " per node, seed " << shape.seed;
+}
+
+class Creation : public ::testing::TestWithParam<Shape> {
+protected:
+    void run(const std::function<void(Rank &)> &body) {
+        auto [size, ranks_per_node, seed] = GetParam();
+        EXPECT_EQ(run_job(size, ranks_per_node, seed, body), 0) << "node memory is left";
+    }
+    Census census;
+};
+
+TEST_P(Creation, Duplicates) {
+    run([&](Rank &rank) {
+        std::vector<Comm *> made;
+        for (int i = 0; i < 5; ++i) {
+            Comm *copy = nullptr;
+            ASSERT_FALSE(duplicate_comm(i % 2 ? *made.back() : rank.world(), nullptr, copy));
+            EXPECT_EQ(compare(*copy, rank.world()), abi::congruent);
+            EXPECT_EQ(copy->rank, rank.world().rank);
+            census.report(*copy);
+            made.push_back(copy);
+            ring(*copy);
+        }
+        for (Comm *&comm : made) ASSERT_FALSE(free_comm(comm));
+    });
+    EXPECT_EQ(census.members.size(), 5u);
+    census.expect_complete();
+}
+
+TEST_P(Creation, SplitsByColorAndKey) {
+    run([&](Rank &rank) {
+        Comm &world = rank.world();
+        for (int colors = 1; colors <= 3; ++colors) {
+            int color = world.rank % colors == 2 ? abi::undefined : world.rank % colors;
+            Comm *part = nullptr;
+            ASSERT_FALSE(split_comm(world, color, -world.rank, part));
+            if (color == abi::undefined) {
+                EXPECT_EQ(part, nullptr);
+                continue;
+            }
+            for (int i = 0; i < part->size; ++i) EXPECT_EQ(static_cast<int>(part->peers[i]) % colors, color);
+            for (int i = 1; i < part->size; ++i) EXPECT_GT(part->peers[i - 1], part->peers[i]) << "the smallest key comes first";
+            EXPECT_EQ(part->team.node_area != nullptr, part->size > 1 && rank.universe.share_node(part->group->peers));
+            census.report(*part);
+            ring(*part);
+            ASSERT_FALSE(free_comm(part));
+        }
+    });
+    census.expect_complete();
+}
+
+TEST_P(Creation, SplitsByNode) {
+    auto ranks_per_node = static_cast<int>(GetParam().ranks_per_node);
+    run([&](Rank &rank) {
+        Comm &world = rank.world(), *node = nullptr, *none = nullptr;
+        ASSERT_FALSE(split_comm_by_type(world, abi::comm_type_shared, 0, nullptr, node));
+        EXPECT_EQ(node->size, std::min(ranks_per_node, world.size - world.rank / ranks_per_node * ranks_per_node));
+        EXPECT_EQ(node->rank, world.rank % ranks_per_node);
+        ring(*node);
+        ASSERT_FALSE(split_comm_by_type(*node, abi::comm_type_hw_unguided, 0, nullptr, none));
+        EXPECT_EQ(none, nullptr) << "nothing is known below the node";
+        ASSERT_FALSE(split_comm_by_type(world, abi::comm_type_hw_guided, 0, nullptr, none));
+        EXPECT_EQ(none, nullptr);
+        ASSERT_FALSE(free_comm(node));
+    });
+}
+
+TEST_P(Creation, CreatesFromGroups) {
+    run([&](Rank &rank) {
+        Comm &world = rank.world(), *odd_or_even = nullptr;
+        Peers half;  // the odd and the even, each backwards
+        for (int peer = world.size - 1; peer >= 0; --peer)
+            if (peer % 2 == world.rank % 2) half.push_back(static_cast<uint32_t>(peer));
+        Group *group = make_group(rank.universe, half);
+        ASSERT_FALSE(create_comm(world, *group, odd_or_even));
+        EXPECT_EQ(odd_or_even->group->peers, half);
+        census.report(*odd_or_even);
+        ring(*odd_or_even);
+
+        Comm *again = nullptr;
+        ASSERT_FALSE(create_comm_of_group(world, *group, 17, again));
+        EXPECT_NE(again->context, odd_or_even->context);
+        census.report(*again);
+        ring(*again);
+        ASSERT_FALSE(free_comm(odd_or_even));
+        ASSERT_FALSE(create_comm_from_group(*group, "org.example.test", nullptr, errors_return(), odd_or_even));
+        EXPECT_EQ(odd_or_even->errhandler, &errors_return());
+        census.report(*odd_or_even);
+        ring(*odd_or_even);
+        release_group(group);
+        ASSERT_FALSE(free_comm(again));
+        ASSERT_FALSE(free_comm(odd_or_even));
+    });
+    census.expect_complete();
+}
+
+TEST_P(Creation, OverlappingGroupsInTurn) {
+    run([&](Rank &rank) {  // pairs (0,1), (1,2), ... all in the same parent with the same tag
+        for (int first = 0; first + 1 < rank.world().size; ++first) {
+            if (rank.world().rank != first && rank.world().rank != first + 1) continue;
+            Group *pair = make_group(rank.universe, {static_cast<uint32_t>(first + 1), static_cast<uint32_t>(first)});
+            for (int i = 0; i < 3; ++i) {
+                Comm *made = nullptr;
+                ASSERT_FALSE(create_comm_of_group(rank.world(), *pair, 0, made));
+                census.report(*made);
+                ring(*made);
+                ASSERT_FALSE(free_comm(made));
+            }
+            release_group(pair);
+        }
+    });
+    census.expect_complete();
+}
+
+TEST_P(Creation, DuplicatesWithoutBlocking) {
+    run([&](Rank &rank) {
+        constexpr int count = 4;
+        std::deque<Duplication> pending;
+        Comm *made[count] = {};
+        for (Comm *&comm : made) {
+            Duplication &duplication = pending.emplace_back(rank.messenger);
+            ASSERT_FALSE(duplication.prepare(rank.world(), nullptr, comm));
+            EngineGuard guard(rank.engine);
+            duplication.relay.start();
+        }
+        for (int i = count - 1; i >= 0; --i) {
+            auto place = static_cast<size_t>(i);
+            {
+                EngineGuard guard(rank.engine);
+                rank.engine.wait_owned(pending[place].relay.completion);
+            }
+            ASSERT_FALSE(pending[place].finish(made[i]));
+            census.report(*made[i]);
+            ring(*made[i]);
+        }
+        for (Comm *&comm : made) ASSERT_FALSE(free_comm(comm));
+    });
+    EXPECT_EQ(census.members.size(), 4u);
+    census.expect_complete();
+}
+
+int fails_on_rank_0(const Keyval &, void *object, void *value, void *&copied, bool &wanted) {
+    copied = value;
+    wanted = true;
+    return static_cast<Comm *>(object)->rank == 0 ? abi::err_other : abi::success;
+}
+
+TEST_P(Creation, ARankWhoseAttributesFailDoesNotHoldUpTheOthers) {
+    Keyval described;
+    described.copy = fails_on_rank_0;
+    int keyval = create_keyval(described);
+    run([&](Rank &rank) {
+        Comm *copy = nullptr;
+        Comm &world = rank.world();
+        ASSERT_FALSE(set_attribute(world.attributes, ObjectKind::comm, &world, keyval, nullptr));
+        Error error = duplicate_comm(world, nullptr, copy);
+        EXPECT_EQ(static_cast<bool>(error), world.rank == 0);
+        EXPECT_EQ(copy == nullptr, world.rank == 0);
+        error.discard();
+        if (copy) {
+            EXPECT_FALSE(free_comm(copy));
+        }
+        ASSERT_FALSE(delete_predefined_attributes(rank.universe));
+    });
+    ASSERT_FALSE(free_keyval(keyval, ObjectKind::comm));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Creation,
+                         ::testing::Values(Shape{1, 1, 1}, Shape{2, 2, 2}, Shape{3, 2, 3}, Shape{4, 1, 4}, Shape{5, 5, 5}, Shape{8, 4, 6},
+                                           Shape{13, 13, 7}));
+
+TEST(CreationErrors, SayWhatIsWrong) {
+    run_job(2, 2, 1, [](Rank &rank) {
+        Comm *made = nullptr, *copy = nullptr;
+        ASSERT_FALSE(duplicate_comm(*rank.universe.self, nullptr, copy));
+        Group *other = make_group(rank.universe, {1 - rank.universe.own_peer});
+        EXPECT_EQ(create_comm(*copy, *other, made).take().code, abi::err_group);
+        EXPECT_EQ(create_comm_of_group(*copy, *other, 0, made).take().code, abi::err_group);
+        EXPECT_EQ(create_comm_from_group(*other, "tag", nullptr, errors_return(), made).take().code, abi::err_group);
+        EXPECT_EQ(create_comm_from_group(*other, std::string(1024, 't'), nullptr, errors_return(), made).take().code, abi::err_arg);
+        EXPECT_EQ(split_comm_by_type(*copy, 7, 0, nullptr, made).take().code, abi::err_arg);
+        EXPECT_EQ(made, nullptr);
+        ASSERT_FALSE(create_comm(*copy, *rank.universe.empty_group, made));
+        EXPECT_EQ(made, nullptr);
+        release_group(other);
+        ASSERT_FALSE(free_comm(copy));
+    });
+}
+
+TEST(Contexts, AreTheCreatorsOwn) {
+    std::set<uint64_t> seen;
+    for (uint64_t creator : {0, 1, 77})
+        for (uint64_t counter = 1; counter < 100; ++counter) {
+            uint64_t context = context_of(creator, counter);
+            EXPECT_EQ(context & (collective_bit | creation_bit | derived_bit), 0u);
+            EXPECT_TRUE(seen.insert(context).second);
+        }
+    EXPECT_NE(derived_context("a", {0, 1}), derived_context("a", {1, 0}));
+    EXPECT_NE(derived_context("a", {0, 1}), derived_context("b", {0, 1}));
+    EXPECT_EQ(derived_context("a", {0, 1}), derived_context("a", {0, 1}));
+}
+
+}  // namespace
+}  // namespace lanyard
