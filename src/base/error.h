@@ -78,13 +78,14 @@ enum class ErrorClass : int {
 struct ErrorRecord {
     int code;  // an error class, or a code the program made with MPI_Add_error_code or returned from a callback
     std::string sentence;
+    void *about = nullptr;  // the communicator whose error handler is asked, where the failed call does not name one
 };
 
 class [[nodiscard]] Error {
 public:
     constexpr Error() = default;
     Error(ErrorClass error_class, std::string sentence) : Error(static_cast<int>(error_class), std::move(sentence)) {}
-    Error(int code, std::string sentence) : record_(new ErrorRecord{code, std::move(sentence)}) {}
+    Error(int code, std::string sentence) : record_(new ErrorRecord{code, std::move(sentence), nullptr}) {}
 
     // True when something went wrong.
     explicit operator bool() const { return record_ != nullptr; }
@@ -94,6 +95,10 @@ public:
     // Adds where the error was seen, from the inside out: "no such file" -> "opening /x: no such file".
     Error within(std::string_view context) {
         record_->sentence.insert(0, std::string(context) + ": ");
+        return *this;
+    }
+    Error about(void *comm) {
+        record_->about = comm;
         return *this;
     }
     // Ends the error: its record as a value, or nothing.

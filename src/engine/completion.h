@@ -19,6 +19,7 @@ class Completion {
 public:
     // Runs inside the engine instead of telling a Waiter. It may reuse or free the operation.
     void (*then)(Completion &) = nullptr;
+    void *context = nullptr;  // for `then`
 
     bool complete() const { return state_.load(std::memory_order_acquire) == done; }
     void reset() { state_.store(open, std::memory_order_relaxed); }

@@ -18,7 +18,7 @@ constexpr int yields_for_engine = 20;
 int Engine::step() {
     now_ns_ = clock_ns();
     int work = 0;
-    for (Path *path : paths_) work += path->poll(sink_, frames_per_poll, now_ns_);
+    for (Path *path : paths_) work += path->poll(*sink_, frames_per_poll, now_ns_);
     for (Poller *poller = pollers_.front(); poller;) {
         Poller *next = pollers_.after(*poller);
         work += poller->poll(*poller, now_ns_);
@@ -41,9 +41,13 @@ void Engine::wait_owned(Completion &completion) {
 }
 
 void Engine::wait_owned(Waiter &waiter) {
+    wait_owned(Condition{[](const void *subject) { return static_cast<const Waiter *>(subject)->done(); }, &waiter});
+}
+
+void Engine::wait_owned(const Condition &met) {
     uint64_t idle_since_ns = 0;
     uint32_t idle_turns = 0;
-    while (!waiter.done()) {
+    while (!met()) {
         if (step() > 0) {
             idle_turns = 0;
             continue;
@@ -57,7 +61,7 @@ void Engine::wait_owned(Waiter &waiter) {
                 idle_.yield();
                 take();
                 break;
-            case Idle::Action::sleep: sleep(waiter); break;
+            case Idle::Action::sleep: sleep(met); break;
         }
     }
 }
@@ -75,9 +79,9 @@ void Engine::step_for_test() {
 }
 
 // Owning the engine; owns it again on return.
-void Engine::sleep(Waiter &waiter) {
+void Engine::sleep(const Condition &met) {
     Sleeper self;
-    self.waiter = &waiter;
+    self.condition = &met;
     {
         SpinGuard guard(sleeping_lock_);
         self.watcher = !watched_;
@@ -86,7 +90,7 @@ void Engine::sleep(Waiter &waiter) {
         sleepers_.fetch_add(1, std::memory_order_seq_cst);
     }
     if (self.watcher) idle_.arm();
-    bool quiet = step() == 0 && !waiter.done();
+    bool quiet = step() == 0 && !met();
     uint64_t deadline = deadline_ns();
     if (quiet) {
         give_up();
@@ -114,7 +118,7 @@ void Engine::sleep(Waiter &waiter) {
 void Engine::tell_sleepers() {
     SpinGuard guard(sleeping_lock_);
     for (Sleeper *sleeper = sleeping_.front(); sleeper; sleeper = sleeping_.after(*sleeper)) {
-        if (!sleeper->waiter->done()) continue;
+        if (!(*sleeper->condition)()) continue;
         if (sleeper->watcher) {
             idle_.wake();
         } else {

@@ -31,13 +31,22 @@ struct Poller {
     int (*poll)(Poller &, uint64_t now_ns) = nullptr;  // returns the work done; may unlink itself
 };
 
+// What a thread waits for.
+struct Condition {
+    bool (*met)(const void *subject);
+    const void *subject;
+    bool operator()() const { return met(subject); }
+};
+
 class Engine {
 public:
-    Engine(Sink &sink, Idle &idle) : sink_(sink), idle_(idle) {}
+    explicit Engine(Idle &idle) : idle_(idle) {}
     Engine(const Engine &) = delete;
     Engine &operator=(const Engine &) = delete;
 
+    // Before the first step: what is polled, in order, and where it delivers.
     void add_path(Path &path) { paths_.push_back(&path); }
+    void set_sink(Sink &sink) { sink_ = &sink; }
 
     bool try_take() {
         uint32_t expected = free;
@@ -64,6 +73,8 @@ public:
     void wait_owned(Completion &completion);
     // [owner] The same for several completions that count this waiter down.
     void wait_owned(Waiter &waiter);
+    // [owner] The same until `met` says so; it is asked by whichever thread owns the engine.
+    void wait_owned(const Condition &condition);
     // [owner] One turn on behalf of a test that found nothing; where ranks outnumber processors every few of these in a row
     // give the processor away.
     void step_for_test();
@@ -75,7 +86,7 @@ private:
     // A thread asleep for its waiter.
     struct Sleeper {
         Hook hook;
-        Waiter *waiter;
+        const Condition *condition;
         std::atomic<uint32_t> signal{0};
         bool watcher = false;
     };
@@ -83,7 +94,7 @@ private:
     void take_slowly();
     void wake_contender();
     void let_contenders_in();
-    void sleep(Waiter &waiter);
+    void sleep(const Condition &condition);
     void tell_sleepers();
     uint64_t deadline_ns() const;
 
@@ -91,7 +102,7 @@ private:
     std::atomic<uint32_t> sleepers_{0};
     std::atomic<int32_t> contenders_{0};
     std::vector<Path *> paths_;
-    Sink &sink_;
+    Sink *sink_ = nullptr;
     Idle &idle_;
     List<Task, &Task::hook> tasks_;
     List<Poller, &Poller::hook> pollers_;

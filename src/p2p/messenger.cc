@@ -19,6 +19,7 @@ struct Messenger::Reply : Outgoing {
 
 Messenger::Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers)
     : engine_(engine), settings_(settings), own_peer_(own_peer), peers_(peers) {
+    engine.set_sink(*this);
     flush_task_.run = flush_all;
     flush_task_.messenger = this;
     for (uint32_t number = 0; number < peers; ++number) {

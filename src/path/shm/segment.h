@@ -34,6 +34,7 @@ struct alignas(64) SegmentHeader {
     uint64_t member_bytes;
     std::atomic<uint64_t> appended;  // end of what has been handed out
     uint64_t limit;                  // mapped length
+    uint64_t world_area;             // offset of the shared-memory collectives' area of MPI_COMM_WORLD, 0: none
 };
 
 // Who wants to be woken: set by a sleeper, cleared by its waker.

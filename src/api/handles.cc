@@ -1,0 +1,55 @@
+#include "api/handles.h"
+
+#include "api/message.h"
+#include "api/predefined_handles.h"
+#include "api/request.h"
+#include "comm/errhandler.h"
+#include "comm/info.h"
+#include "comm/universe.h"
+#include "datatype/datatype.h"
+#include "datatype/op.h"
+#include "datatype/predefined.h"
+
+lanyard::HandleTables lanyard_handles;
+
+namespace lanyard {
+
+namespace {
+
+template <class T>
+void register_pool(const ObjectPool<T> &pool) {
+    lanyard_handles.pool[HandleKind<T>::index] = pool.view();
+}
+
+void register_predefined(Object &object) { lanyard_handles.predefined[object.abi_value] = &object; }
+
+// What exists before MPI_Init and after MPI_Finalize: datatypes, operations, info and error handlers belong to the process.
+[[gnu::constructor]] void fill_process_tables() {
+    register_pool(datatype_pool());
+    register_pool(op_pool());
+    register_pool(info_pool());
+    register_pool(errhandler_pool());
+    register_pool(request_pool());
+    register_pool(message_pool());
+    for (uintptr_t value = HandleKind<Datatype>::null + 1; value <= HandleKind<Datatype>::last; ++value)
+        lanyard_handles.predefined[value] = predefined_datatype(static_cast<int>(value));
+    for (uintptr_t value = HandleKind<Op>::null + 1; value <= HandleKind<Op>::last; ++value)
+        lanyard_handles.predefined[value] = predefined_op(static_cast<int>(value));
+    for (Errhandler *handler : {&errors_are_fatal(), &errors_abort(), &errors_return()}) register_predefined(*handler);
+    Info *environment = new_info();
+    environment->abi_value = abi::info_env;  // filled in by MPI_Init
+    register_predefined(*environment);
+    register_predefined(message_no_proc());
+}
+
+}  // namespace
+
+void fill_handle_tables(Universe &universe) {
+    register_pool(universe.comms);
+    register_pool(universe.groups);
+    register_predefined(*universe.world);
+    register_predefined(*universe.self);
+    register_predefined(*universe.empty_group);
+}
+
+}  // namespace lanyard

@@ -1,0 +1,136 @@
+// Starting and finishing (MPI-5.0 chapter 11, the world model): Init, Finalize, Abort and what tells about them.
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "api/generated/core.h"
+#include "api/handles.h"
+#include "api/message.h"
+#include "api/predefined_handles.h"
+#include "api/request.h"
+#include "api/runtime.h"
+#include "api/state.h"
+#include "base/log.h"
+#include "comm/info.h"
+
+std::atomic<lanyard::ProcessState> lanyard_process_state{lanyard::ProcessState::before};
+
+namespace lanyard {
+
+namespace {
+
+// What a program that leaves with messages unreceived or requests open is told in debug mode.
+void report_leftovers(Runtime &ending) {
+    Messenger &messenger = *ending.messenger;
+    size_t messages = 0;
+    std::string first;
+    for (MatchEntry *entry = messenger.unexpected().first(); entry; entry = messenger.unexpected().after(*entry)) {
+        if (entry->context & collective_bit) continue;
+        if (messages++ > 0) continue;
+        const auto &message = static_cast<Unexpected &>(*entry);
+        first = "from rank " + std::to_string(message.rank) + " with tag " + std::to_string(message.tag) + ", " +
+                std::to_string(message.envelope.length) + " bytes";
+    }
+    if (messages)
+        log(LogLevel::warn, "check", "MPI_Finalize: %zu message%s sent to this rank, but never received; the first came %s", messages,
+            messages == 1 ? " was" : "s were", first.c_str());
+    size_t open = 0;
+    request_pool().each([&](Request &request) { open += !request.shared; });
+    if (open) log(LogLevel::warn, "check", "MPI_Finalize: %zu request%s never completed or freed", open, open == 1 ? " was" : "s were");
+    size_t posted = messenger.posted().count();
+    if (posted) log(LogLevel::warn, "check", "MPI_Finalize: %zu posted receive%s never matched", posted, posted == 1 ? " was" : "s were");
+}
+
+bool all_sent(const void *subject) { return static_cast<const Messenger *>(subject)->quiet(); }
+
+// Answers peers until everything sent from here has arrived; then all ranks meet, so that nobody leaves while another still needs it.
+Error leave(Runtime &ending) {
+    Comm &world = *ending.universe->world;
+    {
+        EngineGuard guard(*ending.engine);
+        Waiting waiting("MPI_Finalize", &world, abi::undefined, abi::any_tag);
+        ending.engine->wait_owned(Condition{all_sent, ending.messenger.get()});
+    }
+    if (Error error = lanyard_barrier(world)) return error;
+    EngineGuard guard(*ending.engine);
+    while (ending.engine->step() > 0) {
+    }
+    return {};
+}
+
+void forget_parent() { lanyard_process_state.store(ProcessState::forked); }
+
+}  // namespace
+
+extern "C" {
+
+Error lanyard_init_thread(int *, char ***, int required, int *provided) {
+    if (lanyard_process_state.load() == ProcessState::active) return Error(ErrorClass::other, "MPI is initialised already; call MPI_Init or MPI_Init_thread once");
+    if (lanyard_process_state.load() == ProcessState::finalized) return Error(ErrorClass::other, "MPI was finalised; it cannot be initialised a second time");
+    if (Error error = make_runtime()) {
+        if (!runtime()) return error;
+        ErrorRecord record = error.take();  // the job cannot start: nobody could handle it
+        runtime()->bootstrap->abort(1, "Lanyard: MPI_Init on rank " + std::to_string(runtime()->bootstrap->rank()) + ": " + record.sentence);
+        _exit(1);
+    }
+    Runtime &made = *runtime();
+    made.thread_level = required < abi::thread_single ? abi::thread_single : required > abi::thread_multiple ? abi::thread_multiple : required;
+    made.main_thread = std::this_thread::get_id();
+    fill_handle_tables(*made.universe);
+    Startup startup;
+    startup.maxprocs = made.universe->predefined.universe_size;
+    startup.thread_level = made.thread_level;
+    fill_environment(*object_of<Info>(static_cast<uintptr_t>(abi::info_env)), startup);
+    pthread_atfork(nullptr, nullptr, forget_parent);
+    if (provided) *provided = made.thread_level;
+    lanyard_process_state.store(ProcessState::active);
+    return {};
+}
+
+Error lanyard_init(int *argc, char ***argv) { return lanyard_init_thread(argc, argv, abi::thread_single, nullptr); }
+
+Error lanyard_finalize() {
+    Runtime &ending = *runtime();
+    if (Error error = delete_predefined_attributes(*ending.universe)) return error;
+    if (Error error = leave(ending)) return error;
+    if (ending.settings.check) report_leftovers(ending);
+    lanyard_process_state.store(ProcessState::finalized);
+    ending.record->state = 2;
+    free_predefined(*ending.universe);
+    return ending.bootstrap->finalize();
+}
+
+Error lanyard_initialized(int *flag) {
+    ProcessState state = lanyard_process_state.load();
+    *flag = state == ProcessState::active || state == ProcessState::finalized;
+    return {};
+}
+
+Error lanyard_finalized(int *flag) {
+    *flag = lanyard_process_state.load() == ProcessState::finalized;
+    return {};
+}
+
+Error lanyard_abort(Comm &comm, int errorcode) {
+    Universe &universe = *comm.universe;
+    std::string who = "rank " + std::to_string(runtime()->bootstrap->rank());
+    universe.abort(universe, errorcode, "Lanyard: MPI_Abort(comm=" + (comm.name.empty() ? "unnamed" : comm.name) + ", errorcode=" + std::to_string(errorcode) +
+                                            ") was called by " + who + "; the job ends");
+    return {};
+}
+
+Error lanyard_query_thread(int *provided) {
+    *provided = runtime()->thread_level;
+    return {};
+}
+
+Error lanyard_is_thread_main(int *flag) {
+    *flag = runtime()->main_thread == std::this_thread::get_id();
+    return {};
+}
+
+}  // extern "C"
+
+}  // namespace lanyard

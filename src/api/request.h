@@ -1,0 +1,58 @@
+// A request: what MPI_Wait and MPI_Test look at. One shape for every nonblocking operation: a completion, what to put into the
+// status, and hooks for what differs (start again, cancel, clean up). Point-to-point operations use the transfer inside;
+// collectives and others keep their own state and finish `transfer.completion` when they are done.
+// Thread rule: completed by the engine's owner; picked up by the thread that waits. Freed by the last of the two references:
+// the handle, and the operation while it is under way.
+#pragma once
+
+#include <cstdint>
+
+#include "api/types.h"
+#include "base/error.h"
+#include "base/object.h"
+#include "base/pool.h"
+#include "comm/comm.h"
+#include "p2p/transfer.h"
+
+namespace lanyard {
+
+struct Request : Object {
+    enum class Kind : uint8_t { send, receive, other };
+
+    Kind kind = Kind::other;
+    bool persistent = false;
+    bool active = false;  // started and not yet picked up by a wait or test
+    bool shared = false;  // the one that stands for every send that is done at once
+    Comm *comm = nullptr;
+    Datatype *datatype = nullptr;
+    Transfer transfer;
+    Status status{};  // of kind `other`: what the wait gives
+    void *state = nullptr;
+
+    // nullptr where there is nothing to do. start: a persistent operation begins (engine owned). cancel: engine owned. picked_up:
+    // the wait or test has seen the completion. release: the request ends.
+    Error (*start)(Request &) = nullptr;
+    void (*cancel)(Request &) = nullptr;
+    Error (*picked_up)(Request &) = nullptr;
+    void (*release)(Request &) = nullptr;
+
+    Completion &completion() { return transfer.completion; }
+    bool complete() const { return transfer.completion.complete(); }
+};
+
+ObjectPool<Request> &request_pool();
+
+// A request on `comm` (held until it ends), active, with one reference for the handle.
+Request *new_request(Request::Kind kind, Comm *comm);
+// Drops one reference; ends the request when it was the last.
+void release_request(Request *request);
+// The request that is complete from the start, for sends that needed nothing more. Not to be released.
+Request *completed_send();
+
+// What is waited for or was asked of, as a status; also ends the request or, if persistent, makes it inactive. `request` becomes
+// nullptr when it has ended. The operation's error comes back.
+Error pick_up(Request *&request, Status *status);
+// An inactive or null request's status.
+void set_empty(Status *status);
+
+}  // namespace lanyard

@@ -1,0 +1,202 @@
+#include "api/runtime.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "api/node_services.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/processors.h"
+#include "coll/node_area.h"
+
+extern char **environ;
+
+namespace lanyard {
+
+namespace {
+
+Runtime *the_runtime = nullptr;
+
+// The name of the node's file where no launcher hands one down: the job's, the user's and the node's own.
+std::string segment_name(const Bootstrap &bootstrap) {
+    std::string job;
+    for (char c : bootstrap.job()) job += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    int node = bootstrap.identity().node_of_rank.empty() ? 0 : bootstrap.identity().node_of_rank[static_cast<size_t>(bootstrap.rank())];
+    return "lanyard-" + std::to_string(getuid()) + "-" + job + "-" + std::to_string(node);
+}
+
+// The first rank of the node makes the segment, the others map it once the barrier has told them that it is there.
+Error make_segment(Runtime &made) {
+    Bootstrap &bootstrap = *made.bootstrap;
+    bool first = bootstrap.local_rank() == 0;
+    auto members = static_cast<uint32_t>(bootstrap.local_size());
+    int descriptor = bootstrap.segment_fd();
+    bool named = descriptor < 0;
+    std::string name = named ? segment_name(bootstrap) : "";
+    Error error;
+    if (first && named) error = open_named(made.settings.shm_dir, name, true, descriptor);
+    if (first && !error) error = made.segment.create(descriptor, members);
+    if (error && named) unlink_named(made.settings.shm_dir, name);
+    if (error) return error;
+    if ((error = bootstrap.barrier())) return error;
+    if (!first && named) error = open_named(made.settings.shm_dir, name, false, descriptor);
+    if (!error) error = made.segment.attach(descriptor);
+    if (first && !error) {
+        size_t bytes = bootstrap.local_size() == bootstrap.size() ? node_area_bytes(bootstrap.size()) : 0;
+        made.segment.header().world_area = bytes ? made.segment.append(bytes) : 0;
+    }
+    if (error) return error;
+    error = bootstrap.barrier();
+    if (first && named) unlink_named(made.settings.shm_dir, name);
+    return error;
+}
+
+std::vector<std::string> split_words(const std::string &list) {
+    std::vector<std::string> words;
+    size_t from = 0;
+    while (from <= list.size()) {
+        size_t comma = std::min(list.find(',', from), list.size());
+        words.push_back(list.substr(from, comma - from));
+        from = comma + 1;
+    }
+    return words;
+}
+
+Error make_paths(Runtime &made) {
+    const Bootstrap &bootstrap = *made.bootstrap;
+    bool shm = false;
+    for (const std::string &word : split_words(made.settings.paths)) {
+        if (word == "shm") shm = true;
+        else if (word != "self") {
+            std::string nearest = nearest_name(word, {"self", "shm"});
+            return Error(ErrorClass::arg, "LANYARD_PATHS=" + made.settings.paths + " cannot be used: there is no path \"" + word + "\"" +
+                                              (nearest.empty() ? "" : ", did you mean " + nearest + "?") + "; the paths are self and shm");
+        }
+    }
+    made.self_path = std::make_unique<SelfPath>(static_cast<uint32_t>(bootstrap.rank()));
+    if (!shm || bootstrap.local_size() == 1) return {};
+    if (Error error = make_segment(made)) return error;
+    std::vector<uint32_t> here;
+    const std::vector<int> &node = bootstrap.identity().node_of_rank;
+    for (int rank = 0; rank < bootstrap.size(); ++rank)
+        if (node[static_cast<size_t>(rank)] == node[static_cast<size_t>(bootstrap.rank())]) here.push_back(static_cast<uint32_t>(rank));
+    made.shm_path = std::make_unique<ShmPath>(made.segment, static_cast<uint32_t>(bootstrap.local_rank()), here, made.settings.cma);
+    made.node_memory = std::make_unique<SegmentMemory>(made.segment);
+    made.node_bell = std::make_unique<ShmBell>(*made.shm_path);
+    made.record = &made.segment.member(static_cast<uint32_t>(bootstrap.local_rank())).wait;
+    return {};
+}
+
+// Each rank must be reached by some path before anything is sent.
+Error make_routes(Runtime &made) {
+    const Bootstrap &bootstrap = *made.bootstrap;
+    for (int rank = 0; rank < bootstrap.size(); ++rank) {
+        auto peer = static_cast<uint32_t>(rank);
+        if (made.self_path->reaches(peer)) {
+            made.messenger->route(peer, *made.self_path);
+        } else if (made.shm_path && made.shm_path->reaches(peer)) {
+            made.messenger->route(peer, *made.shm_path);
+        } else {
+            bool here = bootstrap.identity().node_of_rank[static_cast<size_t>(rank)] == bootstrap.identity().node_of_rank[static_cast<size_t>(bootstrap.rank())];
+            return Error(ErrorClass::other, "rank " + std::to_string(bootstrap.rank()) + " cannot reach rank " + std::to_string(rank) +
+                                                (here ? ": LANYARD_PATHS=" + made.settings.paths + " leaves no path to another process of this node; add shm"
+                                                      : " on another node: this version of Lanyard reaches processes of one node only"));
+        }
+    }
+    return {};
+}
+
+void abort_job(Universe &, int code, std::string_view message) {
+    the_runtime->bootstrap->abort(code, message);
+    std::fflush(nullptr);
+    _exit(code & 255 ? code & 255 : 1);
+}
+
+Error make_universe(Runtime &made) {
+    const Bootstrap &bootstrap = *made.bootstrap;
+    made.universe = std::make_unique<Universe>(*made.messenger, made.settings, static_cast<uint32_t>(bootstrap.rank()));
+    Universe &universe = *made.universe;
+    for (int node : bootstrap.identity().node_of_rank) universe.node_of_peer.push_back(static_cast<uint32_t>(node));
+    universe.node_memory = made.node_memory.get();
+    made.executor = std::make_unique<Executor>(*made.messenger, made.node_bell.get());
+    universe.executor = made.executor.get();
+    int processors = granted_processors();
+    universe.processors = bootstrap.local_size() > processors ? processors : 0;
+    universe.abort = abort_job;
+    if (bootstrap.appnum() >= 0) universe.predefined.appnum = bootstrap.appnum();
+    universe.predefined.universe_size = bootstrap.universe_size() >= 0 ? bootstrap.universe_size() : bootstrap.size();
+    Peers world(static_cast<size_t>(bootstrap.size()));
+    for (size_t i = 0; i < world.size(); ++i) world[i] = static_cast<uint32_t>(i);
+    std::byte *area = nullptr;
+    size_t area_bytes = 0;
+    if (made.shm_path && made.segment.header().world_area) {
+        area = made.segment.at(made.segment.header().world_area);
+        area_bytes = node_area_bytes(bootstrap.size());
+    }
+    return make_predefined(universe, std::move(world), area, area_bytes);
+}
+
+void copy_text(char *to, size_t room, const char *text) {
+    size_t length = std::min(std::strlen(text), room - 1);
+    std::memcpy(to, text, length);
+    to[length] = 0;
+}
+
+}  // namespace
+
+Runtime *runtime() { return the_runtime; }
+
+Error make_runtime() {
+    auto *made = new Runtime;  // lives until exit: other threads and exit handlers may still look at it
+    std::vector<std::string> warnings;
+    if (Error error = read_settings(environ, made->settings, warnings)) return error;
+    if (!set_log(made->settings.log.c_str()))
+        return Error(ErrorClass::arg, "LANYARD_LOG=" + made->settings.log + " cannot be used: it begins with info, debug or trace");
+    Error error;
+    made->bootstrap = connect_bootstrap(error);
+    if (error) return error;
+    int rank = made->bootstrap->rank();
+    set_log_name(("rank " + std::to_string(rank)).c_str());
+    if (rank == 0)
+        for (const std::string &warning : warnings) log(LogLevel::warn, "settings", "%s", warning.c_str());
+    the_runtime = made;
+    if ((error = make_paths(*made))) return error;
+    IdlePolicy policy = choose_idle_policy(made->bootstrap->local_size(), granted_processors(), made->settings.spin_us);
+    made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path.get());
+    made->engine = std::make_unique<Engine>(*made->idle);
+    made->messenger = std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), static_cast<uint32_t>(made->bootstrap->size()));
+    for (Path *path : {static_cast<Path *>(made->self_path.get()), static_cast<Path *>(made->shm_path.get())})
+        if (path) made->engine->add_path(*path);
+    if ((error = make_routes(*made))) return error;
+    if ((error = make_universe(*made))) return error;
+    made->record->world_rank = rank;
+    made->record->process = getpid();
+    made->record->state = 1;
+    for (Path *path : {static_cast<Path *>(made->self_path.get()), static_cast<Path *>(made->shm_path.get())})
+        if (path) log(LogLevel::info, "paths", "%s", path->describe().c_str());
+    return {};
+}
+
+Waiting::Waiting(const char *call, const Comm *comm, int peer, int tag, uint64_t sequence) {
+    WaitRecord &record = *the_runtime->record;
+    copy_text(record.call, sizeof record.call, call);
+    if (comm) copy_text(record.communicator, sizeof record.communicator, comm->name.c_str());
+    else record.communicator[0] = 0;
+    record.peer = peer;
+    record.tag = tag;
+    record.context = comm ? comm->context : 0;
+    record.sequence = sequence;
+    record.since_ns = clock_ns();
+    const MessageCounts &counts = the_runtime->messenger->counts();
+    record.sent.store(counts.sent, std::memory_order_relaxed);
+    record.matched.store(counts.matched, std::memory_order_relaxed);
+    record.waiting.store(1, std::memory_order_release);
+}
+
+Waiting::~Waiting() { the_runtime->record->waiting.store(0, std::memory_order_release); }
+
+}  // namespace lanyard

@@ -1,0 +1,57 @@
+// The runtime of this process: everything below the API, made at the first initialisation and living until exit. The only
+// process-wide object that owns communication; layers below take what they need from it as arguments.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/wait_record.h"
+#include "coll/executor.h"
+#include "coll/node_bell.h"
+#include "comm/universe.h"
+#include "config/settings.h"
+#include "engine/engine.h"
+#include "engine/process_idle.h"
+#include "launch/bootstrap.h"
+#include "p2p/messenger.h"
+#include "path/self/self_path.h"
+#include "path/shm/shm_path.h"
+
+namespace lanyard {
+
+struct Runtime {
+    Settings settings;
+    std::unique_ptr<Bootstrap> bootstrap;
+    Segment segment;
+    std::unique_ptr<SelfPath> self_path;
+    std::unique_ptr<ShmPath> shm_path;
+    std::unique_ptr<NodeMemory> node_memory;
+    std::unique_ptr<NodeBell> node_bell;
+    std::unique_ptr<ProcessIdle> idle;
+    std::unique_ptr<Engine> engine;
+    std::unique_ptr<Messenger> messenger;
+    std::unique_ptr<Executor> executor;
+    std::unique_ptr<Universe> universe;
+    WaitRecord own_record;  // used where there is no segment
+    WaitRecord *record = &own_record;
+    int thread_level = 0;
+    std::thread::id main_thread;
+};
+
+// nullptr before the first initialisation.
+Runtime *runtime();
+// Makes it: joins the job, finds paths to every rank, makes the predefined communicators.
+Error make_runtime();
+
+// While it exists the process's record says what it waits for. The arguments live at least as long.
+class Waiting {
+public:
+    // `call` has at most 31 characters. peer -32766: the call names none.
+    Waiting(const char *call, const Comm *comm, int peer, int tag, uint64_t sequence = 0);
+    ~Waiting();
+    Waiting(const Waiting &) = delete;
+    Waiting &operator=(const Waiting &) = delete;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,43 @@
+// Status fields, read and set (MPI-5.0 sections 3.2.5 and 13.3). The functions about counts are with the datatypes.
+#include "api/generated/core.h"
+
+namespace lanyard {
+
+extern "C" {
+
+Error lanyard_status_get_source(const Status &status, int *source) {
+    *source = status.source;
+    return {};
+}
+Error lanyard_status_get_tag(const Status &status, int *tag) {
+    *tag = status.tag;
+    return {};
+}
+Error lanyard_status_get_error(const Status &status, int *err) {
+    *err = status.error;
+    return {};
+}
+Error lanyard_status_set_source(Status &status, int source) {
+    status.source = source;
+    return {};
+}
+Error lanyard_status_set_tag(Status &status, int tag) {
+    status.tag = tag;
+    return {};
+}
+Error lanyard_status_set_error(Status &status, int err) {
+    status.error = err;
+    return {};
+}
+Error lanyard_status_set_cancelled(Status &status, int flag) {
+    status.cancelled = flag != 0;
+    return {};
+}
+Error lanyard_test_cancelled(const Status &status, int *flag) {
+    *flag = status.cancelled != 0;
+    return {};
+}
+
+}  // extern "C"
+
+}  // namespace lanyard
