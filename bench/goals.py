@@ -45,7 +45,7 @@ GOALS = [
 def table(all_series, libraries):
     lines = ["| goal | Lanyard, median (95 % interval) | bound | the others | verdict |", "|---|---|---|---|---|"]
     for goal in GOALS:
-        if goal.part in all_series:
+        if goal.part in all_series and "lanyard" in libraries:
             ours, bound, words, verdict = goal.judge(all_series[goal.part], libraries)
             lines.append(f"| {goal.sentence} | {ours} | {bound} | {words} | {verdict} |")
     return "\n".join(lines) + "\n" if len(lines) > 2 else ""

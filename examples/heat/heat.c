@@ -1,7 +1,7 @@
 /* heat: how warmth spreads through a metal plate, computed by all ranks of an MPI job together.
  *
  *     mpicc -O2 -o heat heat.c picture.c -lpng -lm
- *     mpirun -n 4 ./heat heat.png
+ *     mpirun -n 4 ./heat [PICTURE [STEPS]]
  *
  * The plate is a grid of SIDE x SIDE points. Its rim is kept cold, three burners below it are kept hot, and between them
  * each point moves, step by step, towards the mean of its four neighbours (the heat equation, explicit in time).
@@ -16,7 +16,7 @@
 
 #include "picture.h"
 
-enum { SIDE = 480, STEPS = 12000, REPORT_EVERY = 1000 };
+enum { SIDE = 480, STEPS = 12000, REPORTS = 12 };
 
 static const double DIFFUSIVITY = 9.7e-5;      /* of aluminium, m2/s */
 static const double SPACING = 0.5 / SIDE;      /* a plate of half a metre, m */
@@ -151,6 +151,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const char *picture = argc > 1 ? argv[1] : "heat.png";
+    int steps = argc > 2 ? atoi(argv[2]) : STEPS, report_every = steps > REPORTS ? steps / REPORTS : 1;
 
     Block b = make_block(rank, ranks);
     size_t points = (size_t)(b.rows + 2) * (size_t)b.stride;
@@ -159,14 +160,14 @@ int main(int argc, char **argv) {
     set_up(&b, now, next, free_point);
 
     double seconds_per_step = SPEED * SPACING * SPACING / DIFFUSIVITY, start = MPI_Wtime();
-    if (rank == 0) printf("heat: %d x %d points on %d ranks, %d steps\n", SIDE, SIDE, ranks, STEPS);
-    for (int n = 1; n <= STEPS; ++n) {
+    if (rank == 0) printf("heat: %d x %d points on %d ranks, %d steps\n", SIDE, SIDE, ranks, steps);
+    for (int n = 1; n <= steps; ++n) {
         exchange_halo(&b, now);
         step(&b, now, next, free_point);
-        if (n % REPORT_EVERY == 0) {
+        if (n % report_every == 0) {
             double change = residual(&b, now, next);
             if (rank == 0)
-                printf("heat: %3d %%, %5.1f s of the plate's time, change per step %.2e degrees\n", 100 * n / STEPS,
+                printf("heat: %3d %%, %5.1f s of the plate's time, change per step %.2e degrees\n", 100 * n / steps,
                        n * seconds_per_step, change);
             fflush(stdout);
         }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """heat: how warmth spreads through a metal plate, computed by all ranks of an MPI job together.
 
-    mpirun -n 4 python heat.py heat-python.png
+    mpirun -n 4 python heat.py [PICTURE [STEPS]]
 
 The same plate, burners and steps as heat.c, in Python: numpy does the arithmetic, mpi4py carries the halos.
 The ranks share the grid out in rectangles. A rank's rectangle has a border one point wide all around, the halo, which
@@ -15,7 +15,7 @@ import zlib
 import numpy as np
 from mpi4py import MPI
 
-SIDE, STEPS, REPORT_EVERY = 480, 3000, 250
+SIDE, STEPS, REPORTS = 480, 3000, 12
 DIFFUSIVITY = 9.7e-5  # of aluminium, m2/s
 SPACING = 0.5 / SIDE  # a plate of half a metre, m
 COLD, HOT = 20.0, 220.0  # degrees Celsius
@@ -91,6 +91,8 @@ def write_picture(path, plate):
 
 def main():
     picture = sys.argv[1] if len(sys.argv) > 1 else "heat-python.png"
+    steps = int(sys.argv[2]) if len(sys.argv) > 2 else STEPS
+    report_every = max(steps // REPORTS, 1)
     rank, ranks = comm.rank, comm.size
     block = Block(rank, ranks)
     column_type = MPI.DOUBLE.Create_vector(block.rows, 1, block.columns + 2).Commit()
@@ -101,14 +103,14 @@ def main():
 
     seconds_per_step, start = SPEED * SPACING**2 / DIFFUSIVITY, time.perf_counter()
     if rank == 0:
-        print(f"heat: {SIDE} x {SIDE} points on {ranks} ranks, {STEPS} steps")
-    for n in range(1, STEPS + 1):
+        print(f"heat: {SIDE} x {SIDE} points on {ranks} ranks, {steps} steps")
+    for n in range(1, steps + 1):
         exchange_halo(block, now, column_type)
         inside = np.where(free, step(now), held_inside)
-        if n % REPORT_EVERY == 0:
+        if n % report_every == 0:
             change = (comm.allreduce(np.sum((inside - now[1:-1, 1:-1]) ** 2)) / SIDE**2) ** 0.5
             if rank == 0:
-                print(f"heat: {100 * n // STEPS:3d} %, {n * seconds_per_step:5.1f} s of the plate's time, "
+                print(f"heat: {100 * n // steps:3d} %, {n * seconds_per_step:5.1f} s of the plate's time, "
                       f"change per step {change:.2e} degrees", flush=True)
         now[1:-1, 1:-1] = inside
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 
@@ -19,6 +20,7 @@
 
 #include "tools/bench/limits.h"
 #include "tools/bench/pin.h"
+#include "tools/bench/settings.h"
 
 namespace lanyard::bench {
 
@@ -85,11 +87,13 @@ int run(int argc, char** argv) {
     app.add_flag("--json", json, "Print one JSON object instead of a table");
     app.add_option("address", address, "IPv4 address of this machine for the TCP and UDP parts")->capture_default_str();
     try {
+        app.allow_extras();
         app.parse(argc, argv);
+        if (std::string unknown = unknown_words(app); !unknown.empty()) throw std::invalid_argument(unknown);
     } catch (const CLI::CallForHelp&) {
         std::fputs(app.help().c_str(), stdout);
         return 0;
-    } catch (const CLI::ParseError& problem) {
+    } catch (const std::exception& problem) {  // CLI::ParseError and our own std::invalid_argument
         complain(problem);
         return 2;
     }

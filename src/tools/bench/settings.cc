@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "config/settings.h"
+
 namespace lanyard::bench {
 
 namespace {
@@ -46,6 +48,19 @@ std::vector<std::size_t> parse_sizes(const std::string& text) {
     return sizes;
 }
 
+std::string unknown_words(const CLI::App& app) {
+    if (app.remaining_size() == 0) return "";
+    std::string word = app.remaining().back();  // this version of CLI11 keeps them in reverse
+    for (const std::string& other : app.remaining())
+        if (other.front() == '-') word = other;
+    if (word.front() != '-') return "does not know what to do with '" + word + "'";
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options())
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    std::string nearest = nearest_name(word, names);
+    return "has no option '" + word + "'" + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
+}
+
 Parsed parse_command_line(const Program& program, int argc, char** argv) {
     Parsed parsed;
     Settings& settings = parsed.settings;
@@ -72,7 +87,9 @@ Parsed parse_command_line(const Program& program, int argc, char** argv) {
     app.add_flag("--json", settings.json, "Print one JSON object instead of a table");
 
     try {
+        app.allow_extras();
         app.parse(argc, argv);
+        if (std::string unknown = unknown_words(app); !unknown.empty()) throw std::invalid_argument(unknown);
         if (!sizes.empty()) settings.sizes_bytes = parse_sizes(sizes);
     } catch (const CLI::CallForHelp&) {
         parsed.run = false;

@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace lanyard::bench {
 
 struct Settings {
@@ -35,6 +39,10 @@ struct Parsed {
     int exit_code = 0;        // 2 for a usage error
     std::string text;
 };
+
+// What a program says of words on its command line that it does not know, with the nearest option; "" if there are none.
+// The app must have been told to allow extras, and have parsed.
+std::string unknown_words(const CLI::App& app);
 
 Parsed parse_command_line(const Program& program, int argc, char** argv);
 

@@ -1,0 +1,87 @@
+// The command line of the benchmark programs: sizes, defaults, refusals.
+#include "tools/bench/settings.h"
+
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+namespace lanyard::bench {
+namespace {
+
+const Program latency{.name = "latency", .purpose = "Half round trip.", .sizes = "1-4M"};
+
+Parsed parse(const Program& program, std::vector<std::string> words) {
+    std::vector<char*> arguments{const_cast<char*>("bench")};
+    for (std::string& word : words) arguments.push_back(word.data());
+    return parse_command_line(program, static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(Sizes, AreNumbersUnitsListsAndDoublingRanges) {
+    EXPECT_EQ(parse_sizes("8"), (std::vector<std::size_t>{8}));
+    EXPECT_EQ(parse_sizes("64k,1M,2G"), (std::vector<std::size_t>{65536, 1 << 20, std::size_t{2} << 30}));
+    EXPECT_EQ(parse_sizes("1-8,100"), (std::vector<std::size_t>{1, 2, 4, 8, 100}));
+    EXPECT_EQ(parse_sizes("0-4"), (std::vector<std::size_t>{0, 1, 2, 4}));
+    EXPECT_EQ(parse_sizes("3-20"), (std::vector<std::size_t>{3, 6, 12}));
+}
+
+TEST(Sizes, RefuseWhatIsNotASizeWithASentenceThatNamesIt) {
+    for (const char* text : {"", "8x", "k", "8,,9", "-8", "1.5k", "99999999999999999999", "17179869184G"}) {
+        try {
+            parse_sizes(text);
+            ADD_FAILURE() << "'" << text << "' was taken for a size";
+        } catch (const std::invalid_argument& problem) {
+            EXPECT_NE(std::string(problem.what()).find("is not a size"), std::string::npos) << problem.what();
+        }
+    }
+    EXPECT_THROW(parse_sizes("8-4"), std::invalid_argument);
+}
+
+TEST(CommandLine, HasDefaults) {
+    Parsed parsed = parse(latency, {});
+    EXPECT_TRUE(parsed.run);
+    EXPECT_EQ(parsed.settings.sizes_bytes.size(), 23u);
+    EXPECT_EQ(parsed.settings.blocks, 20);
+    EXPECT_FALSE(parsed.settings.pin);
+    EXPECT_FALSE(parsed.settings.json);
+}
+
+TEST(CommandLine, TakesItsOptions) {
+    Program stream = latency;
+    stream.windows = true;
+    Parsed parsed = parse(stream, {"--sizes", "8", "--blocks", "3", "--block-seconds", "0.5", "--window", "16", "--reuse",
+                                   "--pin", "--json"});
+    ASSERT_TRUE(parsed.run) << parsed.text;
+    EXPECT_EQ(parsed.settings.blocks, 3);
+    EXPECT_EQ(parsed.settings.block_seconds, 0.5);
+    EXPECT_EQ(parsed.settings.window, 16);
+    EXPECT_TRUE(parsed.settings.reuse_buffer && parsed.settings.pin && parsed.settings.json);
+}
+
+TEST(CommandLine, RefusesWithExitCodeTwoAndTheProgramsName) {
+    for (std::vector<std::string> words : {std::vector<std::string>{"--foo"}, {"--blocks", "0"}, {"--blocks", "many"},
+                                           {"--sizes", "8x"}, {"--window", "8"}}) {
+        Parsed parsed = parse(latency, words);
+        EXPECT_FALSE(parsed.run) << words[0];
+        EXPECT_EQ(parsed.exit_code, 2) << words[0];
+        EXPECT_EQ(parsed.text.rfind("bench-latency: ", 0), 0u) << parsed.text;
+    }
+}
+
+TEST(CommandLine, HelpSucceeds) {
+    Parsed parsed = parse(latency, {"--help"});
+    EXPECT_FALSE(parsed.run);
+    EXPECT_EQ(parsed.exit_code, 0);
+    EXPECT_NE(parsed.text.find("--sizes"), std::string::npos);
+}
+
+TEST(CommandLine, AProgramThatPinsItselfNeedsNoWord) {
+    Program line{.name = "line", .purpose = "A line.", .sizes = "", .pinned = true, .blocks = 100};
+    Parsed parsed = parse(line, {});
+    EXPECT_TRUE(parsed.settings.pin);
+    EXPECT_EQ(parsed.settings.blocks, 100);
+    EXPECT_TRUE(parsed.settings.sizes_bytes.empty());
+    EXPECT_EQ(parse(line, {"--sizes", "8"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace lanyard::bench

@@ -1,0 +1,122 @@
+"""bench/'s statistics, alternation and tables, with made-up libraries: no MPI is needed."""
+import pathlib
+import sys
+import time
+
+import pytest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import figures  # noqa: E402
+import goals  # noqa: E402
+import measure  # noqa: E402
+import peers  # noqa: E402
+import report  # noqa: E402
+
+
+@pytest.mark.parametrize(("n", "rank"), [(1, 1), (5, 1), (6, 1), (9, 2), (15, 4), (20, 6), (100, 40)])
+def test_interval_ranks_are_those_of_the_tables(n, rank):
+    assert figures.interval(list(range(n, 0, -1))) == (rank, n + 1 - rank)
+
+
+def test_ratios_pair_rounds_and_leave_out_those_without_a_partner():
+    ratio = figures.paired_ratio([2, 4, None, 9], [1, 2, 5, None])
+    assert (ratio["median"], ratio["samples"]) == (2, 2)
+    assert figures.paired_ratio([None], [1]) is None
+
+
+def shell_library(key, script):
+    """A library whose launcher runs a shell script instead of a job."""
+    return peers.Library(key, key.title(), pathlib.Path("/"), pathlib.Path("/none"), lambda ranks: ["/bin/sh", "-c", script], {})
+
+
+JSON = """echo 'a library talks' >&1; echo '{"library": "L 1", "results": [{"bytes": 8, "median": %s, "unit": "us"}]}'"""
+
+
+def test_a_run_gives_its_rows_even_after_chatter():
+    version, rows = measure.run_json(shell_library("one", JSON % 2.5), 2, "latency")
+    assert (version, rows) == ("L 1", {8: (2.5, "us")})
+
+
+@pytest.mark.parametrize(("script", "words"), [
+    ("echo broken >&2; exit 3", "exit code 3: broken"),
+    ("echo nothing", "not the expected JSON"),
+    ("echo '{}'", "not the expected JSON"),
+])
+def test_a_failed_run_is_told_with_its_words(script, words):
+    with pytest.raises(measure.Failed, match=words):
+        measure.run_json(shell_library("one", script), 2, "latency")
+
+
+def test_a_run_that_hangs_is_ended_with_all_its_processes(monkeypatch):
+    monkeypatch.setattr(measure, "RUN_LIMIT_SECONDS", 0.3)
+    start = time.monotonic()
+    with pytest.raises(measure.Failed, match="no end after"):
+        measure.run(shell_library("one", "sleep 30 & sleep 30"), 2, "latency")
+    assert time.monotonic() - start < 10
+
+
+def test_rounds_alternate_and_rotate():
+    order = []
+    libraries = {key: shell_library(key, "") for key in ("a", "b", "c")}
+
+    def note(library):
+        order.append(library.key)
+        return "v", {8: (1.0, "us")}
+
+    measure.alternate("x", libraries, 3, note, quiet_seconds=0)
+    assert "".join(order) == "abcbcacab"
+
+
+def test_failures_keep_rounds_aligned_and_a_hopeless_library_is_given_up():
+    libraries = {key: shell_library(key, "") for key in ("good", "shaky", "dead")}
+    calls = {"good": 0, "shaky": 0, "dead": 0}
+
+    def run(library):
+        calls[library.key] += 1
+        if library.key == "dead" or (library.key == "shaky" and calls["shaky"] in (1, 3)):
+            raise measure.Failed("broken")
+        return "v", {8: (float(calls[library.key]), "us")}
+
+    series = measure.alternate("x", libraries, 5, run, quiet_seconds=0)
+    assert series.values["shaky"][8] == [None, 2.0, None, 4.0, 5.0]
+    assert series.numbers("shaky", 8) == [2.0, 4.0, 5.0]
+    assert calls["dead"] == 3 and "dead" not in series.values
+    table = report.markdown(series, libraries, first="good")
+    assert "Dead failed 3 times: broken" in table and "| 8 B | Shaky |" in table
+
+
+def test_the_machine_being_busy_is_said():
+    series = measure.Series("x")
+    series.add(shell_library("a", ""), 0, "v", {8: (1.0, "us")})
+    series.busy = [0.5]
+    assert "Other work took up to 50% of the machine" in report.markdown(series, {"a": shell_library("a", "")}, "a")
+
+
+def judged(part, row, unit, **values):
+    series = measure.Series(part)
+    libraries = {key: shell_library(key, "") for key in values}
+    for key, value in values.items():
+        series.add(libraries[key], 0, "v", {row: (value, unit)})
+    return goals.table({part: series}, libraries)
+
+
+def test_goals_are_kept_or_missed_against_the_best_of_the_others():
+    size = 1 << 20
+    assert "| kept |" in judged("bandwidth", size, "GB/s", lanyard=12.0, mpich=10.0, impi=11.9)
+    assert "| missed |" in judged("bandwidth", size, "GB/s", lanyard=11.0, mpich=10.0, impi=11.9)
+    assert "| kept |" in judged("allreduce", 8, "us", lanyard=10.0, openmpi=10.0)
+    assert "| missed |" in judged("startup", "startup of 4 ranks", "ms", lanyard=61.0)
+    assert "nothing to compare with" in judged("allreduce", 8, "us", lanyard=10.0)
+    assert judged("allreduce", 8, "us", mpich=10.0) == ""
+
+
+def test_peers_are_pinned_to_versions():
+    assert set(peers.pinned_packages()) == set(peers.ALL) - {"lanyard"}
+    assert all("==" in package for package in peers.pinned_packages().values())
+
+
+def test_foreign_variables_do_not_reach_a_run(monkeypatch):
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "3")
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/elsewhere")
+    assert not {"OMPI_COMM_WORLD_SIZE", "LD_LIBRARY_PATH"} & set(shell_library("a", "").environ())

@@ -1,0 +1,144 @@
+"""The benchmark programs and the heat example of the build named by LANYARD_BUILD: output, words and exit codes."""
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+
+import pytest
+
+BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute()
+SHORT = ["--blocks", "3", "--block-seconds", "0.001"]
+
+
+def run(*words, **options):
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=100, check=False, **options)
+
+
+def bench(name, *arguments, ranks=2):
+    return run(BUILD / "bin" / "mpirun", "-n", ranks, BUILD / "libexec" / "lanyard" / f"bench-{name}", *arguments)
+
+
+def shared_files():
+    return {name for name in os.listdir("/dev/shm") if name.startswith("lanyard-bench")}
+
+
+@pytest.mark.parametrize(("name", "ranks", "arguments", "rows"), [
+    ("latency", 2, ["--sizes", "0,8,100k"], [0, 8, 102400]),
+    ("latency", 2, ["--sizes", "8", "--pin"], [8]),
+    ("bandwidth", 2, ["--sizes", "1,64k,1M"], [1, 65536, 1048576]),
+    ("bandwidth", 4, ["--sizes", "1k", "--window", "3", "--reuse"], [1024]),
+    ("rate", 2, [], [8]),
+    ("allreduce", 3, ["--sizes", "8,1k,64k"], [8, 1024, 65536]),
+    ("allreduce", 1, ["--sizes", "8"], [8]),
+    ("barrier", 4, [], ["barrier"]),
+    ("line", 2, [], ["line", "mpi", "mpi - line"]),
+])
+def test_json_has_each_row_with_a_median_inside_its_interval(name, ranks, arguments, rows):
+    done = bench(name, *SHORT, "--json", *arguments, ranks=ranks)
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads(done.stdout)
+    assert (report["benchmark"], report["ranks"]) == (name, ranks)
+    assert report["library"].startswith("Lanyard")
+    assert [row.get("bytes", row.get("name")) for row in report["results"]] == rows
+    for row in report["results"]:
+        assert row["samples"] == 3 and row["unit"]
+        assert row["smallest"] <= row["low"] <= row["median"] <= row["high"] <= row["largest"]
+        assert row["median"] > 0 or row["name"] == "mpi - line"
+
+
+def test_table_has_a_line_for_each_size():
+    done = bench("latency", *SHORT, "--sizes", "8,1k")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [line.split() for line in done.stdout.splitlines() if not line.startswith("#")]
+    assert [line[0] for line in lines] == ["8", "1024"] and all(line[-1] == "us" for line in lines)
+
+
+def test_line_leaves_no_file_behind():
+    before = shared_files()
+    assert bench("line", *SHORT).returncode == 0
+    assert shared_files() == before
+
+
+@pytest.mark.parametrize(("name", "ranks", "arguments", "words"), [
+    ("latency", 3, [], "needs 2 ranks, this job has 3"),
+    ("line", 1, [], "needs 2 ranks, this job has 1"),
+    ("rate", 3, [], "needs an even number of ranks, this job has 3"),
+    ("latency", 2, ["--sizes", "8x"], "'8x' is not a size"),
+    ("barrier", 2, ["--sizes", "8"], "has no option '--sizes'"),
+    ("rate", 2, ["--window", "0"], "--window"),
+])
+def test_what_does_not_suit_is_refused_once_with_exit_code_two(name, ranks, arguments, words):
+    done = bench(name, *arguments, ranks=ranks)
+    assert done.returncode == 2
+    assert done.stderr.count(words) == 1, done.stderr
+    assert done.stdout == ""
+
+
+def test_help_is_printed_once():
+    done = bench("latency", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("Usage: bench-latency") == 1
+
+
+def test_startup_says_nothing():
+    done = bench("startup", ranks=4)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="limits bounces a line between two processors")
+def test_limits_has_every_part():
+    done = run(BUILD / "libexec" / "lanyard" / "bench-limits", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = {row["name"]: row for row in json.loads(done.stdout)["results"]}
+    assert {"line", "memcpy", "tcp", "udp", "tcp-64", "tcp-1048576"} <= set(rows)
+    assert all(row["median"] > 0 for row in rows.values())
+    assert ("cma" in rows) != ("process_vm_readv is refused" in done.stderr)
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), [
+    (["999.1.1.1"], 1, "not an IPv4 address"),
+    (["192.0.2.1"], 1, "bind to the address"),
+    (["--jsn"], 2, "has no option '--jsn'; did you mean '--json'?"),
+])
+def test_limits_refuses_with_a_sentence(arguments, code, words):
+    done = run(BUILD / "libexec" / "lanyard" / "bench-limits", *arguments)
+    assert done.returncode == code
+    assert words in done.stderr and done.stdout == ""
+
+
+def png_size(path):
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    return struct.unpack(">II", data[16:24])
+
+
+@pytest.mark.skipif(not (BUILD / "examples" / "heat").exists(), reason="libpng is missing, so examples/heat was not built")
+def test_heat_gives_the_same_picture_for_any_number_of_ranks(tmp_path):
+    pictures = {}
+    for ranks in (1, 3, 4):
+        path = tmp_path / f"{ranks}.png"
+        done = run(BUILD / "bin" / "mpirun", "-n", ranks, BUILD / "examples" / "heat", path, "600")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert f"on {ranks} ranks" in done.stdout and "100 %" in done.stdout
+        assert png_size(path) == (480, 480)
+        pictures[ranks] = path.read_bytes()
+    assert pictures[1] == pictures[3] == pictures[4]
+
+
+@pytest.mark.skipif(not (BUILD / "examples" / "heat").exists(), reason="libpng is missing, so examples/heat was not built")
+def test_heat_says_where_it_cannot_write():
+    done = run(BUILD / "bin" / "mpirun", "-n", 2, BUILD / "examples" / "heat", "/no/such/folder/heat.png", "10")
+    assert done.returncode != 0
+    assert "heat: cannot write /no/such/folder/heat.png" in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is missing")
+def test_heat_builds_with_mpicc_by_its_own_makefile(tmp_path):
+    source = pathlib.Path(__file__).resolve().parents[2] / "examples" / "heat"
+    shutil.copytree(source, tmp_path / "heat")
+    done = run("make", "-C", tmp_path / "heat", f"MPICC={BUILD / 'bin' / 'mpicc'}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = run(BUILD / "bin" / "mpirun", "-n", 2, tmp_path / "heat" / "heat", tmp_path / "heat.png", "10")
+    assert done.returncode == 0, done.stderr
