@@ -20,9 +20,9 @@ void Schedule::clear() {
 StepId Schedule::add(const Step &step, After after) {
     auto id = static_cast<StepId>(steps_.size());
     steps_.push_back(step);
-    for (size_t i = 0; i < after.count; ++i) {
-        if (after.ids[i] == no_step) continue;
-        Step &earlier = steps_[after.ids[i]];
+    for (StepId first : after) {
+        if (first == no_step) continue;
+        Step &earlier = steps_[first];
         edges_.push_back({id, earlier.first_edge});
         earlier.first_edge = static_cast<int32_t>(edges_.size()) - 1;
         ++steps_[id].before;
@@ -44,6 +44,18 @@ StepId Schedule::receive(int peer, const Block &to, After after, int label) {
     return add(step, after);
 }
 
+StepId Schedule::signal(int peer, After after, int label) {
+    Step step{.kind = StepKind::send, .label = static_cast<uint16_t>(label), .peer = peer, .number = transfers_++};
+    step.from = {Space::scratch, 0, 0, &packed_bytes()};
+    return add(step, after);
+}
+
+StepId Schedule::await_signal(int peer, After after, int label) {
+    Step step{.kind = StepKind::receive, .label = static_cast<uint16_t>(label), .peer = peer, .number = transfers_++};
+    step.to = {Space::scratch, 0, 0, &packed_bytes()};
+    return add(step, after);
+}
+
 StepId Schedule::copy(const Block &from, const Block &to, After after) {
     if (from.empty()) return join(after);
     Step step{.kind = StepKind::copy};
@@ -62,14 +74,13 @@ StepId Schedule::reduce(const Block &from, const Block &to, After after) {
 
 // With nothing or one step to wait for there is nothing to join.
 StepId Schedule::join(After after) {
-    size_t real = 0;
     StepId only = no_step;
-    for (size_t i = 0; i < after.count; ++i) {
-        if (after.ids[i] == no_step) continue;
-        only = after.ids[i];
-        ++real;
+    for (StepId first : after) {
+        if (first == no_step || first == only) continue;
+        if (only != no_step) return add(Step{.kind = StepKind::join}, after);
+        only = first;
     }
-    return real <= 1 ? only : add(Step{.kind = StepKind::join}, after);
+    return only;
 }
 
 StepId Schedule::exchange(const Exchange &exchange, After after) {

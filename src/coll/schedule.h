@@ -11,8 +11,10 @@
 // Memory is kept when a schedule is cleared and written anew. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <vector>
 
 #include "coll/block.h"
@@ -32,10 +34,10 @@ struct Exchange {
     Wants wants = Wants::nobody;
     Take take = Take::nothing;
     int root = 0;
-    Block data;                 // posted, packed
+    Block data = {};            // posted, packed
     // copy: bytes from `skip` on of the slot of rank r go to `into`, moved by r * stride bytes (those of the root: not moved).
     // reduce: all slots are combined in rank order into `into`.
-    Block into;
+    Block into = {};
     int64_t stride = 0;
     int64_t skip = 0;
     bool takes_own = true;      // false: this rank's own block is already there
@@ -58,7 +60,7 @@ struct Step {
     int32_t number = 0;  // of this send or receive among the schedule's transfers; of an exchange among its exchanges
     int32_t before = 0;  // how many steps must be done first
     int32_t first_edge = -1;  // to those that wait for this one
-    Block from, to;
+    Block from = {}, to = {};
 };
 
 struct Edge {
@@ -66,15 +68,24 @@ struct Edge {
     int32_t next;
 };
 
-// The steps that must be done first; no_step counts for nothing.
-struct After {
-    const StepId *ids = nullptr;
-    size_t count = 0;
-
+// The steps that must be done first; no_step counts for nothing. Used as an argument only: a long list is not copied.
+class After {
+public:
     After() = default;
-    After(const StepId &id) : ids(&id), count(1) {}
-    After(std::initializer_list<StepId> list) : ids(list.begin()), count(list.size()) {}
-    After(const std::vector<StepId> &list) : ids(list.data()), count(list.size()) {}
+    After(StepId id) : few_{id}, count_(1) {}
+    After(std::initializer_list<StepId> list) : count_(list.size()) {
+        LANYARD_MUST(list.size() <= std::size(few_));
+        std::copy(list.begin(), list.end(), few_);
+    }
+    After(const std::vector<StepId> &list) : many_(list.data()), count_(list.size()) {}
+
+    const StepId *begin() const { return many_ ? many_ : few_; }
+    const StepId *end() const { return begin() + count_; }
+
+private:
+    StepId few_[4];
+    const StepId *many_ = nullptr;
+    size_t count_ = 0;
 };
 
 class Schedule {
@@ -83,6 +94,9 @@ public:
 
     StepId send(int peer, const Block &from, After after, int label = 0);
     StepId receive(int peer, const Block &to, After after, int label = 0);
+    // A message without data, which is sent all the same.
+    StepId signal(int peer, After after, int label = 0);
+    StepId await_signal(int peer, After after, int label = 0);
     StepId copy(const Block &from, const Block &to, After after);
     StepId reduce(const Block &from, const Block &to, After after);
     StepId join(After after);

@@ -13,7 +13,11 @@ struct NodeUse {
     uint32_t done_through = 0;   // this rank has finished all up to here
     uint64_t done_beyond = 0;    // bit i: generation done_through + 1 + i is finished too
     uint32_t known_done = 0;     // every rank has finished all up to here, as far as this rank has read
+    uint32_t slot_bytes = 0;     // of the area, once computed
 };
+
+constexpr int collective_operations = 16;
+constexpr int size_classes = 48;
 
 struct Team {
     uint64_t context = 0;             // with collective_bit set
@@ -26,6 +30,7 @@ struct Team {
     // Processors that all of the team's ranks on a node may use together; 0: each has its own. Algorithms are chosen by it,
     // so it must be the same number on every rank: whoever makes the communicator tells it.
     int processors = 0;
+    uint8_t choices[collective_operations][size_classes] = {};  // algorithms chosen so far (select.h); 0: none yet
     NodeUse node_use;
 };
 

@@ -1,0 +1,81 @@
+// Allgather algorithms, for even and uneven blocks (MPI-5.0 6.7).
+#include "coll/algorithms.h"
+
+namespace lanyard {
+
+namespace {
+
+// This rank's own block, where the result has it.
+StepId place_own(const MoveShape &s, Schedule &schedule) {
+    return s.in_place ? no_step : schedule.copy(s.sent.block(0), s.received.block(s.index), {});
+}
+
+}  // namespace
+
+// Blocks are collected packed, in the order index, index+1, ... (round the end): in round k, 2^k blocks are here already,
+// and as many more come from the rank 2^k above.
+void allgather_bruck(const MoveShape &s, Schedule &schedule) {
+    auto rank_at = [&](int position) { return (s.index + position) % s.size; };
+    std::vector<int64_t> start(s.size + 1, 0);
+    for (int i = 0; i < s.size; ++i) start[i + 1] = start[i] + s.received.block(rank_at(i)).bytes();
+    Block all = schedule.scratch_bytes(start[s.size]);
+    auto positions = [&](int first, int last) { return all.slice(start[first], start[last] - start[first]); };
+
+    StepId placed = place_own(s, schedule);
+    StepId have = schedule.copy(s.in_place ? s.received.block(s.index) : s.sent.block(0), positions(0, 1), placed);
+    int label = 0;
+    for (int distance = 1; distance < s.size; distance *= 2, ++label) {
+        int blocks = std::min(distance, s.size - distance);
+        schedule.send((s.index - distance + s.size) % s.size, positions(0, blocks), have, label);
+        StepId got = schedule.receive(rank_at(distance), positions(distance, distance + blocks), {}, label);
+        have = schedule.join({have, got});
+    }
+    if (s.received.dense()) {
+        int upper = s.size - s.index;  // blocks from the own one to the last
+        schedule.copy(positions(1, upper), s.received.range(s.index + 1, upper - 1), have);
+        schedule.copy(positions(upper, s.size), s.received.range(0, s.index), have);
+        return;
+    }
+    for (int i = 1; i < s.size; ++i) schedule.copy(positions(i, i + 1), s.received.block(rank_at(i)), have);
+}
+
+Work allgather_bruck_work(int size, int64_t bytes) {
+    int rounds = doublings(size);
+    double all = double(bytes);
+    return {.rounds = rounds, .messages = int64_t{size} * rounds, .bytes = (size - 1) * bytes, .path_bytes = 2 * all};
+}
+
+// In round k everyone passes on to its right the block it got in the round before.
+void allgather_ring(const MoveShape &s, Schedule &schedule) {
+    int right = (s.index + 1) % s.size, left = (s.index - 1 + s.size) % s.size;
+    StepId have = place_own(s, schedule);
+    for (int round = 0; round + 1 < s.size; ++round) {
+        int outgoing = (s.index - round + s.size) % s.size, incoming = (s.index - round - 1 + s.size) % s.size;
+        schedule.send(right, s.received.block(outgoing), have, round);
+        have = schedule.receive(left, s.received.block(incoming), {}, round);
+    }
+}
+
+Work allgather_ring_work(int size, int64_t bytes) {
+    return {.rounds = size - 1, .messages = int64_t{size} * (size - 1), .bytes = (size - 1) * bytes, .path_bytes = double(bytes)};
+}
+
+void allgather_exchange(const MoveShape &s, Schedule &schedule) {
+    Block first = s.received.block(0);
+    int64_t stride = s.size > 1 ? s.received.block(1).offset - first.offset : 0;
+    schedule.exchange({.posts = true,
+                       .wants = Exchange::Wants::everyone,
+                       .take = Exchange::Take::copy,
+                       .data = s.in_place ? s.received.block(s.index) : s.sent.block(0),
+                       .into = first,
+                       .stride = stride,
+                       .takes_own = !s.in_place,
+                       .wakes = Exchange::Wants::everyone},
+                      {});
+}
+
+Work allgather_exchange_work(int size, int64_t bytes) {
+    return {.path_bytes = 2.0 * double(bytes), .slots_read = size, .slots_read_in_all = int64_t{size} * size};
+}
+
+}  // namespace lanyard

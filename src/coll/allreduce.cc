@@ -1,0 +1,143 @@
+// Allreduce algorithms (MPI-5.0 6.9.6).
+#include "coll/running.h"
+
+namespace lanyard {
+
+namespace {
+
+// The running result, beginning with this rank's contribution, in the result buffer itself.
+Running begin(const ReduceShape &s, Schedule &schedule) {
+    schedule.op = s.op;
+    StepId own = s.contribution == s.result ? no_step : schedule.copy(s.contribution, s.result, {});
+    return Running(schedule, *s.op, s.result, own);
+}
+
+constexpr int fold_label = 0, unfold_label = 1, first_label = 2;
+
+// A represented rank hands over its contribution and gets the result; true when that is all it does.
+bool represented_part(const Folding &folding, const ReduceShape &s, Schedule &schedule) {
+    if (!folding.represented()) return false;
+    StepId sent = schedule.send(s.index + 1, s.contribution, {}, fold_label);
+    schedule.receive(s.index + 1, s.result, sent, unfold_label);
+    return true;
+}
+
+}  // namespace
+
+void allreduce_recursive_doubling(const ReduceShape &s, Schedule &schedule) {
+    Folding folding(s.index, s.size);
+    if (represented_part(folding, s, schedule)) return;
+    Running running = begin(s, schedule);
+    if (folding.represents()) running.take(s.index - 1, true, no_step, fold_label);
+
+    // Before round k a number knows the result of its group of 2^k neighbours; then the two groups of a pair swap theirs.
+    int me = folding.number(), label = first_label;
+    for (int distance = 1; distance < folding.active(); distance *= 2, ++label) {
+        int partner = folding.rank_of(me ^ distance);
+        StepId sent = schedule.send(partner, running.value(), running.ready(), label);
+        running.take(partner, (me & distance) != 0, sent, label);
+    }
+    running.move_to(s.result);
+    if (folding.represents()) schedule.send(s.index - 1, s.result, running.ready(), unfold_label);
+}
+
+Work allreduce_recursive_doubling_work(int size, int64_t bytes) {
+    int active = power_of_two_below(size), extra = size - active, rounds = doublings(active);
+    int64_t messages = 2 * extra + int64_t{active} * rounds;
+    double path = double(rounds + (extra > 0)) * double(bytes);
+    return {.rounds = rounds + 2 * (extra > 0), .messages = messages, .bytes = messages * bytes,
+            .path_bytes = path + double(extra > 0) * double(bytes), .path_reduced = path};
+}
+
+void allreduce_halving_doubling(const ReduceShape &s, Schedule &schedule) {
+    Folding folding(s.index, s.size);
+    if (represented_part(folding, s, schedule)) return;
+    Running running = begin(s, schedule);
+    if (folding.represents()) running.take(s.index - 1, true, no_step, fold_label);
+
+    std::vector<int64_t> starts(folding.active() + 1);
+    for (int i = 0; i <= folding.active(); ++i) starts[i] = part_start(s.result.count, folding.active(), i);
+    auto range = [&](int first, int last) { return s.result.part(starts[first], starts[last] - starts[first]); };
+    auto before = static_cast<StepId>(schedule.steps().size());
+    int label = reduce_by_halving(schedule, folding, starts, running, first_label);
+
+    // What was given away while halving comes back finished: only when it has been read by the partner.
+    std::vector<StepId> given{running.ready()};
+    for (StepId id = before; id < static_cast<StepId>(schedule.steps().size()); ++id)
+        if (schedule.steps()[id].kind == StepKind::send) given.push_back(id);
+    StepId have = schedule.join(given), free = have;
+    int me = folding.number();
+    for (int distance = 1; distance < folding.active(); distance *= 2, ++label) {
+        int partner = me ^ distance;
+        int mine = me / distance * distance, theirs = partner / distance * distance;
+        schedule.send(folding.rank_of(partner), range(mine, mine + distance), have, label);
+        StepId got = schedule.receive(folding.rank_of(partner), range(theirs, theirs + distance), free, label);
+        have = schedule.join({have, got});
+    }
+    if (folding.represents()) schedule.send(s.index - 1, s.result, have, unfold_label);
+}
+
+Work allreduce_halving_doubling_work(int size, int64_t bytes) {
+    int active = power_of_two_below(size), extra = size - active, rounds = doublings(active);
+    double all = double(bytes);
+    return {.rounds = 2 * rounds + 2 * (extra > 0),
+            .messages = 2 * extra + 2 * int64_t{active} * rounds,
+            .bytes = 2 * extra * bytes + 2 * (active - 1) * bytes,
+            .path_bytes = all * 2 * (1 + (extra > 0)),
+            .path_reduced = all * (1 + (extra > 0))};
+}
+
+void allreduce_ring(const ReduceShape &s, Schedule &schedule) {
+    Running running = begin(s, schedule);
+    int right = (s.index + 1) % s.size, left = (s.index - 1 + s.size) % s.size;
+    auto wrapped = [&](int part) { return ((part % s.size) + s.size) % s.size; };
+    auto part = [&](int number) {
+        int64_t start = part_start(s.result.count, s.size, number);
+        return s.result.part(start, part_start(s.result.count, s.size, number + 1) - start);
+    };
+
+    // Part i starts at rank i and gathers contributions as it goes round; it is finished at rank i-1. Then it goes round again.
+    std::vector<StepId> sent(s.size, no_step);
+    StepId have = running.ready();
+    Block landing[2] = {schedule.scratch(part(0).count, *s.result.type), schedule.scratch(part(0).count, *s.result.type)};
+    StepId landing_free[2] = {no_step, no_step};
+    int label = 0;
+    for (int round = 0; round + 1 < s.size; ++round, ++label) {
+        int outgoing = wrapped(s.index - round), incoming = wrapped(s.index - round - 1);
+        sent[outgoing] = schedule.send(right, part(outgoing), have, label);
+        Block arrived = landing[round % 2].part(0, part(incoming).count);
+        StepId got = schedule.receive(left, arrived, landing_free[round % 2], label);
+        have = landing_free[round % 2] = schedule.reduce(arrived, part(incoming), {got, running.ready()});
+    }
+    for (int round = 0; round + 1 < s.size; ++round, ++label) {
+        int outgoing = wrapped(s.index + 1 - round), incoming = wrapped(s.index - round);
+        schedule.send(right, part(outgoing), have, label);
+        have = schedule.receive(left, part(incoming), {sent[incoming], running.ready()}, label);
+    }
+}
+
+Work allreduce_ring_work(int size, int64_t bytes) {
+    return {.rounds = 2 * (size - 1),
+            .messages = 2 * int64_t{size} * (size - 1),
+            .bytes = 2 * (size - 1) * bytes,
+            .path_bytes = 2.0 * double(bytes),
+            .path_reduced = double(bytes)};
+}
+
+void allreduce_exchange(const ReduceShape &s, Schedule &schedule) {
+    schedule.op = s.op;
+    schedule.exchange({.posts = true,
+                       .wants = Exchange::Wants::everyone,
+                       .take = Exchange::Take::reduce,
+                       .data = s.contribution,
+                       .into = s.result,
+                       .wakes = Exchange::Wants::everyone},
+                      {});
+}
+
+Work allreduce_exchange_work(int size, int64_t bytes) {
+    double all = double(size) * double(bytes);
+    return {.path_bytes = all, .path_reduced = all, .slots_read = size, .slots_read_in_all = int64_t{size} * size};
+}
+
+}  // namespace lanyard

@@ -1,0 +1,101 @@
+// Alltoall algorithms (MPI-5.0 6.8).
+#include "coll/algorithms.h"
+
+namespace lanyard {
+
+namespace {
+
+// In place, what is sent is first put aside: the same bytes are to be replaced by what comes.
+struct Outgoing {
+    Division blocks;
+    StepId ready = no_step;
+
+    Outgoing(const MoveShape &s, Schedule &schedule) : blocks(s.sent) {
+        if (!s.in_place) return;
+        int64_t bytes = 0;
+        for (int rank = 0; rank < s.size; ++rank) bytes += s.received.block(rank).bytes();
+        blocks = Division::packed(Space::scratch, schedule.scratch_bytes(bytes).offset, s.received, s.size);
+        std::vector<StepId> aside;
+        for (int rank = 0; rank < s.size; ++rank)
+            if (rank != s.index) aside.push_back(schedule.copy(s.received.block(rank), blocks.block(rank), {}));
+        ready = schedule.join(aside);
+    }
+};
+
+constexpr int rounds_at_once = 8;
+
+}  // namespace
+
+// In round k every rank sends to the one k above and receives from the one k below. A round begins when the one
+// `rounds_at_once` before it is over, so that no rank is flooded.
+void alltoall_pairwise(const MoveShape &s, Schedule &schedule) {
+    Outgoing outgoing(s, schedule);
+    if (!s.in_place) schedule.copy(s.sent.block(s.index), s.received.block(s.index), {});
+    StepId over[rounds_at_once];
+    std::fill_n(over, rounds_at_once, no_step);
+    for (int round = 1; round < s.size; ++round) {
+        int above = (s.index + round) % s.size, below = (s.index - round + s.size) % s.size;
+        StepId &slot = over[round % rounds_at_once];
+        StepId got = schedule.receive(below, s.received.block(below), {outgoing.ready, slot});
+        StepId sent = schedule.send(above, outgoing.blocks.block(above), {outgoing.ready, slot});
+        slot = schedule.join({got, sent, slot});
+    }
+}
+
+Work alltoall_pairwise_work(int size, int64_t bytes) {
+    int64_t blocks = int64_t{size} * (size - 1);
+    // Chained only through the window, and each rank handles all its messages itself: count those.
+    return {.rounds = size - 1, .messages = blocks, .bytes = blocks * bytes, .path_bytes = double(size - 1) * double(bytes)};
+}
+
+// Position j holds the block on its way to the rank j above. In round k, positions with bit k move on by 2^k ranks, so
+// that each block has gone its whole distance at the end.
+void alltoall_bruck(const MoveShape &s, Schedule &schedule) {
+    Outgoing outgoing(s, schedule);
+    int64_t length = s.received.block(0).bytes();
+    Block held = schedule.scratch_bytes(s.size * length);
+    Block bundle_out = schedule.scratch_bytes((s.size + 1) / 2 * length), bundle_in = schedule.scratch_bytes((s.size + 1) / 2 * length);
+    auto position = [&](int i) { return held.slice(i * length, length); };
+
+    if (!s.in_place) schedule.copy(s.sent.block(s.index), s.received.block(s.index), {});
+    std::vector<StepId> at(s.size, no_step);  // when what position i holds is there
+    for (int i = 1; i < s.size; ++i)
+        at[i] = schedule.copy(outgoing.blocks.block((s.index + i) % s.size), position(i), outgoing.ready);
+
+    StepId sent = no_step, emptied = no_step;
+    int label = 0;
+    std::vector<StepId> bundled, unbundled;
+    for (int distance = 1; distance < s.size; distance *= 2, ++label) {
+        bundled.clear();
+        unbundled.clear();
+        int64_t bundle = 0;
+        for (int i = distance; i < s.size; ++i) {
+            if (!(i & distance)) continue;
+            bundled.push_back(schedule.copy(position(i), bundle_out.slice(bundle, length), {at[i], sent}));
+            bundle += length;
+        }
+        sent = schedule.send((s.index + distance) % s.size, bundle_out.slice(0, bundle), bundled, label);
+        StepId got = schedule.receive((s.index - distance + s.size) % s.size, bundle_in.slice(0, bundle), emptied, label);
+        for (int i = distance; i < s.size; ++i) {
+            if (!(i & distance)) continue;
+            auto next = static_cast<int64_t>(unbundled.size());
+            at[i] = schedule.copy(bundle_in.slice(next * length, length), position(i), {got, bundled[next]});
+            unbundled.push_back(at[i]);
+        }
+        emptied = schedule.join(unbundled);
+    }
+    for (int i = 1; i < s.size; ++i) schedule.copy(position(i), s.received.block((s.index - i + s.size) % s.size), at[i]);
+}
+
+Work alltoall_bruck_work(int size, int64_t bytes) {
+    int64_t blocks = 0;  // moved by one rank
+    for (int distance = 1; distance < size; distance *= 2) {
+        int64_t whole = size / (2 * distance), rest = size % (2 * distance);
+        blocks += whole * distance + std::max<int64_t>(rest - distance, 0);
+    }
+    // Every block is copied into a bundle and out of it besides being sent.
+    return {.rounds = doublings(size), .messages = int64_t{size} * doublings(size), .bytes = size * blocks * bytes,
+            .path_bytes = 3.0 * double(blocks) * double(bytes)};
+}
+
+}  // namespace lanyard

@@ -1,0 +1,96 @@
+// Broadcast algorithms (MPI-5.0 6.4). Ranks are counted from the root: the root is 0.
+#include "coll/algorithms.h"
+#include "coll/tree.h"
+
+namespace lanyard {
+
+void bcast_binomial(const BcastShape &s, Schedule &schedule) {
+    BinomialTree tree(s.index, s.size, s.root);
+    StepId have = tree.is_root() ? no_step : schedule.receive(tree.parent(), s.data, {});
+    // The child with the largest subtree first: it has the longest way to go.
+    tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, s.data, have); });
+}
+
+Work bcast_binomial_work(int size, int64_t bytes) {
+    int rounds = doublings(size);
+    return {.rounds = rounds, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = double(rounds) * double(bytes)};
+}
+
+namespace {
+
+// The data cut into P pieces of packed bytes, the last ones shorter or empty.
+struct Pieces {
+    Block all;
+    int64_t length;
+
+    Pieces(const Block &data, int size) : all(data), length((data.bytes() + size - 1) / size) {}
+    Block range(int first, int pieces) const {
+        int64_t begin = std::min(first * length, all.bytes());
+        return all.slice(begin, std::min((first + pieces) * length, all.bytes()) - begin);
+    }
+};
+
+}  // namespace
+
+void bcast_scatter_allgather(const BcastShape &s, Schedule &schedule) {
+    bool packs = !s.data.type->contiguous;
+    Block data = packs ? schedule.scratch_bytes(s.data.bytes()) : s.data;
+    Pieces pieces(data, s.size);
+    BinomialTree tree(s.index, s.size, s.root);
+
+    StepId have = no_step;
+    if (tree.is_root() && packs) have = schedule.copy(s.data, data, {});
+    if (!tree.is_root()) have = schedule.receive(tree.parent(), pieces.range(tree.position(), tree.subtree()), {});
+    tree.each_child_largest_first(
+        [&](int child, int position, int subtree) { schedule.send(child, pieces.range(position, subtree), have); });
+
+    // Ring: in round k everyone passes on to its right the piece it got in the round before. The pieces of a rank's own
+    // subtree are already there and are not sent to it.
+    int me = tree.position();
+    int right = (s.index + 1) % s.size, left = (s.index - 1 + s.size) % s.size;
+    int right_position = (me + 1) % s.size;
+    int right_subtree = BinomialTree::subtree_of(right_position, s.size);
+    StepId latest = have, all = have;
+    for (int round = 0; round + 1 < s.size; ++round) {
+        int outgoing = (me - round + s.size) % s.size, incoming = (me - round - 1 + s.size) % s.size;
+        bool right_has_it = outgoing >= right_position && outgoing < right_position + right_subtree;
+        if (!right_has_it) schedule.send(right, pieces.range(outgoing, 1), latest, 1 + round);
+        bool have_it = incoming >= me && incoming < me + tree.subtree();
+        latest = have_it ? have : schedule.receive(left, pieces.range(incoming, 1), {}, 1 + round);
+        if (!have_it) all = schedule.join({all, latest});
+    }
+    if (packs && !tree.is_root()) schedule.copy(data, s.data, all);
+}
+
+Work bcast_scatter_allgather_work(int size, int64_t bytes) {
+    int64_t piece = (bytes + size - 1) / size;
+    auto length = [&](int first, int pieces) {
+        return std::min((first + pieces) * piece, bytes) - std::min(first * piece, bytes);
+    };
+    int64_t filled = piece == 0 ? 0 : (bytes + piece - 1) / piece;  // pieces that are not empty
+    Work work{.rounds = doublings(size) + size - 1, .path_bytes = 2.0 * double(bytes)};
+    for (int position = 0; position < size; ++position) {
+        int subtree = BinomialTree::subtree_of(position, size);
+        int64_t has = std::clamp<int64_t>(filled - position, 0, subtree);
+        if (position > 0 && has > 0) ++work.messages;
+        if (position > 0) work.bytes += length(position, subtree);
+        // What the ring brings: all but the pieces of the own subtree.
+        work.bytes += bytes - length(position, subtree);
+        work.messages += filled - has;
+    }
+    return work;
+}
+
+void bcast_exchange(const BcastShape &s, Schedule &schedule) {
+    if (s.index == s.root) {
+        schedule.exchange({.posts = true, .root = s.root, .data = s.data, .wakes = Exchange::Wants::everyone}, {});
+    } else {
+        schedule.exchange({.wants = Exchange::Wants::root, .take = Exchange::Take::copy, .root = s.root, .into = s.data}, {});
+    }
+}
+
+Work bcast_exchange_work(int size, int64_t bytes) {
+    return {.path_bytes = 2.0 * double(bytes), .slots_read = 1, .slots_read_in_all = size - 1};
+}
+
+}  // namespace lanyard

@@ -1,0 +1,103 @@
+// Runs schedules (schedule.h) on the messenger. One executor serves a runtime; blocking, nonblocking and persistent
+// operations use it alike: take a Collective, write its schedule, start it, wait for its completion or be continued.
+// It never blocks: a step starts when those before it are done, and what became ready while messages arrived runs as a
+// Task of the engine, so that nothing recurses. Exchanges that must wait are polled on every step of the engine.
+//
+// Thread rule: everything here needs the engine owned. A step that fails does not stop the schedule, as other ranks
+// count on this one's messages; the first error is kept and told at the end.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "coll/node_area.h"
+#include "coll/schedule.h"
+#include "coll/select.h"
+#include "coll/team.h"
+#include "p2p/messenger.h"
+
+namespace lanyard {
+
+class Executor;
+
+class Collective : private Task, private Poller {
+public:
+    Schedule schedule;
+    Completion completion;
+    Error error;  // valid once complete
+
+    explicit Collective(Executor &executor);
+    ~Collective();
+    Collective(const Collective &) = delete;
+    Collective &operator=(const Collective &) = delete;
+
+private:
+    friend class Executor;
+    struct Flight : Transfer {
+        Collective *collective = nullptr;
+        StepId step = no_step;
+    };
+
+    void start(Team &team, std::byte *send, std::byte *receive);
+    bool prepare();
+    void drain();
+    void run(StepId id);
+    void launch(StepId id);
+    bool advance(StepId id);
+    void done(StepId id);
+    void finish();
+    void keep(Error &failure);
+    Buffer buffer(const Block &block) const;
+    static void arrived(Completion &completion);
+
+    Executor &executor_;
+    Team *team_ = nullptr;
+    int32_t tag_ = 0;
+    std::byte *send_ = nullptr, *receive_ = nullptr;
+    std::unique_ptr<std::byte[]> scratch_;
+    size_t scratch_capacity_ = 0;
+    std::unique_ptr<Flight[]> flights_;
+    int32_t flight_capacity_ = 0;
+    std::vector<int32_t> before_;      // by step: how many it still waits for
+    std::vector<StepId> ready_;        // from next_ready_ on: may start
+    size_t next_ready_ = 0;
+    std::vector<ExchangeRun> exchanges_;
+    std::vector<StepId> polled_;       // exchanges that wait for other ranks
+    int32_t left_ = 0;                 // steps not done
+    bool draining_ = false;
+    Collective *next_spare_ = nullptr;
+};
+
+class Executor {
+public:
+    // `bell` may be nullptr where ranks never sleep.
+    Executor(Messenger &messenger, NodeBell *bell) : messenger_(messenger), bell_(bell) {}
+    ~Executor();
+    Executor(const Executor &) = delete;
+    Executor &operator=(const Executor &) = delete;
+
+    Messenger &messenger() { return messenger_; }
+    Engine &engine() { return messenger_.engine(); }
+    const Selection &selection() const { return selection_; }
+    Selection &selection() { return selection_; }
+
+    // One with an empty schedule; give it back when it is complete and its error has been taken.
+    Collective *take();
+    void give_back(Collective *collective);
+    // Starts what has been written into the schedule as the next collective of the team. `send` and `receive` are what
+    // the spaces of blocks mean. They, the datatypes, the operation and the team must live until completion.
+    // The same schedule may be started again after completion (persistent operations).
+    void start(Collective &collective, Team &team, const void *send, void *receive);
+    // Waits for a started one, gives it back and returns its error.
+    Error finish(Collective *collective);
+
+private:
+    friend class Collective;
+
+    Messenger &messenger_;
+    NodeBell *bell_;
+    Selection selection_;
+    Collective *spare_ = nullptr;
+};
+
+}  // namespace lanyard

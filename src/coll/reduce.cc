@@ -1,0 +1,110 @@
+// Reduce algorithms (MPI-5.0 6.9.1).
+#include "coll/running.h"
+#include "coll/tree.h"
+
+namespace lanyard {
+
+int reduce_by_halving(Schedule &schedule, const Folding &folding, const std::vector<int64_t> &starts, Running &running, int label) {
+    int me = folding.number(), low = 0, high = folding.active();
+    for (; high - low > 1; ++label) {
+        int middle = (low + high) / 2, distance = middle - low;
+        bool keep_low = me < middle;
+        int partner = folding.rank_of(keep_low ? me + distance : me - distance);
+        int give_low = keep_low ? middle : low, give_high = keep_low ? high : middle;
+        int64_t given = starts[give_high] - starts[give_low];
+        schedule.send(partner, running.value().part(starts[give_low], given), running.ready(), label);
+        (keep_low ? high : low) = middle;
+        running.take_part(partner, !keep_low, starts[low], starts[high], no_step, label);
+    }
+    return label;
+}
+
+// Each rank combines what its subtree, a run of ranks right above it, sends; nearest first, so that order is kept.
+void reduce_binomial(const ReduceShape &s, Schedule &schedule) {
+    schedule.op = s.op;
+    // An operation that does not commute is combined at rank 0, whatever the root, and moved there.
+    int top = s.op->commutative ? s.root : 0;
+    constexpr int tree_label = 0, move_label = 1;
+    BinomialTree tree(s.index, s.size, top);
+    bool is_root = s.index == s.root, in_place = s.contribution == s.result;
+    Block spare = is_root && !in_place && tree.is_root() ? s.result : Block{};
+    Running running = is_root && in_place && tree.is_root() ? Running(schedule, *s.op, s.result, no_step)
+                                                            : Running::reading(schedule, *s.op, s.contribution, spare);
+    tree.each_child_smallest_first([&](int child, int, int) { running.take(child, false, no_step, tree_label); });
+
+    StepId sent = no_step;
+    if (!tree.is_root()) sent = schedule.send(tree.parent(), running.value(), running.ready(), tree_label);
+    if (tree.is_root() && is_root) running.move_to(s.result);
+    if (tree.is_root() && !is_root) schedule.send(s.root, running.value(), running.ready(), move_label);
+    if (!tree.is_root() && is_root) schedule.receive(top, s.result, sent, move_label);
+}
+
+Work reduce_binomial_work(int size, int64_t bytes) {
+    int rounds = doublings(size);
+    double path = double(rounds) * double(bytes);
+    return {.rounds = rounds + 1, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = path, .path_reduced = path};
+}
+
+void reduce_halving(const ReduceShape &s, Schedule &schedule) {
+    schedule.op = s.op;
+    Folding folding(s.index, s.size);
+    int64_t count = s.contribution.count;
+    auto start = [&](int number) { return part_start(count, folding.active(), number); };
+    auto length = [&](int number) { return start(number + 1) - start(number); };
+    constexpr int fold_label = 0, part_label = 1, first_label = 2;
+
+    if (folding.represented()) schedule.send(s.index + 1, s.contribution, {}, fold_label);
+    Block mine;
+    StepId reduced = no_step;
+    // The root, in place or not, works in its result: of the contribution nothing is needed once it has been combined.
+    if (!folding.represented()) {
+        Block value = s.index == s.root ? s.result : schedule.scratch(count, *s.contribution.type);
+        StepId own = value == s.contribution ? no_step : schedule.copy(s.contribution, value, {});
+        Running running(schedule, *s.op, value, own);
+        if (folding.represents()) running.take(s.index - 1, true, no_step, fold_label);
+        std::vector<int64_t> starts(folding.active() + 1);
+        for (int i = 0; i <= folding.active(); ++i) starts[i] = start(i);
+        reduce_by_halving(schedule, folding, starts, running, first_label);
+        mine = running.value().part(start(folding.number()), length(folding.number()));
+        reduced = running.ready();
+        if (s.index != s.root) schedule.send(s.root, mine, reduced, part_label);
+    }
+    if (s.index != s.root) return;
+    // The parts of others come where this rank's own data was read from: that must be over, and sends of it as well.
+    std::vector<StepId> over;
+    for (StepId id = 0; id < static_cast<StepId>(schedule.steps().size()); ++id) over.push_back(id);
+    StepId free = schedule.join(over);
+    for (int number = 0; number < folding.active(); ++number) {
+        if (!folding.represented() && number == folding.number()) continue;
+        schedule.receive(folding.rank_of(number), s.result.part(start(number), length(number)), free, part_label);
+    }
+}
+
+Work reduce_halving_work(int size, int64_t bytes) {
+    int active = power_of_two_below(size), extra = size - active;
+    // The root represents itself here; when it is represented by another, one part more travels.
+    return {.rounds = doublings(active) + 1 + (extra > 0),
+            .messages = extra + int64_t{active} * doublings(active) + active - 1,
+            .bytes = extra * bytes + (active - 1) * bytes + bytes - bytes / active,
+            .path_bytes = double(bytes) * (2 + (extra > 0)),
+            .path_reduced = double(bytes) * (1 + (extra > 0))};
+}
+
+void reduce_exchange(const ReduceShape &s, Schedule &schedule) {
+    schedule.op = s.op;
+    Exchange exchange{.posts = true, .root = s.root, .data = s.contribution, .wakes = Exchange::Wants::root};
+    if (s.index == s.root) {
+        exchange.wants = Exchange::Wants::everyone;
+        exchange.take = Exchange::Take::reduce;
+        exchange.into = s.result;
+        exchange.wakes = Exchange::Wants::nobody;
+    }
+    schedule.exchange(exchange, {});
+}
+
+Work reduce_exchange_work(int size, int64_t bytes) {
+    double all = double(size) * double(bytes);
+    return {.path_bytes = all, .path_reduced = all, .slots_read = size, .slots_read_in_all = size};
+}
+
+}  // namespace lanyard

@@ -1,0 +1,89 @@
+// What the reduction algorithms share: a running result that keeps rank order, and the cutting of a team down to a power
+// of two. Used while a schedule is made, by one thread.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "coll/algorithms.h"
+
+namespace lanyard {
+
+// A result that grows by the contributions of lower and of higher ranks, in two blocks of the same shape: the value, and a
+// spare one into which the next contribution is received.
+class Running {
+public:
+    // `value` holds a contribution once `ready` is done, and may be overwritten.
+    Running(Schedule &schedule, const Op &op, const Block &value, StepId ready)
+        : schedule_(schedule), op_(op), value_(value), ready_(ready) {}
+    // `value` may only be read, and only higher ranks are taken from; the first lands in `spare` if there is one.
+    static Running reading(Schedule &schedule, const Op &op, const Block &value, const Block &spare) {
+        Running running(schedule, op, value, no_step);
+        running.spare_ = spare;
+        running.read_only_ = true;
+        return running;
+    }
+
+    const Block &value() const { return value_; }
+    StepId ready() const { return ready_; }
+
+    // Receives from `peer` and combines. The value is what `sent`, if anything, still reads.
+    void take(int peer, bool peer_is_lower, StepId sent, int label) {
+        take_part(peer, peer_is_lower, 0, value_.count, sent, label);
+    }
+    // The same for elements [first, last) only, with an operation that commutes unless it is all of them.
+    void take_part(int peer, bool peer_is_lower, int64_t first, int64_t last, StepId sent, int label) {
+        if (!spare_.type) spare_ = schedule_.scratch(value_.count, *value_.type);
+        Block landing = spare_.part(first, last - first), kept = value_.part(first, last - first);
+        StepId got = schedule_.receive(peer, landing, spare_free_, label);
+        if (!read_only_ && (peer_is_lower || op_.commutative)) {
+            ready_ = spare_free_ = schedule_.reduce(landing, kept, {got, ready_, sent});
+            return;
+        }
+        ready_ = schedule_.reduce(kept, landing, {got, ready_});
+        std::swap(value_, spare_);
+        spare_free_ = schedule_.join({ready_, sent});
+        if (read_only_) spare_ = {};
+        read_only_ = false;
+    }
+    void move_to(const Block &result) {
+        if (!(value_ == result)) ready_ = schedule_.copy(value_, result, {ready_, spare_free_});
+    }
+
+private:
+    Schedule &schedule_;
+    const Op &op_;
+    Block value_, spare_;
+    StepId ready_;
+    StepId spare_free_ = no_step;
+    bool read_only_ = false;
+};
+
+// P ranks cut down to Q, the largest power of two: of the first 2(P-Q) ranks each even one is represented by its odd
+// neighbour. Those who take part are numbered without gaps, in rank order.
+class Folding {
+public:
+    Folding(int index, int size) : index_(index), extra_(size - power_of_two_below(size)), active_(size - extra_) {}
+
+    int active() const { return active_; }
+    bool folded() const { return index_ < 2 * extra_; }
+    bool represented() const { return folded() && index_ % 2 == 0; }  // by index + 1
+    bool represents() const { return folded() && index_ % 2 == 1; }   // index - 1
+    int number() const { return folded() ? index_ / 2 : index_ - extra_; }
+    int rank_of(int number) const { return number < extra_ ? 2 * number + 1 : number + extra_; }
+    // The first of the ranks whose data number `number` stands for; for active(): P.
+    int first_rank_of(int number) const { return number < extra_ ? 2 * number : number + extra_; }
+
+private:
+    int index_, extra_, active_;
+};
+
+// Recursive halving among the numbers of a folding: `starts[i]` is the first element of what number i ends up with,
+// starts[active] the count. Each halves the range it works for, gives away the other half and combines its own.
+// Labels from `label` on are used, one a round; returns the next free one.
+int reduce_by_halving(Schedule &schedule, const Folding &folding, const std::vector<int64_t> &starts, Running &running, int label);
+
+// Elements cut into `parts` parts as even as can be: the first element of part i.
+inline int64_t part_start(int64_t count, int parts, int i) { return count / parts * i + std::min<int64_t>(i, count % parts); }
+
+}  // namespace lanyard
