@@ -16,662 +16,1131 @@ namespace lanyard {
 extern "C" {
 
 // ABI and Fortran support.
+// Tells how Fortran represents true and false in a LOGICAL of the given size.
 Error lanyard_abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
+// Gives what is known of the Fortran compiler in use, or MPI_INFO_NULL.
 Error lanyard_abi_get_fortran_info(Info **info);
+// Gives facts about the ABI, such as the sizes of its integer types.
 Error lanyard_abi_get_info(Info **info);
+// Gives the version of the ABI, or -1 and -1 for a library without it.
 Error lanyard_abi_get_version(int *abi_major, int *abi_minor);
+// Tells the library how Fortran represents true and false.
 Error lanyard_abi_set_fortran_booleans(int logical_size, const void *logical_true, const void *logical_false);
+// Tells the library about the Fortran compiler in use; once only.
 Error lanyard_abi_set_fortran_info(Info &info);
 
 // Attributes and keyvals.
+// Deletes an attribute of a communicator.
 Error lanyard_comm_delete_attr(Comm &comm, int keyval);
+// Gives an attribute of a communicator.
 Error lanyard_comm_get_attr(Comm &comm, int keyval, void **attribute_val, int *flag);
+// Sets an attribute of a communicator.
 Error lanyard_comm_set_attr(Comm &comm, int keyval, void *attribute_val);
+// Makes a key for attributes of communicators.
 Error lanyard_comm_create_keyval(Callback comm_copy_attr_fn, Callback comm_delete_attr_fn, int *comm_keyval,
     void *extra_state);
+// Frees a key for attributes of communicators once nothing uses it.
 Error lanyard_comm_free_keyval(int *comm_keyval);
+// Makes a key for attributes of datatypes.
 Error lanyard_type_create_keyval(Callback type_copy_attr_fn, Callback type_delete_attr_fn, int *type_keyval,
     void *extra_state);
+// Deletes an attribute of a datatype.
 Error lanyard_type_delete_attr(Datatype &datatype, int type_keyval);
+// Frees a key for attributes of datatypes once nothing uses it.
 Error lanyard_type_free_keyval(int *type_keyval);
+// Gives an attribute of a datatype.
 Error lanyard_type_get_attr(Datatype &datatype, int type_keyval, void **attribute_val, int *flag);
+// Sets an attribute of a datatype.
 Error lanyard_type_set_attr(Datatype &datatype, int type_keyval, void *attribute_val);
+// Makes a key for attributes of windows.
 Error lanyard_win_create_keyval(Callback win_copy_attr_fn, Callback win_delete_attr_fn, int *win_keyval,
     void *extra_state);
+// Deletes an attribute of a window.
 Error lanyard_win_delete_attr(Win &win, int win_keyval);
+// Frees a key for attributes of windows once nothing uses it.
 Error lanyard_win_free_keyval(int *win_keyval);
+// Gives an attribute of a window.
 Error lanyard_win_get_attr(Win &win, int win_keyval, void **attribute_val, int *flag);
+// Sets an attribute of a window.
 Error lanyard_win_set_attr(Win &win, int win_keyval, void *attribute_val);
 
 // Collective communication.
+// Gathers blocks of all ranks at every rank.
 Error lanyard_allgather(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
     Datatype &recvtype, Comm &comm);
+// Gathers blocks of all ranks at every rank; prepared, to be started many times.
 Error lanyard_allgather_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
     int64_t recvcount, Datatype &recvtype, Comm &comm, Info *info, Request **request);
+// Gathers blocks of different lengths of all ranks at every rank.
 Error lanyard_allgatherv(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, Counts recvcounts,
     Counts displs, Datatype &recvtype, Comm &comm);
+// Gathers blocks of different lengths of all ranks at every rank; prepared, to be started many times.
 Error lanyard_allgatherv_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
     Counts recvcounts, Counts displs, Datatype &recvtype, Comm &comm, Info *info, Request **request);
+// Combines values of all ranks and gives the result to every rank.
 Error lanyard_allreduce(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm);
+// Combines values of all ranks and gives the result to every rank; prepared, to be started many times.
 Error lanyard_allreduce_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm,
     Info *info, Request **request);
+// Sends a block from every rank to every rank.
 Error lanyard_alltoall(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
     Datatype &recvtype, Comm &comm);
+// Sends a block from every rank to every rank; prepared, to be started many times.
 Error lanyard_alltoall_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
     int64_t recvcount, Datatype &recvtype, Comm &comm, Info *info, Request **request);
+// Sends blocks of different lengths from every rank to every rank.
 Error lanyard_alltoallv(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *sendtype, void *recvbuf,
     Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm);
+// Sends blocks of different lengths from every rank to every rank; prepared, to be started many times.
 Error lanyard_alltoallv_init(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *sendtype, void *recvbuf,
     Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm, Info *info, Request **request);
+// Sends blocks of different lengths and datatypes from every rank to every rank.
 Error lanyard_alltoallw(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *const *sendtypes,
     void *recvbuf, Counts recvcounts, Counts rdispls, Datatype *const *recvtypes, Comm &comm);
+// Sends blocks of different lengths and datatypes from every rank to every rank; prepared, to be started many times.
 Error lanyard_alltoallw_init(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *const *sendtypes,
     void *recvbuf, Counts recvcounts, Counts rdispls, Datatype *const *recvtypes, Comm &comm, Info *info,
     Request **request);
+// Waits until all ranks have come here.
 Error lanyard_barrier(Comm &comm);
+// Waits until all ranks have come here; prepared, to be started many times.
 Error lanyard_barrier_init(Comm &comm, Info *info, Request **request);
+// Sends a buffer of the root to every rank.
 Error lanyard_bcast(void *buffer, int64_t count, Datatype &datatype, int root, Comm &comm);
+// Sends a buffer of the root to every rank; prepared, to be started many times.
 Error lanyard_bcast_init(void *buffer, int64_t count, Datatype &datatype, int root, Comm &comm, Info *info,
     Request **request);
+// Combines the values of all lower ranks.
 Error lanyard_exscan(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm);
+// Combines the values of all lower ranks; prepared, to be started many times.
 Error lanyard_exscan_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm,
     Info *info, Request **request);
+// Gathers blocks of all ranks at the root.
 Error lanyard_gather(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
     Datatype *recvtype, int root, Comm &comm);
+// Gathers blocks of all ranks at the root; prepared, to be started many times.
 Error lanyard_gather_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
     Datatype *recvtype, int root, Comm &comm, Info *info, Request **request);
+// Gathers blocks of different lengths of all ranks at the root.
 Error lanyard_gatherv(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, Counts recvcounts,
     Counts displs, Datatype *recvtype, int root, Comm &comm);
+// Gathers blocks of different lengths of all ranks at the root; prepared, to be started many times.
 Error lanyard_gatherv_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
     Counts recvcounts, Counts displs, Datatype *recvtype, int root, Comm &comm, Info *info, Request **request);
+// Gathers blocks of all ranks at every rank; nonblocking.
 Error lanyard_iallgather(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
     Datatype &recvtype, Comm &comm, Request **request);
+// Gathers blocks of different lengths of all ranks at every rank; nonblocking.
 Error lanyard_iallgatherv(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, Counts recvcounts,
     Counts displs, Datatype &recvtype, Comm &comm, Request **request);
+// Combines values of all ranks and gives the result to every rank; nonblocking.
 Error lanyard_iallreduce(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm,
     Request **request);
+// Sends a block from every rank to every rank; nonblocking.
 Error lanyard_ialltoall(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
     Datatype &recvtype, Comm &comm, Request **request);
+// Sends blocks of different lengths from every rank to every rank; nonblocking.
 Error lanyard_ialltoallv(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *sendtype, void *recvbuf,
     Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm, Request **request);
+// Sends blocks of different lengths and datatypes from every rank to every rank; nonblocking.
 Error lanyard_ialltoallw(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *const *sendtypes,
     void *recvbuf, Counts recvcounts, Counts rdispls, Datatype *const *recvtypes, Comm &comm, Request **request);
+// Waits until all ranks have come here; nonblocking.
 Error lanyard_ibarrier(Comm &comm, Request **request);
+// Sends a buffer of the root to every rank; nonblocking.
 Error lanyard_ibcast(void *buffer, int64_t count, Datatype &datatype, int root, Comm &comm, Request **request);
+// Combines the values of all lower ranks; nonblocking.
 Error lanyard_iexscan(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm,
     Request **request);
+// Gathers blocks of all ranks at the root; nonblocking.
 Error lanyard_igather(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
     Datatype *recvtype, int root, Comm &comm, Request **request);
+// Gathers blocks of different lengths of all ranks at the root; nonblocking.
 Error lanyard_igatherv(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, Counts recvcounts,
     Counts displs, Datatype *recvtype, int root, Comm &comm, Request **request);
+// Combines values of all ranks at the root; nonblocking.
 Error lanyard_ireduce(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, int root,
     Comm &comm, Request **request);
+// Combines values of all ranks and gives each rank its part of the result; nonblocking.
 Error lanyard_ireduce_scatter(const void *sendbuf, void *recvbuf, Counts recvcounts, Datatype &datatype, Op &op,
     Comm &comm, Request **request);
+// Combines values of all ranks and gives each rank a part of one length; nonblocking.
 Error lanyard_ireduce_scatter_block(const void *sendbuf, void *recvbuf, int64_t recvcount, Datatype &datatype, Op &op,
     Comm &comm, Request **request);
+// Combines the values of this and all lower ranks; nonblocking.
 Error lanyard_iscan(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm,
     Request **request);
+// Sends each rank its block from the root; nonblocking.
 Error lanyard_iscatter(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
     Datatype *recvtype, int root, Comm &comm, Request **request);
+// Sends each rank its block, of different length, from the root; nonblocking.
 Error lanyard_iscatterv(const void *sendbuf, Counts sendcounts, Counts displs, Datatype *sendtype, void *recvbuf,
     int64_t recvcount, Datatype *recvtype, int root, Comm &comm, Request **request);
+// Combines values of all ranks at the root.
 Error lanyard_reduce(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, int root,
     Comm &comm);
+// Combines values of all ranks at the root; prepared, to be started many times.
 Error lanyard_reduce_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, int root,
     Comm &comm, Info *info, Request **request);
+// Combines two buffers of this process.
 Error lanyard_reduce_local(const void *inbuf, void *inoutbuf, int64_t count, Datatype &datatype, Op &op);
+// Combines values of all ranks and gives each rank its part of the result.
 Error lanyard_reduce_scatter(const void *sendbuf, void *recvbuf, Counts recvcounts, Datatype &datatype, Op &op,
     Comm &comm);
+// Combines values of all ranks and gives each rank a part of one length.
 Error lanyard_reduce_scatter_block(const void *sendbuf, void *recvbuf, int64_t recvcount, Datatype &datatype, Op &op,
     Comm &comm);
+// Combines values of all ranks and gives each rank a part of one length; prepared, to be started many times.
 Error lanyard_reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int64_t recvcount, Datatype &datatype,
     Op &op, Comm &comm, Info *info, Request **request);
+// Combines values of all ranks and gives each rank its part of the result; prepared, to be started many times.
 Error lanyard_reduce_scatter_init(const void *sendbuf, void *recvbuf, Counts recvcounts, Datatype &datatype, Op &op,
     Comm &comm, Info *info, Request **request);
+// Combines the values of this and all lower ranks.
 Error lanyard_scan(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm);
+// Combines the values of this and all lower ranks; prepared, to be started many times.
 Error lanyard_scan_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm,
     Info *info, Request **request);
+// Sends each rank its block from the root.
 Error lanyard_scatter(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
     Datatype *recvtype, int root, Comm &comm);
+// Sends each rank its block from the root; prepared, to be started many times.
 Error lanyard_scatter_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
     int64_t recvcount, Datatype *recvtype, int root, Comm &comm, Info *info, Request **request);
+// Sends each rank its block, of different length, from the root.
 Error lanyard_scatterv(const void *sendbuf, Counts sendcounts, Counts displs, Datatype *sendtype, void *recvbuf,
     int64_t recvcount, Datatype *recvtype, int root, Comm &comm);
+// Sends each rank its block, of different length, from the root; prepared, to be started many times.
 Error lanyard_scatterv_init(const void *sendbuf, Counts sendcounts, Counts displs, Datatype *sendtype, void *recvbuf,
     int64_t recvcount, Datatype *recvtype, int root, Comm &comm, Info *info, Request **request);
 
 // Communicators.
+// Compares two communicators.
 Error lanyard_comm_compare(Comm &comm1, Comm &comm2, int *result);
+// Makes a communicator of a subgroup; collective over the old one.
 Error lanyard_comm_create(Comm &comm, Group &group, Comm **newcomm);
+// Makes a communicator of a group, without an old one.
 Error lanyard_comm_create_from_group(Group &group, const char *stringtag, Info *info, Errhandler &errhandler,
     Comm **newcomm);
+// Makes a communicator of a subgroup; collective over the subgroup.
 Error lanyard_comm_create_group(Comm &comm, Group &group, int tag, Comm **newcomm);
+// Makes a copy of a communicator, attributes included.
 Error lanyard_comm_dup(Comm &comm, Comm **newcomm);
+// Makes a copy of a communicator with other hints.
 Error lanyard_comm_dup_with_info(Comm &comm, Info *info, Comm **newcomm);
+// Frees a communicator; collective.
 Error lanyard_comm_free(Comm *&comm);
+// Gives the hints in use for a communicator.
 Error lanyard_comm_get_info(Comm &comm, Info **info_used);
+// Gives the name of a communicator.
 Error lanyard_comm_get_name(Comm *comm, char *comm_name, int *resultlen);
+// Gives the group of a communicator.
 Error lanyard_comm_group(Comm &comm, Group **group);
+// Makes a copy of a communicator, nonblocking.
 Error lanyard_comm_idup(Comm &comm, Comm **newcomm, Request **request);
+// Makes a copy of a communicator with other hints, nonblocking.
 Error lanyard_comm_idup_with_info(Comm &comm, Info *info, Comm **newcomm, Request **request);
+// Gives the rank of this process.
 Error lanyard_comm_rank(Comm &comm, int *rank);
+// Gives the remote group of an intercommunicator.
 Error lanyard_comm_remote_group(Comm &comm, Group **group);
+// Gives the size of the remote group of an intercommunicator.
 Error lanyard_comm_remote_size(Comm &comm, int *size);
+// Gives hints for a communicator.
 Error lanyard_comm_set_info(Comm &comm, Info *info);
+// Names a communicator.
 Error lanyard_comm_set_name(Comm &comm, const char *comm_name);
+// Gives how many processes are in the group of a communicator.
 Error lanyard_comm_size(Comm &comm, int *size);
+// Makes communicators of ranks with the same color, ordered by key.
 Error lanyard_comm_split(Comm &comm, int color, int key, Comm **newcomm);
+// Makes communicators of ranks that share something, such as memory.
 Error lanyard_comm_split_type(Comm &comm, int split_type, int key, Info *info, Comm **newcomm);
+// Tells whether a communicator is an intercommunicator.
 Error lanyard_comm_test_inter(Comm &comm, int *flag);
+// Makes an intercommunicator of two communicators.
 Error lanyard_intercomm_create(Comm &local_comm, int local_leader, Comm &peer_comm, int remote_leader, int tag,
     Comm **newintercomm);
+// Makes an intercommunicator of two groups, without old communicators.
 Error lanyard_intercomm_create_from_groups(Group &local_group, int local_leader, Group &remote_group,
     int remote_leader, const char *stringtag, Info *info, Errhandler &errhandler, Comm **newintercomm);
+// Makes an intracommunicator of both groups.
 Error lanyard_intercomm_merge(Comm &intercomm, int high, Comm **newintracomm);
 
 // Datatypes and packing.
+// Gives the address of a location as an integer.
 Error lanyard_get_address(const void *location, int64_t *address);
+// Appends data to a buffer in packed form.
 Error lanyard_pack(const void *inbuf, int64_t incount, Datatype &datatype, void *outbuf, int64_t outsize,
     int64_t *position, Comm &comm);
+// Appends data to a buffer in a portable representation.
 Error lanyard_pack_external(const char *datarep, const void *inbuf, int64_t incount, Datatype &datatype, void *outbuf,
     int64_t outsize, int64_t *position);
+// Gives the space that data take in a portable representation.
 Error lanyard_pack_external_size(const char *datarep, int64_t incount, Datatype &datatype, int64_t *size);
+// Gives a bound of the space that data take in packed form.
 Error lanyard_pack_size(int64_t incount, Datatype &datatype, Comm &comm, int64_t *size);
+// Makes a datatype ready for communication.
 Error lanyard_type_commit(Datatype *&datatype);
+// Makes a datatype of elements one behind the other.
 Error lanyard_type_contiguous(int64_t count, Datatype &oldtype, Datatype **newtype, bool large_count);
+// Makes a datatype of this process's part of a distributed array.
 Error lanyard_type_create_darray(int size, int rank, int ndims, Counts array_of_gsizes, const int *array_of_distribs,
     const int *array_of_dargs, const int *array_of_psizes, int order, Datatype &oldtype, Datatype **newtype,
     bool large_count);
+// Makes a datatype of blocks of any length, placed in bytes.
 Error lanyard_type_create_hindexed(int64_t count, Counts array_of_blocklengths, Counts array_of_displacements,
     Datatype &oldtype, Datatype **newtype, bool large_count);
+// Makes a datatype of blocks of one length, placed in bytes.
 Error lanyard_type_create_hindexed_block(int64_t count, int64_t blocklength, Counts array_of_displacements,
     Datatype &oldtype, Datatype **newtype, bool large_count);
+// Makes a datatype of equally spaced blocks, spaced in bytes.
 Error lanyard_type_create_hvector(int64_t count, int64_t blocklength, int64_t stride, Datatype &oldtype,
     Datatype **newtype, bool large_count);
+// Makes a datatype of blocks of one length, placed in elements.
 Error lanyard_type_create_indexed_block(int64_t count, int64_t blocklength, Counts array_of_displacements,
     Datatype &oldtype, Datatype **newtype, bool large_count);
+// Makes a datatype with another lower bound and extent.
 Error lanyard_type_create_resized(Datatype &oldtype, int64_t lb, int64_t extent, Datatype **newtype,
     bool large_count);
+// Makes a datatype of blocks of different datatypes.
 Error lanyard_type_create_struct(int64_t count, Counts array_of_blocklengths, Counts array_of_displacements,
     Datatype *const *array_of_types, Datatype **newtype, bool large_count);
+// Makes a datatype of a part of an array.
 Error lanyard_type_create_subarray(int ndims, Counts array_of_sizes, Counts array_of_subsizes, Counts array_of_starts,
     int order, Datatype &oldtype, Datatype **newtype, bool large_count);
+// Makes a copy of a datatype, attributes included.
 Error lanyard_type_dup(Datatype &oldtype, Datatype **newtype);
+// Frees a datatype once nothing uses it.
 Error lanyard_type_free(Datatype *&datatype);
+// Gives the arguments with which a datatype was made.
 Error lanyard_type_get_contents(Datatype &datatype, int64_t max_integers, int64_t max_addresses,
     int64_t max_large_counts, int64_t max_datatypes, int *array_of_integers, int64_t *array_of_addresses,
     int64_t *array_of_large_counts, Datatype **array_of_datatypes);
+// Tells how a datatype was made and with how many arguments.
 Error lanyard_type_get_envelope(Datatype &datatype, int64_t *num_integers, int64_t *num_addresses,
     int64_t *num_large_counts, int64_t *num_datatypes, int *combiner);
+// Gives the lower bound and extent of a datatype.
 Error lanyard_type_get_extent(Datatype &datatype, int64_t *lb, int64_t *extent);
+// Gives the name of a datatype.
 Error lanyard_type_get_name(Datatype *datatype, char *type_name, int *resultlen);
+// Gives the lower bound and extent of the data in a datatype, markers aside.
 Error lanyard_type_get_true_extent(Datatype &datatype, int64_t *true_lb, int64_t *true_extent);
+// Gives the predefined datatype of pairs of a value and an index.
 Error lanyard_type_get_value_index(Datatype &value_type, Datatype &index_type, Datatype **pair_type);
+// Makes a datatype of blocks of any length, placed in elements.
 Error lanyard_type_indexed(int64_t count, Counts array_of_blocklengths, Counts array_of_displacements,
     Datatype &oldtype, Datatype **newtype, bool large_count);
+// Names a datatype.
 Error lanyard_type_set_name(Datatype &datatype, const char *type_name);
+// Gives the bytes of data in a datatype.
 Error lanyard_type_size(Datatype &datatype, int64_t *size);
+// Makes a datatype of equally spaced blocks, spaced in elements.
 Error lanyard_type_vector(int64_t count, int64_t blocklength, int64_t stride, Datatype &oldtype, Datatype **newtype,
     bool large_count);
+// Takes data out of a buffer in packed form.
 Error lanyard_unpack(const void *inbuf, int64_t insize, int64_t *position, void *outbuf, int64_t outcount,
     Datatype &datatype, Comm &comm);
+// Takes data out of a buffer in a portable representation.
 Error lanyard_unpack_external(const char *datarep, const void *inbuf, int64_t insize, int64_t *position, void *outbuf,
     int64_t outcount, Datatype &datatype);
 
 // Environment and memory.
+// Allocates memory that suits communication.
 Error lanyard_alloc_mem(int64_t size, Info *info, void **baseptr);
+// Frees memory of MPI_Alloc_mem.
 Error lanyard_free_mem(void *base);
+// Gives the hardware resources to which this process is bound.
 Error lanyard_get_hw_resource_info(Info **hw_info);
+// Gives name and version of the library.
 Error lanyard_get_library_version(char *version, int *resultlen);
+// Gives the name of the host.
 Error lanyard_get_processor_name(char *name, int *resultlen);
+// Gives the version of the MPI standard.
 Error lanyard_get_version(int *version, int *subversion);
+// Gives the resolution of MPI_Wtime in seconds.
 double lanyard_wtick();
+// Gives the seconds since a moment in the past.
 double lanyard_wtime();
 
 // Errors and error handlers.
+// Makes a new error class.
 Error lanyard_add_error_class(int *errorclass);
+// Makes a new error code of a class.
 Error lanyard_add_error_code(int errorclass, int *errorcode);
+// Gives a text to an error class or code that the program made.
 Error lanyard_add_error_string(int errorcode, const char *string);
+// Calls the error handler of a communicator.
 Error lanyard_comm_call_errhandler(Comm &comm, int errorcode);
+// Makes an error handler for communicators.
 Error lanyard_comm_create_errhandler(Callback comm_errhandler_fn, Errhandler **errhandler);
+// Gives the error handler of a communicator.
 Error lanyard_comm_get_errhandler(Comm &comm, Errhandler **errhandler);
+// Sets the error handler of a communicator.
 Error lanyard_comm_set_errhandler(Comm &comm, Errhandler &errhandler);
+// Frees an error handler once nothing uses it.
 Error lanyard_errhandler_free(Errhandler *&errhandler);
+// Gives the class of an error code.
 Error lanyard_error_class(int errorcode, int *errorclass);
+// Gives the text of an error code or class.
 Error lanyard_error_string(int errorcode, char *string, int *resultlen);
+// Calls the error handler of a file.
 Error lanyard_file_call_errhandler(File *fh, int errorcode);
+// Makes an error handler for files.
 Error lanyard_file_create_errhandler(Callback file_errhandler_fn, Errhandler **errhandler);
+// Gives the error handler of a file, or the default one of files.
 Error lanyard_file_get_errhandler(File &file, Errhandler **errhandler);
+// Sets the error handler of a file, or the default one of files.
 Error lanyard_file_set_errhandler(File &file, Errhandler &errhandler);
+// Removes an error class that the program made.
 Error lanyard_remove_error_class(int errorclass);
+// Removes an error code that the program made.
 Error lanyard_remove_error_code(int errorcode);
+// Removes the text of an error class or code that the program made.
 Error lanyard_remove_error_string(int errorcode);
+// Calls the error handler of a session.
 Error lanyard_session_call_errhandler(Session &session, int errorcode);
+// Makes an error handler for sessions.
 Error lanyard_session_create_errhandler(Callback session_errhandler_fn, Errhandler **errhandler);
+// Gives the error handler of a session.
 Error lanyard_session_get_errhandler(Session &session, Errhandler **errhandler);
+// Sets the error handler of a session.
 Error lanyard_session_set_errhandler(Session &session, Errhandler &errhandler);
+// Calls the error handler of a window.
 Error lanyard_win_call_errhandler(Win &win, int errorcode);
+// Makes an error handler for windows.
 Error lanyard_win_create_errhandler(Callback win_errhandler_fn, Errhandler **errhandler);
+// Gives the error handler of a window.
 Error lanyard_win_get_errhandler(Win &win, Errhandler **errhandler);
+// Sets the error handler of a window.
 Error lanyard_win_set_errhandler(Win &win, Errhandler &errhandler);
 
 // Datatypes for Fortran kinds.
+// Gives the datatype of a Fortran complex with a precision and range.
 Error lanyard_type_create_f90_complex(int p, int r, Datatype **newtype);
+// Gives the datatype of a Fortran integer with a range.
 Error lanyard_type_create_f90_integer(int r, Datatype **newtype);
+// Gives the datatype of a Fortran real with a precision and range.
 Error lanyard_type_create_f90_real(int p, int r, Datatype **newtype);
+// Gives the Fortran datatype of a class and size.
 Error lanyard_type_match_size(int typeclass, int size, Datatype **datatype);
 
 // Groups.
+// Compares two groups.
 Error lanyard_group_compare(Group &group1, Group &group2, int *result);
+// Makes the group of members of the first that are not in the second.
 Error lanyard_group_difference(Group &group1, Group &group2, Group **newgroup);
+// Makes a group without the listed ranks.
 Error lanyard_group_excl(Group &group, int n, const int *ranks, Group **newgroup);
+// Frees a group once nothing uses it.
 Error lanyard_group_free(Group *&group);
+// Makes a group of a process set.
 Error lanyard_group_from_session_pset(Session &session, const char *pset_name, Group **newgroup);
+// Makes a group of the listed ranks.
 Error lanyard_group_incl(Group &group, int n, const int *ranks, Group **newgroup);
+// Makes the group of common members.
 Error lanyard_group_intersection(Group &group1, Group &group2, Group **newgroup);
+// Makes a group without ranges of ranks.
 Error lanyard_group_range_excl(Group &group, int n, const int (*ranges)[3], Group **newgroup);
+// Makes a group of ranges of ranks.
 Error lanyard_group_range_incl(Group &group, int n, const int (*ranges)[3], Group **newgroup);
+// Gives the rank of this process in a group, or MPI_UNDEFINED.
 Error lanyard_group_rank(Group &group, int *rank);
+// Gives how many processes are in a group.
 Error lanyard_group_size(Group &group, int *size);
+// Gives the ranks that members of one group have in another.
 Error lanyard_group_translate_ranks(Group &group1, int n, const int *ranks1, Group &group2, int *ranks2);
+// Makes the group of the members of either.
 Error lanyard_group_union(Group &group1, Group &group2, Group **newgroup);
 
 // Info objects.
+// Makes an empty info object.
 Error lanyard_info_create(Info **info);
+// Makes an info object with what MPI_INFO_ENV tells of the start of the program.
 Error lanyard_info_create_env(int argc, char **argv, Info **info);
+// Deletes a key of an info object.
 Error lanyard_info_delete(Info &info, const char *key);
+// Makes a copy of an info object.
 Error lanyard_info_dup(Info &info, Info **newinfo);
+// Frees an info object.
 Error lanyard_info_free(Info *&info);
+// Gives the value of a key.
 Error lanyard_info_get(Info &info, const char *key, int valuelen, char *value, int *flag);
+// Gives the number of keys.
 Error lanyard_info_get_nkeys(Info &info, int *nkeys);
+// Gives the key with an index.
 Error lanyard_info_get_nthkey(Info &info, int n, char *key);
+// Gives the value of a key and the space it needs.
 Error lanyard_info_get_string(Info &info, const char *key, int *buflen, char *value, int *flag);
+// Gives the length of the value of a key.
 Error lanyard_info_get_valuelen(Info &info, const char *key, int *valuelen, int *flag);
+// Sets a key to a value.
 Error lanyard_info_set(Info &info, const char *key, const char *value);
 
 // Files.
+// Closes a file; collective.
 Error lanyard_file_close(File *&fh);
+// Deletes a file.
 Error lanyard_file_delete(const char *filename, Info *info);
+// Gives the access mode of a file.
 Error lanyard_file_get_amode(File &fh, int *amode);
+// Tells whether a file is in atomic mode.
 Error lanyard_file_get_atomicity(File &fh, int *flag);
+// Gives where in the file an offset of the view lies.
 Error lanyard_file_get_byte_offset(File &fh, int64_t offset, int64_t *disp);
+// Gives the group that opened a file.
 Error lanyard_file_get_group(File &fh, Group **group);
+// Gives the hints in use for a file.
 Error lanyard_file_get_info(File &fh, Info **info_used);
+// Gives the individual file pointer.
 Error lanyard_file_get_position(File &fh, int64_t *offset);
+// Gives the shared file pointer.
 Error lanyard_file_get_position_shared(File &fh, int64_t *offset);
+// Gives the size of a file in bytes.
 Error lanyard_file_get_size(File &fh, int64_t *size);
+// Gives the extent of a datatype in a file.
 Error lanyard_file_get_type_extent(File &fh, Datatype &datatype, int64_t *extent);
+// Gives the view of a file.
 Error lanyard_file_get_view(File &fh, int64_t *disp, Datatype **etype, Datatype **filetype, char *datarep);
+// Reads at the individual file pointer, nonblocking.
 Error lanyard_file_iread(File &fh, void *buf, int64_t count, Datatype &datatype, Request **request);
+// Reads at the individual file pointers, nonblocking and collective.
 Error lanyard_file_iread_all(File &fh, void *buf, int64_t count, Datatype &datatype, Request **request);
+// Reads at an offset, nonblocking.
 Error lanyard_file_iread_at(File &fh, int64_t offset, void *buf, int64_t count, Datatype &datatype,
     Request **request);
+// Reads at offsets, nonblocking and collective.
 Error lanyard_file_iread_at_all(File &fh, int64_t offset, void *buf, int64_t count, Datatype &datatype,
     Request **request);
+// Reads at the shared file pointer, nonblocking.
 Error lanyard_file_iread_shared(File &fh, void *buf, int64_t count, Datatype &datatype, Request **request);
+// Writes at the individual file pointer, nonblocking.
 Error lanyard_file_iwrite(File &fh, const void *buf, int64_t count, Datatype &datatype, Request **request);
+// Writes at the individual file pointers, nonblocking and collective.
 Error lanyard_file_iwrite_all(File &fh, const void *buf, int64_t count, Datatype &datatype, Request **request);
+// Writes at an offset, nonblocking.
 Error lanyard_file_iwrite_at(File &fh, int64_t offset, const void *buf, int64_t count, Datatype &datatype,
     Request **request);
+// Writes at offsets, nonblocking and collective.
 Error lanyard_file_iwrite_at_all(File &fh, int64_t offset, const void *buf, int64_t count, Datatype &datatype,
     Request **request);
+// Writes at the shared file pointer, nonblocking.
 Error lanyard_file_iwrite_shared(File &fh, const void *buf, int64_t count, Datatype &datatype, Request **request);
+// Opens a file; collective.
 Error lanyard_file_open(Comm &comm, const char *filename, int amode, Info *info, File **fh);
+// Makes sure that a file has space; collective.
 Error lanyard_file_preallocate(File &fh, int64_t size);
+// Reads at the individual file pointer.
 Error lanyard_file_read(File &fh, void *buf, int64_t count, Datatype &datatype, Status *status);
+// Reads at the individual file pointers; collective.
 Error lanyard_file_read_all(File &fh, void *buf, int64_t count, Datatype &datatype, Status *status);
+// Begins MPI_File_read_all.
 Error lanyard_file_read_all_begin(File &fh, void *buf, int64_t count, Datatype &datatype);
+// Ends MPI_File_read_all.
 Error lanyard_file_read_all_end(File &fh, void *buf, Status *status);
+// Reads at an offset.
 Error lanyard_file_read_at(File &fh, int64_t offset, void *buf, int64_t count, Datatype &datatype, Status *status);
+// Reads at offsets; collective.
 Error lanyard_file_read_at_all(File &fh, int64_t offset, void *buf, int64_t count, Datatype &datatype,
     Status *status);
+// Begins MPI_File_read_at_all.
 Error lanyard_file_read_at_all_begin(File &fh, int64_t offset, void *buf, int64_t count, Datatype &datatype);
+// Ends MPI_File_read_at_all.
 Error lanyard_file_read_at_all_end(File &fh, void *buf, Status *status);
+// Reads at the shared file pointer in order of ranks; collective.
 Error lanyard_file_read_ordered(File &fh, void *buf, int64_t count, Datatype &datatype, Status *status);
+// Begins MPI_File_read_ordered.
 Error lanyard_file_read_ordered_begin(File &fh, void *buf, int64_t count, Datatype &datatype);
+// Ends MPI_File_read_ordered.
 Error lanyard_file_read_ordered_end(File &fh, void *buf, Status *status);
+// Reads at the shared file pointer.
 Error lanyard_file_read_shared(File &fh, void *buf, int64_t count, Datatype &datatype, Status *status);
+// Moves the individual file pointer.
 Error lanyard_file_seek(File &fh, int64_t offset, int whence);
+// Moves the shared file pointer; collective.
 Error lanyard_file_seek_shared(File &fh, int64_t offset, int whence);
+// Sets or clears the atomic mode of a file; collective.
 Error lanyard_file_set_atomicity(File &fh, int flag);
+// Gives hints for a file; collective.
 Error lanyard_file_set_info(File &fh, Info *info);
+// Cuts or extends a file; collective.
 Error lanyard_file_set_size(File &fh, int64_t size);
+// Sets which part of a file this process sees; collective.
 Error lanyard_file_set_view(File &fh, int64_t disp, Datatype &etype, Datatype &filetype, const char *datarep,
     Info *info);
+// Makes what was written to a file permanent and visible; collective.
 Error lanyard_file_sync(File &fh);
+// Writes at the individual file pointer.
 Error lanyard_file_write(File &fh, const void *buf, int64_t count, Datatype &datatype, Status *status);
+// Writes at the individual file pointers; collective.
 Error lanyard_file_write_all(File &fh, const void *buf, int64_t count, Datatype &datatype, Status *status);
+// Begins MPI_File_write_all.
 Error lanyard_file_write_all_begin(File &fh, const void *buf, int64_t count, Datatype &datatype);
+// Ends MPI_File_write_all.
 Error lanyard_file_write_all_end(File &fh, const void *buf, Status *status);
+// Writes at an offset.
 Error lanyard_file_write_at(File &fh, int64_t offset, const void *buf, int64_t count, Datatype &datatype,
     Status *status);
+// Writes at offsets; collective.
 Error lanyard_file_write_at_all(File &fh, int64_t offset, const void *buf, int64_t count, Datatype &datatype,
     Status *status);
+// Begins MPI_File_write_at_all.
 Error lanyard_file_write_at_all_begin(File &fh, int64_t offset, const void *buf, int64_t count, Datatype &datatype);
+// Ends MPI_File_write_at_all.
 Error lanyard_file_write_at_all_end(File &fh, const void *buf, Status *status);
+// Writes at the shared file pointer in order of ranks; collective.
 Error lanyard_file_write_ordered(File &fh, const void *buf, int64_t count, Datatype &datatype, Status *status);
+// Begins MPI_File_write_ordered.
 Error lanyard_file_write_ordered_begin(File &fh, const void *buf, int64_t count, Datatype &datatype);
+// Ends MPI_File_write_ordered.
 Error lanyard_file_write_ordered_end(File &fh, const void *buf, Status *status);
+// Writes at the shared file pointer.
 Error lanyard_file_write_shared(File &fh, const void *buf, int64_t count, Datatype &datatype, Status *status);
+// Adds a data representation for files.
 Error lanyard_register_datarep(const char *datarep, Callback read_conversion_fn, Callback write_conversion_fn,
     Callback dtype_file_extent_fn, void *extra_state);
 
 // Neighbourhood collectives.
+// Gathers blocks of all neighbours; nonblocking.
 Error lanyard_ineighbor_allgather(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
     int64_t recvcount, Datatype &recvtype, Comm &comm, Request **request);
+// Gathers blocks of different lengths of all neighbours; nonblocking.
 Error lanyard_ineighbor_allgatherv(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
     Counts recvcounts, Counts displs, Datatype &recvtype, Comm &comm, Request **request);
+// Sends a block to each neighbour and receives one of each; nonblocking.
 Error lanyard_ineighbor_alltoall(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
     int64_t recvcount, Datatype &recvtype, Comm &comm, Request **request);
+// Sends blocks of different lengths to neighbours and receives one of each; nonblocking.
 Error lanyard_ineighbor_alltoallv(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype &sendtype,
     void *recvbuf, Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm, Request **request);
+// Sends blocks of different lengths and datatypes to neighbours and receives one of each; nonblocking.
 Error lanyard_ineighbor_alltoallw(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *const *sendtypes,
     void *recvbuf, Counts recvcounts, Counts rdispls, Datatype *const *recvtypes, Comm &comm, Request **request);
+// Gathers blocks of all neighbours.
 Error lanyard_neighbor_allgather(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
     int64_t recvcount, Datatype &recvtype, Comm &comm);
+// Gathers blocks of all neighbours; prepared, to be started many times.
 Error lanyard_neighbor_allgather_init(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
     int64_t recvcount, Datatype &recvtype, Comm &comm, Info *info, Request **request);
+// Gathers blocks of different lengths of all neighbours.
 Error lanyard_neighbor_allgatherv(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
     Counts recvcounts, Counts displs, Datatype &recvtype, Comm &comm);
+// Gathers blocks of different lengths of all neighbours; prepared, to be started many times.
 Error lanyard_neighbor_allgatherv_init(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
     Counts recvcounts, Counts displs, Datatype &recvtype, Comm &comm, Info *info, Request **request);
+// Sends a block to each neighbour and receives one of each.
 Error lanyard_neighbor_alltoall(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
     int64_t recvcount, Datatype &recvtype, Comm &comm);
+// Sends a block to each neighbour and receives one of each; prepared, to be started many times.
 Error lanyard_neighbor_alltoall_init(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
     int64_t recvcount, Datatype &recvtype, Comm &comm, Info *info, Request **request);
+// Sends blocks of different lengths to neighbours and receives one of each.
 Error lanyard_neighbor_alltoallv(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype &sendtype,
     void *recvbuf, Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm);
+// Sends blocks of different lengths to neighbours and receives one of each; prepared, to be started many times.
 Error lanyard_neighbor_alltoallv_init(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype &sendtype,
     void *recvbuf, Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm, Info *info, Request **request);
+// Sends blocks of different lengths and datatypes to neighbours and receives one of each.
 Error lanyard_neighbor_alltoallw(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *const *sendtypes,
     void *recvbuf, Counts recvcounts, Counts rdispls, Datatype *const *recvtypes, Comm &comm);
+// Sends blocks of different lengths and datatypes to neighbours and receives one of each; prepared, to be started many times.
 Error lanyard_neighbor_alltoallw_init(const void *sendbuf, Counts sendcounts, Counts sdispls,
     Datatype *const *sendtypes, void *recvbuf, Counts recvcounts, Counts rdispls, Datatype *const *recvtypes,
     Comm &comm, Info *info, Request **request);
 
 // One-sided communication.
+// Combines data with memory of the target.
 Error lanyard_accumulate(const void *origin_addr, int64_t origin_count, Datatype &origin_datatype, int target_rank,
     int64_t target_disp, int64_t target_count, Datatype &target_datatype, Op &op, Win &win);
+// Replaces one element of the target if it equals a value, and gives what it was.
 Error lanyard_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
     Datatype &datatype, int target_rank, int64_t target_disp, Win &win);
+// Combines one element with memory of the target and gives what it was.
 Error lanyard_fetch_and_op(const void *origin_addr, void *result_addr, Datatype &datatype, int target_rank,
     int64_t target_disp, Op &op, Win &win);
+// Reads memory of the target.
 Error lanyard_get(void *origin_addr, int64_t origin_count, Datatype &origin_datatype, int target_rank,
     int64_t target_disp, int64_t target_count, Datatype &target_datatype, Win &win);
+// Combines data with memory of the target and gives what it was.
 Error lanyard_get_accumulate(const void *origin_addr, int64_t origin_count, Datatype &origin_datatype,
     void *result_addr, int64_t result_count, Datatype &result_datatype, int target_rank, int64_t target_disp,
     int64_t target_count, Datatype &target_datatype, Op &op, Win &win);
+// Writes memory of the target.
 Error lanyard_put(const void *origin_addr, int64_t origin_count, Datatype &origin_datatype, int target_rank,
     int64_t target_disp, int64_t target_count, Datatype &target_datatype, Win &win);
+// Combines data with memory of the target; the request completes when the origin buffer is free.
 Error lanyard_raccumulate(const void *origin_addr, int64_t origin_count, Datatype &origin_datatype, int target_rank,
     int64_t target_disp, int64_t target_count, Datatype &target_datatype, Op &op, Win &win, Request **request);
+// Reads memory of the target; the request completes when the data have arrived.
 Error lanyard_rget(void *origin_addr, int64_t origin_count, Datatype &origin_datatype, int target_rank,
     int64_t target_disp, int64_t target_count, Datatype &target_datatype, Win &win, Request **request);
+// Combines data with memory of the target and gives what it was, with a request.
 Error lanyard_rget_accumulate(const void *origin_addr, int64_t origin_count, Datatype &origin_datatype,
     void *result_addr, int64_t result_count, Datatype &result_datatype, int target_rank, int64_t target_disp,
     int64_t target_count, Datatype &target_datatype, Op &op, Win &win, Request **request);
+// Writes memory of the target; the request completes when the origin buffer is free.
 Error lanyard_rput(const void *origin_addr, int64_t origin_count, Datatype &origin_datatype, int target_rank,
     int64_t target_disp, int64_t target_count, Datatype &target_datatype, Win &win, Request **request);
+// Makes a window over memory that the library allocates.
 Error lanyard_win_allocate(int64_t size, int64_t disp_unit, Info *info, Comm &comm, void **baseptr, Win **win);
+// Makes a window over memory that all its processes share.
 Error lanyard_win_allocate_shared(int64_t size, int64_t disp_unit, Info *info, Comm &comm, void **baseptr, Win **win);
+// Adds memory to a dynamic window.
 Error lanyard_win_attach(Win &win, void *base, int64_t size);
+// Ends an access epoch begun by MPI_Win_start.
 Error lanyard_win_complete(Win &win);
+// Makes a window over memory of the program.
 Error lanyard_win_create(void *base, int64_t size, int64_t disp_unit, Info *info, Comm &comm, Win **win);
+// Makes a window to which memory is attached later.
 Error lanyard_win_create_dynamic(Info *info, Comm &comm, Win **win);
+// Takes memory out of a dynamic window.
 Error lanyard_win_detach(Win &win, const void *base);
+// Separates the epochs of a window; collective.
 Error lanyard_win_fence(int assert, Win &win);
+// Completes all operations of this process on one target, at both sides.
 Error lanyard_win_flush(int rank, Win &win);
+// Completes all operations of this process on all targets, at both sides.
 Error lanyard_win_flush_all(Win &win);
+// Completes all operations of this process on one target, at this side.
 Error lanyard_win_flush_local(int rank, Win &win);
+// Completes all operations of this process on all targets, at this side.
 Error lanyard_win_flush_local_all(Win &win);
+// Frees a window; collective.
 Error lanyard_win_free(Win *&win);
+// Gives the group of a window.
 Error lanyard_win_get_group(Win &win, Group **group);
+// Gives the hints in use for a window.
 Error lanyard_win_get_info(Win &win, Info **info_used);
+// Gives the name of a window.
 Error lanyard_win_get_name(Win *win, char *win_name, int *resultlen);
+// Begins an access epoch to one target.
 Error lanyard_win_lock(int lock_type, int rank, int assert, Win &win);
+// Begins a shared access epoch to all targets.
 Error lanyard_win_lock_all(int assert, Win &win);
+// Begins an exposure epoch for a group of origins.
 Error lanyard_win_post(Group &group, int assert, Win &win);
+// Gives hints for a window.
 Error lanyard_win_set_info(Win &win, Info *info);
+// Names a window.
 Error lanyard_win_set_name(Win &win, const char *win_name);
+// Gives where the memory of a process in a shared window lies.
 Error lanyard_win_shared_query(Win &win, int rank, int64_t *size, int64_t *disp_unit, void **baseptr);
+// Begins an access epoch to a group of targets.
 Error lanyard_win_start(Group &group, int assert, Win &win);
+// Makes memory and the window agree.
 Error lanyard_win_sync(Win &win);
+// Tells whether an exposure epoch has ended.
 Error lanyard_win_test(Win &win, int *flag);
+// Ends an access epoch to one target.
 Error lanyard_win_unlock(int rank, Win &win);
+// Ends an access epoch to all targets.
 Error lanyard_win_unlock_all(Win &win);
+// Waits for the end of an exposure epoch begun by MPI_Win_post.
 Error lanyard_win_wait(Win &win);
 
 // Reduction operations.
+// Tells whether an operation is commutative.
 Error lanyard_op_commutative(Op &op, int *commute);
+// Makes a reduction operation of a function.
 Error lanyard_op_create(Callback user_fn, int commute, Op **op);
+// Frees a reduction operation once nothing uses it.
 Error lanyard_op_free(Op *&op);
 
 // Partitioned communication.
+// Tells whether a partition has arrived.
 Error lanyard_parrived(Request *request, int partition, int *flag);
+// Says that a partition may be sent.
 Error lanyard_pready(int partition, Request &request);
+// Says that listed partitions may be sent.
 Error lanyard_pready_list(int length, const int *array_of_partitions, Request &request);
+// Says that a range of partitions may be sent.
 Error lanyard_pready_range(int partition_low, int partition_high, Request &request);
+// Prepares a receive in partitions.
 Error lanyard_precv_init(void *buf, int partitions, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
     Info *info, Request **request);
+// Prepares a send in partitions.
 Error lanyard_psend_init(const void *buf, int partitions, int64_t count, Datatype &datatype, int dest, int tag,
     Comm &comm, Info *info, Request **request);
 
 // Point-to-point communication.
+// Sends a message through the attached buffer.
 Error lanyard_bsend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm);
+// Prepares a buffered send that can be started many times.
 Error lanyard_bsend_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
     Request **request);
+// Gives the process a buffer for buffered sends.
 Error lanyard_buffer_attach(void *buffer, int64_t size);
+// Takes the buffer of the process back, once its messages are sent.
 Error lanyard_buffer_detach(void **buffer_addr, int64_t *size);
+// Waits until the messages in the buffer of the process are sent.
 Error lanyard_buffer_flush();
+// Tells by a request when the messages in the buffer of the process are sent.
 Error lanyard_buffer_iflush(Request **request);
+// Gives a communicator a buffer for buffered sends.
 Error lanyard_comm_attach_buffer(Comm &comm, void *buffer, int64_t size);
+// Takes the buffer of a communicator back, once its messages are sent.
 Error lanyard_comm_detach_buffer(Comm &comm, void **buffer_addr, int64_t *size);
+// Waits until the messages in the buffer of a communicator are sent.
 Error lanyard_comm_flush_buffer(Comm &comm);
+// Tells by a request when the messages in the buffer of a communicator are sent.
 Error lanyard_comm_iflush_buffer(Comm &comm, Request **request);
+// Sends a message through the attached buffer, nonblocking.
 Error lanyard_ibsend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
     Request **request);
+// Tells whether a message is there and takes it out of matching.
 Error lanyard_improbe(int source, int tag, Comm &comm, int *flag, Message **message, Status *status);
+// Receives a probed message, nonblocking.
 Error lanyard_imrecv(void *buf, int64_t count, Datatype &datatype, Message *&message, Request **request);
+// Tells whether a message is there.
 Error lanyard_iprobe(int source, int tag, Comm &comm, int *flag, Status *status);
+// Receives a message, nonblocking.
 Error lanyard_irecv(void *buf, int64_t count, Datatype &datatype, int source, int tag, Comm &comm, Request **request);
+// Sends a message whose receive is posted, nonblocking.
 Error lanyard_irsend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
     Request **request);
+// Sends a message, nonblocking.
 Error lanyard_isend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
     Request **request);
+// Sends one message and receives another, nonblocking.
 Error lanyard_isendrecv(const void *sendbuf, int64_t sendcount, Datatype &sendtype, int dest, int sendtag,
     void *recvbuf, int64_t recvcount, Datatype &recvtype, int source, int recvtag, Comm &comm, Request **request);
+// Sends a buffer and receives into it, nonblocking.
 Error lanyard_isendrecv_replace(void *buf, int64_t count, Datatype &datatype, int dest, int sendtag, int source,
     int recvtag, Comm &comm, Request **request);
+// Sends a message, nonblocking, and completes once it is matched.
 Error lanyard_issend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
     Request **request);
+// Waits for a message and takes it out of matching.
 Error lanyard_mprobe(int source, int tag, Comm &comm, Message **message, Status *status);
+// Receives a probed message.
 Error lanyard_mrecv(void *buf, int64_t count, Datatype &datatype, Message *&message, Status *status);
+// Waits for a message.
 Error lanyard_probe(int source, int tag, Comm &comm, Status *status);
+// Receives a message.
 Error lanyard_recv(void *buf, int64_t count, Datatype &datatype, int source, int tag, Comm &comm, Status *status);
+// Prepares a receive that can be started many times.
 Error lanyard_recv_init(void *buf, int64_t count, Datatype &datatype, int source, int tag, Comm &comm,
     Request **request);
+// Sends a message whose receive is posted.
 Error lanyard_rsend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm);
+// Prepares a ready send that can be started many times.
 Error lanyard_rsend_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
     Request **request);
+// Sends a message.
 Error lanyard_send(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm);
+// Prepares a send that can be started many times.
 Error lanyard_send_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
     Request **request);
+// Sends one message and receives another.
 Error lanyard_sendrecv(const void *sendbuf, int64_t sendcount, Datatype &sendtype, int dest, int sendtag,
     void *recvbuf, int64_t recvcount, Datatype &recvtype, int source, int recvtag, Comm &comm, Status *status);
+// Sends a buffer and receives into it.
 Error lanyard_sendrecv_replace(void *buf, int64_t count, Datatype &datatype, int dest, int sendtag, int source,
     int recvtag, Comm &comm, Status *status);
+// Gives a session a buffer for buffered sends.
 Error lanyard_session_attach_buffer(Session &session, void *buffer, int64_t size);
+// Takes the buffer of a session back, once its messages are sent.
 Error lanyard_session_detach_buffer(Session &session, void **buffer_addr, int64_t *size);
+// Waits until the messages in the buffer of a session are sent.
 Error lanyard_session_flush_buffer(Session &session);
+// Tells by a request when the messages in the buffer of a session are sent.
 Error lanyard_session_iflush_buffer(Session &session, Request **request);
+// Sends a message and waits until it is matched.
 Error lanyard_ssend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm);
+// Prepares a synchronous send that can be started many times.
 Error lanyard_ssend_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
     Request **request);
 
 // Profiling control.
+// Tells profiling tools what to do; ignored by the library.
 Error lanyard_pcontrol(int level);
 
 // Requests and statuses.
+// Asks for an operation not to happen; it completes either way.
 Error lanyard_cancel(Request &request);
+// Gives how many elements of a datatype were received.
 Error lanyard_get_count(const Status &status, Datatype &datatype, int64_t *count);
+// Gives how many basic elements were received.
 Error lanyard_get_elements(const Status &status, Datatype &datatype, int64_t *count);
+// Completes a generalised request.
 Error lanyard_grequest_complete(Request &request);
+// Makes a request that the program itself completes.
 Error lanyard_grequest_start(Callback query_fn, Callback free_fn, Callback cancel_fn, void *extra_state,
     Request **request);
+// Gives up a request; its operation still completes.
 Error lanyard_request_free(Request *&request);
+// Tells whether a request is complete, and leaves it.
 Error lanyard_request_get_status(Request *request, int *flag, Status *status);
+// Tells whether all requests are complete, and leaves them.
 Error lanyard_request_get_status_all(int count, Request *const *array_of_requests, int *flag,
     Status *array_of_statuses);
+// Tells whether one of the requests is complete, and leaves them.
 Error lanyard_request_get_status_any(int count, Request *const *array_of_requests, int *indx, int *flag,
     Status *status);
+// Tells which requests are complete, and leaves them.
 Error lanyard_request_get_status_some(int incount, Request *const *array_of_requests, int *outcount,
     int *array_of_indices, Status *array_of_statuses);
+// Starts a persistent request.
 Error lanyard_start(Request *&request);
+// Starts persistent requests.
 Error lanyard_startall(int count, Request **array_of_requests);
+// Gives the error in a status.
 Error lanyard_status_get_error(const Status &status, int *err);
+// Gives the source in a status.
 Error lanyard_status_get_source(const Status &status, int *source);
+// Gives the tag in a status.
 Error lanyard_status_get_tag(const Status &status, int *tag);
+// Sets what MPI_Test_cancelled says of a status.
 Error lanyard_status_set_cancelled(Status &status, int flag);
+// Sets what MPI_Get_elements says of a status.
 Error lanyard_status_set_elements(Status &status, Datatype &datatype, int64_t count);
+// Sets the error in a status.
 Error lanyard_status_set_error(Status &status, int err);
+// Sets the source in a status.
 Error lanyard_status_set_source(Status &status, int source);
+// Sets the tag in a status.
 Error lanyard_status_set_tag(Status &status, int tag);
+// Tells whether a request is complete, and ends it.
 Error lanyard_test(Request *&request, int *flag, Status *status);
+// Tells whether an operation was cancelled.
 Error lanyard_test_cancelled(const Status &status, int *flag);
+// Tells whether all requests are complete, and ends them.
 Error lanyard_testall(int count, Request **array_of_requests, int *flag, Status *array_of_statuses);
+// Tells whether one of the requests is complete, and ends it.
 Error lanyard_testany(int count, Request **array_of_requests, int *indx, int *flag, Status *status);
+// Tells which requests are complete, and ends them.
 Error lanyard_testsome(int incount, Request **array_of_requests, int *outcount, int *array_of_indices,
     Status *array_of_statuses);
+// Waits for a request and ends it.
 Error lanyard_wait(Request *&request, Status *status);
+// Waits for all requests and ends them.
 Error lanyard_waitall(int count, Request **array_of_requests, Status *array_of_statuses);
+// Waits for one of the requests and ends it.
 Error lanyard_waitany(int count, Request **array_of_requests, int *indx, Status *status);
+// Waits for at least one request and ends those complete.
 Error lanyard_waitsome(int incount, Request **array_of_requests, int *outcount, int *array_of_indices,
     Status *array_of_statuses);
 
 // Sessions.
+// Ends a session.
 Error lanyard_session_finalize(Session *&session);
+// Gives the hints in use for a session.
 Error lanyard_session_get_info(Session &session, Info **info_used);
+// Gives the name of a process set.
 Error lanyard_session_get_nth_pset(Session &session, Info *info, int n, int *pset_len, char *pset_name);
+// Gives the number of process sets.
 Error lanyard_session_get_num_psets(Session &session, Info *info, int *npset_names);
+// Gives facts about a process set.
 Error lanyard_session_get_pset_info(Session &session, const char *pset_name, Info **info);
+// Begins a session.
 Error lanyard_session_init(Info *info, Errhandler &errhandler, Session **session);
 
 // Process creation and connection.
+// Closes a port.
 Error lanyard_close_port(const char *port_name);
+// Waits for a connection from another program.
 Error lanyard_comm_accept(const char *port_name, Info *info, int root, Comm &comm, Comm **newcomm);
+// Connects to a program that accepts.
 Error lanyard_comm_connect(const char *port_name, Info *info, int root, Comm &comm, Comm **newcomm);
+// Waits for all communication and frees the communicator; collective.
 Error lanyard_comm_disconnect(Comm *&comm);
+// Gives the intercommunicator to the processes that started this one.
 Error lanyard_comm_get_parent(Comm **parent);
+// Makes an intercommunicator of two processes that share a socket.
 Error lanyard_comm_join(int fd, Comm **intercomm);
+// Starts processes of one program.
 Error lanyard_comm_spawn(const char *command, char **argv, int maxprocs, Info *info, int root, Comm &comm,
     Comm **intercomm, int *array_of_errcodes);
+// Starts processes of several programs.
 Error lanyard_comm_spawn_multiple(int count, char **array_of_commands, char ***array_of_argv,
     const int *array_of_maxprocs, Info *const *array_of_info, int root, Comm &comm, Comm **intercomm,
     int *array_of_errcodes);
+// Gives the port under a published name.
 Error lanyard_lookup_name(const char *service_name, Info *info, char *port_name);
+// Opens a port to which others can connect.
 Error lanyard_open_port(Info *info, char *port_name);
+// Publishes a port under a name.
 Error lanyard_publish_name(const char *service_name, Info *info, const char *port_name);
+// Takes a published name back.
 Error lanyard_unpublish_name(const char *service_name, Info *info, const char *port_name);
 
 // Starting and finishing.
+// Ends all processes of the communicator, in practice the job, with an exit code.
 Error lanyard_abort(Comm &comm, int errorcode);
+// Ends the use of MPI by this process; collective.
 Error lanyard_finalize();
+// Tells whether MPI_Finalize has completed.
 Error lanyard_finalized(int *flag);
+// Starts the use of MPI.
 Error lanyard_init(int *argc, char ***argv);
+// Starts the use of MPI and asks for a level of thread support.
 Error lanyard_init_thread(int *argc, char ***argv, int required, int *provided);
+// Tells whether MPI_Init or MPI_Init_thread has been called.
 Error lanyard_initialized(int *flag);
+// Tells whether this thread initialised MPI.
 Error lanyard_is_thread_main(int *flag);
+// Gives the level of thread support.
 Error lanyard_query_thread(int *provided);
 
 // The tool information interface.
+// Gives a number that changes when categories do.
 Error lanyard_t_category_changed(int *update_number);
+// Gives the categories in a category.
 Error lanyard_t_category_get_categories(int cat_index, int len, int *indices);
+// Gives the control variables in a category.
 Error lanyard_t_category_get_cvars(int cat_index, int len, int *indices);
+// Gives the events in a category.
 Error lanyard_t_category_get_events(int cat_index, int len, int *indices);
+// Gives the index of the category with a name.
 Error lanyard_t_category_get_index(const char *name, int *cat_index);
+// Describes a category.
 Error lanyard_t_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len, int *num_cvars,
     int *num_pvars, int *num_categories);
+// Gives the number of categories.
 Error lanyard_t_category_get_num(int *num_cat);
+// Gives the number of events in a category.
 Error lanyard_t_category_get_num_events(int cat_index, int *num_events);
+// Gives the performance variables in a category.
 Error lanyard_t_category_get_pvars(int cat_index, int len, int *indices);
+// Gives the index of the control variable with a name.
 Error lanyard_t_cvar_get_index(const char *name, int *cvar_index);
+// Describes a control variable.
 Error lanyard_t_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, Datatype **datatype,
     ToolEnum **enumtype, char *desc, int *desc_len, int *bind, int *scope);
+// Gives the number of control variables.
 Error lanyard_t_cvar_get_num(int *num_cvar);
+// Makes a handle for a control variable.
 Error lanyard_t_cvar_handle_alloc(int cvar_index, void *obj_handle, CvarHandle **handle, int *count);
+// Frees a handle for a control variable.
 Error lanyard_t_cvar_handle_free(CvarHandle **handle);
+// Reads a control variable.
 Error lanyard_t_cvar_read(CvarHandle *handle, void *buf);
+// Sets a control variable.
 Error lanyard_t_cvar_write(CvarHandle *handle, const void *buf);
+// Describes an enumeration.
 Error lanyard_t_enum_get_info(ToolEnum *enumtype, int *num, char *name, int *name_len);
+// Describes one value of an enumeration.
 Error lanyard_t_enum_get_item(ToolEnum *enumtype, int indx, int *value, char *name, int *name_len);
+// Gives the hints in use for a callback.
 Error lanyard_t_event_callback_get_info(EventRegistration *event_registration, int cb_safety, Info **info_used);
+// Gives hints for a callback.
 Error lanyard_t_event_callback_set_info(EventRegistration *event_registration, int cb_safety, Info *info);
+// Copies the data of an event.
 Error lanyard_t_event_copy(EventInstance *event_instance, void **buffer);
+// Gives the index of the event with a name.
 Error lanyard_t_event_get_index(const char *name, int *event_index);
+// Describes an event.
 Error lanyard_t_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
     Datatype **array_of_datatypes, int64_t *array_of_displacements, int *num_elements, ToolEnum **enumtype,
     Info **info, char *desc, int *desc_len, int *bind);
+// Gives the number of events.
 Error lanyard_t_event_get_num(int *num_events);
+// Gives the source of an event.
 Error lanyard_t_event_get_source(EventInstance *event_instance, int *source_index);
+// Gives when an event was observed.
 Error lanyard_t_event_get_timestamp(EventInstance *event_instance, int64_t *event_timestamp);
+// Makes a registration for an event.
 Error lanyard_t_event_handle_alloc(int event_index, void *obj_handle, Info *info,
     EventRegistration **event_registration);
+// Frees a registration for an event.
 Error lanyard_t_event_handle_free(EventRegistration *event_registration, void *user_data, Callback free_cb_function);
+// Gives the hints in use for a registration.
 Error lanyard_t_event_handle_get_info(EventRegistration *event_registration, Info **info_used);
+// Gives hints for a registration.
 Error lanyard_t_event_handle_set_info(EventRegistration *event_registration, Info *info);
+// Reads one element of an event.
 Error lanyard_t_event_read(EventInstance *event_instance, int element_index, void **buffer);
+// Sets the function called when an event happens.
 Error lanyard_t_event_register_callback(EventRegistration *event_registration, int cb_safety, Info *info,
     void *user_data, Callback event_cb_function);
+// Sets the function called when events were lost.
 Error lanyard_t_event_set_dropped_handler(EventRegistration *event_registration, Callback dropped_cb_function);
+// Ends the use of the tool information interface.
 Error lanyard_t_finalize();
+// Starts the use of the tool information interface.
 Error lanyard_t_init_thread(int required, int *provided);
+// Gives the index of the performance variable with a name.
 Error lanyard_t_pvar_get_index(const char *name, int var_class, int *pvar_index);
+// Describes a performance variable.
 Error lanyard_t_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
     Datatype **datatype, ToolEnum **enumtype, char *desc, int *desc_len, int *bind, int *readonly, int *continuous,
     int *atomic);
+// Gives the number of performance variables.
 Error lanyard_t_pvar_get_num(int *num_pvar);
+// Makes a handle for a performance variable.
 Error lanyard_t_pvar_handle_alloc(PvarSession *session, int pvar_index, void *obj_handle, PvarHandle **handle,
     int *count);
+// Frees a handle for a performance variable.
 Error lanyard_t_pvar_handle_free(PvarSession *session, PvarHandle **handle);
+// Reads a performance variable.
 Error lanyard_t_pvar_read(PvarSession *session, PvarHandle *handle, void *buf);
+// Reads a performance variable and resets it.
 Error lanyard_t_pvar_readreset(PvarSession *session, PvarHandle *handle, void *buf);
+// Resets a performance variable.
 Error lanyard_t_pvar_reset(PvarSession *session, PvarHandle *handle);
+// Makes a session of performance variables.
 Error lanyard_t_pvar_session_create(PvarSession **session);
+// Frees a session of performance variables.
 Error lanyard_t_pvar_session_free(PvarSession **session);
+// Starts a performance variable.
 Error lanyard_t_pvar_start(PvarSession *session, PvarHandle *handle);
+// Stops a performance variable.
 Error lanyard_t_pvar_stop(PvarSession *session, PvarHandle *handle);
+// Sets a performance variable.
 Error lanyard_t_pvar_write(PvarSession *session, PvarHandle *handle, const void *buf);
+// Describes a source of events.
 Error lanyard_t_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len, int *ordering,
     int64_t *ticks_per_second, int64_t *max_ticks, Info **info);
+// Gives the number of sources of events.
 Error lanyard_t_source_get_num(int *num_sources);
+// Gives the time at a source of events.
 Error lanyard_t_source_get_timestamp(int source_index, int64_t *timestamp);
 
 // Virtual topologies.
+// Gives the coordinates of a rank.
 Error lanyard_cart_coords(Comm &comm, int rank, int maxdims, int *coords);
+// Makes a communicator with a Cartesian topology.
 Error lanyard_cart_create(Comm &comm_old, int ndims, const int *dims, const int *periods, int reorder,
     Comm **comm_cart);
+// Gives dimensions, periods and own coordinates.
 Error lanyard_cart_get(Comm &comm, int maxdims, int *dims, int *periods, int *coords);
+// Gives a suitable rank for this process in a Cartesian topology.
 Error lanyard_cart_map(Comm &comm, int ndims, const int *dims, const int *periods, int *newrank);
+// Gives the rank at coordinates.
 Error lanyard_cart_rank(Comm &comm, const int *coords, int *rank);
+// Gives the neighbours at a distance along a dimension.
 Error lanyard_cart_shift(Comm &comm, int direction, int disp, int *rank_source, int *rank_dest);
+// Makes communicators of lower-dimensional parts.
 Error lanyard_cart_sub(Comm &comm, const int *remain_dims, Comm **newcomm);
+// Gives the number of dimensions.
 Error lanyard_cartdim_get(Comm &comm, int *ndims);
+// Divides processes over dimensions.
 Error lanyard_dims_create(int nnodes, int ndims, int *dims);
+// Makes a communicator with a graph topology; each rank names any edges.
 Error lanyard_dist_graph_create(Comm &comm_old, int n, const int *sources, const int *degrees, const int *destinations,
     const int *weights, Info *info, int reorder, Comm **comm_dist_graph);
+// Makes a communicator with a graph topology; each rank names its own edges.
 Error lanyard_dist_graph_create_adjacent(Comm &comm_old, int indegree, const int *sources, const int *sourceweights,
     int outdegree, const int *destinations, const int *destweights, Info *info, int reorder, Comm **comm_dist_graph);
+// Gives the neighbours of this process and their weights.
 Error lanyard_dist_graph_neighbors(Comm &comm, int maxindegree, int *sources, int *sourceweights, int maxoutdegree,
     int *destinations, int *destweights);
+// Gives how many neighbours this process has.
 Error lanyard_dist_graph_neighbors_count(Comm &comm, int *indegree, int *outdegree, int *weighted);
+// Makes a communicator with a graph topology; each rank names all edges.
 Error lanyard_graph_create(Comm &comm_old, int nnodes, const int *indx, const int *edges, int reorder,
     Comm **comm_graph);
+// Gives the edges of a graph topology.
 Error lanyard_graph_get(Comm &comm, int maxindex, int maxedges, int *indx, int *edges);
+// Gives a suitable rank for this process in a graph topology.
 Error lanyard_graph_map(Comm &comm, int nnodes, const int *indx, const int *edges, int *newrank);
+// Gives the neighbours of a rank.
 Error lanyard_graph_neighbors(Comm &comm, int rank, int maxneighbors, int *neighbors);
+// Gives how many neighbours a rank has.
 Error lanyard_graph_neighbors_count(Comm &comm, int rank, int *nneighbors);
+// Gives the numbers of nodes and edges.
 Error lanyard_graphdims_get(Comm &comm, int *nnodes, int *nedges);
+// Gives the kind of topology of a communicator.
 Error lanyard_topo_test(Comm &comm, int *status);
 
 }  // extern "C"
