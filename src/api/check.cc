@@ -44,9 +44,12 @@ std::string ranks_of(const Comm &comm) {
 
 Error not_active(ProcessState state) {
     switch (state) {
-    case ProcessState::before: return {ErrorClass::other, "MPI is not initialised; call MPI_Init, MPI_Init_thread or MPI_Session_init first"};
-    case ProcessState::finalized: return {ErrorClass::other, "MPI is finalised; nothing but queries of its state may be called now"};
-    case ProcessState::forked: return {ErrorClass::other, "this process was made by fork() and is not part of the MPI job; only its parent may call MPI"};
+    case ProcessState::before:
+        return {ErrorClass::other, "MPI is not initialised; call MPI_Init, MPI_Init_thread or MPI_Session_init first"};
+    case ProcessState::finalized:
+        return {ErrorClass::other, "MPI is finalised; nothing but queries of its state may be called now"};
+    case ProcessState::forked:
+        return {ErrorClass::other, "this process was made by fork() and is not part of the MPI job; only its parent may call MPI"};
     case ProcessState::active: break;
     }
     return {};
