@@ -33,6 +33,10 @@ struct Bounds {
     }
 };
 
+Error out_of_datatypes() {
+    return Error(ErrorClass::no_mem, "no memory for another datatype; free datatypes that are no longer used");
+}
+
 bool representable(Wide value) {
     constexpr Wide limit = Wide{1} << 62;
     return value > -limit && value < limit;
@@ -180,7 +184,7 @@ Integers listed(std::initializer_list<int64_t> head, const Integers &tail, const
 
 Error assemble(std::shared_ptr<const TypeDefinition> definition, Datatype **made) {
     Datatype *datatype = datatype_pool().create();
-    if (!datatype) return Error(ErrorClass::no_mem, "no memory for another datatype; free datatypes that are no longer used");
+    if (!datatype) return out_of_datatypes();
     Error error = summarize(*definition, *datatype);
     if (error) {
         release(*datatype);
@@ -283,6 +287,28 @@ Error make_dup(Datatype &old, Datatype **made) {
     if (Error error = assemble(defined(abi::combiner_dup, old), made)) return error;
     (*made)->committed = old.committed;
     (*made)->supported = old.supported;
+    return {};
+}
+
+Error make_copy(const Datatype &old, Datatype **made) {
+    Datatype *copy = datatype_pool().create();
+    if (!copy) return out_of_datatypes();
+    copy->size = old.size;
+    copy->lower_bound = old.lower_bound;
+    copy->extent = old.extent;
+    copy->true_lower_bound = old.true_lower_bound;
+    copy->true_extent = old.true_extent;
+    copy->elements = old.elements;
+    copy->alignment = old.alignment;
+    copy->contiguous = old.contiguous;
+    copy->explicit_bounds = old.explicit_bounds;
+    copy->committed = old.committed;
+    copy->large_counts = old.large_counts;
+    copy->supported = old.supported;
+    copy->origin = old.origin;
+    copy->layout = old.layout;
+    copy->definition = old.definition;
+    *made = copy;
     return {};
 }
 

@@ -26,6 +26,8 @@ Error make_struct(Integers blocklengths, Integers displacements, const std::vect
 Error make_resized(Datatype &old, int64_t lower_bound, int64_t extent, Datatype **made);
 // A duplicate is committed when the original is.
 Error make_dup(Datatype &old, Datatype **made);
+// Another handle's worth of the same datatype, definition included, without its attributes.
+Error make_copy(const Datatype &old, Datatype **made);
 
 // Part of an array; `order` is abi::order_c or abi::order_fortran.
 Error make_subarray(Integers sizes, Integers subsizes, Integers starts, int order, Datatype &old, Datatype **made);

@@ -32,6 +32,7 @@ struct Datatype : Object {
     bool contiguous = false;       // `count` elements are one run of count * size bytes beginning at the buffer's address
     bool explicit_bounds = false;  // bounds were set by MPI_Type_create_resized, here or inside (they then rule alone)
     bool committed = false;
+    bool large_counts = false;  // made by a large-count constructor; MPI_Type_get_contents tells counts apart then
     bool supported = true;  // an optional type that this build does not have is false: MPI_Type_size gives MPI_UNDEFINED
     const predefined::Type *basic = nullptr;  // of a predefined type: its elements, what reductions it allows
     int64_t origin = 0;                       // where the first byte of the packed stream lies, from the element's address

@@ -43,4 +43,26 @@ TypeBlock TypeDefinition::block(int64_t index) const {
     return {0, 1, old};  // dup, resized
 }
 
+TypeContents contents_of(const Datatype &datatype) {
+    const TypeDefinition &definition = *datatype.definition;
+    const std::vector<int64_t> &all = definition.integers;
+    if (!datatype.large_counts) return {all, definition.addresses, {}};
+    auto part = [&](size_t from, size_t to) { return std::vector<int64_t>(all.begin() + static_cast<long>(from), all.begin() + static_cast<long>(to)); };
+    TypeContents contents;
+    if (definition.combiner == abi::combiner_subarray) {  // dimensions, sizes, part sizes and starts, order
+        contents.integers = {all.front(), all.back()};
+        contents.large_counts = part(1, all.size() - 1);
+    } else if (definition.combiner == abi::combiner_darray) {  // processes, rank, dimensions, sizes, the rest
+        size_t dimensions = static_cast<size_t>(all[2]);
+        contents.integers = part(0, 3);
+        std::vector<int64_t> rest = part(3 + dimensions, all.size());
+        contents.integers.insert(contents.integers.end(), rest.begin(), rest.end());
+        contents.large_counts = part(3, 3 + dimensions);
+    } else {
+        contents.large_counts = all;
+        contents.large_counts.insert(contents.large_counts.end(), definition.addresses.begin(), definition.addresses.end());
+    }
+    return contents;
+}
+
 }  // namespace lanyard

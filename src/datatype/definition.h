@@ -40,4 +40,10 @@ struct TypeDefinition {
     }
 };
 
+// The arguments that made a derived datatype, as MPI_Type_get_contents sorts them (MPI-5.0 section 5.1.13).
+struct TypeContents {
+    std::vector<int64_t> integers, addresses, large_counts;
+};
+TypeContents contents_of(const Datatype &datatype);
+
 }  // namespace lanyard

@@ -1,0 +1,48 @@
+// The typed functions of reduction operations (MPI-5.0 section 6.9). Any thread.
+#include "datatype/op.h"
+
+#include "api/door.h"
+#include "api/generated/core.h"
+#include "api/types.h"
+
+namespace lanyard {
+
+namespace {
+
+void call_through_door(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype) {
+    op.door->call_op(op.function, op.large_count, in, inout, count, const_cast<Datatype *>(&datatype));
+}
+
+}  // namespace
+
+Error lanyard_op_create(Callback user_fn, int commute, Op **op) {
+    Op *made = op_pool().create();
+    if (!made) return Error(ErrorClass::no_mem, "no memory for another operation; free operations that are no longer used");
+    made->commutative = commute != 0;
+    made->function = user_fn.function;
+    made->large_count = user_fn.large_count;
+    made->door = user_fn.door;
+    made->call = call_through_door;
+    *op = made;
+    return {};
+}
+
+Error lanyard_op_free(Op *&op) {
+    if (op->predefined()) return Error(ErrorClass::op, "a predefined operation cannot be freed");
+    release(*op);
+    op = nullptr;
+    return {};
+}
+
+Error lanyard_op_commutative(Op &op, int *commute) {
+    *commute = op.commutative;
+    return {};
+}
+
+Error lanyard_reduce_local(const void *inbuf, void *inoutbuf, int64_t count, Datatype &datatype, Op &op) {
+    if (Error error = check_op(op, datatype)) return error;
+    reduce(op, inbuf, inoutbuf, count, datatype);
+    return {};
+}
+
+}  // namespace lanyard
