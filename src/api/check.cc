@@ -5,8 +5,6 @@
 
 #include "api/call.h"
 
-std::atomic<lanyard::ProcessState> lanyard_process_state{lanyard::ProcessState::before};
-
 namespace lanyard::complaint {
 
 namespace {
