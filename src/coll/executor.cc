@@ -104,10 +104,8 @@ bool Collective::prepare() {
     return true;
 }
 
-void Collective::start(Team &team, std::byte *send, std::byte *receive) {
+void Collective::start(Team &team) {
     team_ = &team;
-    send_ = send;
-    receive_ = receive;
     tag_ = tag_of(team.sequence++);
     completion.reset();
     exchanges_.resize(schedule.exchanges().size());
@@ -159,19 +157,26 @@ void Collective::run(StepId id) {
 
 void Collective::launch(StepId id) {
     const Step &step = schedule.steps()[id];
+    int32_t tag = tag_ | (step.label & ((1 << label_bits) - 1));
+    uint32_t peer = team_->peers[step.peer];
+    // Most short messages leave at once and need no transfer.
+    if (step.kind == StepKind::send && executor_.messenger_.send_now(peer, {team_->context, team_->index, tag}, buffer(step.from)))
+        return done(id);
     Flight &flight = flights_[step.number];
     flight.collective = this;
     flight.step = id;
     flight.completion.reset();
     flight.completion.then = arrived;
+    flight.completion.context = &flight;
     flight.context = team_->context;
-    flight.tag = tag_ | (step.label & ((1 << label_bits) - 1));
-    flight.peer = team_->peers[step.peer];
+    flight.tag = tag;
+    flight.peer = peer;
     flight.mode = SendMode::standard;
     flight.error = {};
     if (step.kind == StepKind::send) {
         flight.buffer = buffer(step.from);
         flight.rank = team_->index;
+        flight.destination = step.peer;
         executor_.messenger_.send(flight);
     } else {
         flight.buffer = buffer(step.to);
@@ -198,8 +203,7 @@ void Collective::done(StepId id) {
 
 // A message has come or gone. Called by the messenger, maybe from inside launch().
 void Collective::arrived(Completion &completion) {
-    static const size_t offset = reinterpret_cast<size_t>(&(reinterpret_cast<Flight *>(4096)->completion)) - 4096;
-    Flight &flight = *reinterpret_cast<Flight *>(reinterpret_cast<std::byte *>(&completion) - offset);
+    Flight &flight = *static_cast<Flight *>(completion.context);
     Collective &self = *flight.collective;
     self.keep(flight.error);
     self.done(flight.step);
@@ -238,10 +242,6 @@ void Executor::give_back(Collective *collective) {
     collective->error = {};
     collective->next_spare_ = spare_;
     spare_ = collective;
-}
-
-void Executor::start(Collective &collective, Team &team, const void *send, void *receive) {
-    collective.start(team, const_cast<std::byte *>(static_cast<const std::byte *>(send)), static_cast<std::byte *>(receive));
 }
 
 Error Executor::finish(Collective *collective) {

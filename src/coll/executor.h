@@ -26,6 +26,12 @@ public:
     Completion completion;
     Error error;  // valid once complete
 
+    // What the spaces of the schedule's blocks mean.
+    void use(const void *send, void *receive) {
+        send_ = const_cast<std::byte *>(static_cast<const std::byte *>(send));
+        receive_ = static_cast<std::byte *>(receive);
+    }
+
     explicit Collective(Executor &executor);
     ~Collective();
     Collective(const Collective &) = delete;
@@ -38,7 +44,7 @@ private:
         StepId step = no_step;
     };
 
-    void start(Team &team, std::byte *send, std::byte *receive);
+    void start(Team &team);
     bool prepare();
     void drain();
     void run(StepId id);
@@ -84,10 +90,9 @@ public:
     // One with an empty schedule; give it back when it is complete and its error has been taken.
     Collective *take();
     void give_back(Collective *collective);
-    // Starts what has been written into the schedule as the next collective of the team. `send` and `receive` are what
-    // the spaces of blocks mean. They, the datatypes, the operation and the team must live until completion.
-    // The same schedule may be started again after completion (persistent operations).
-    void start(Collective &collective, Team &team, const void *send, void *receive);
+    // Starts what has been written into the schedule as the next collective of the team. Buffers, datatypes, operation and
+    // team must live until completion. The same schedule may be started again after it (persistent operations).
+    void start(Collective &collective, Team &team) { collective.start(team); }
     // Waits for a started one, gives it back and returns its error.
     Error finish(Collective *collective);
 
