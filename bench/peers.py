@@ -142,6 +142,17 @@ def find(keys, prefix, cache):
     return found
 
 
+def with_crowded_settings(libraries):
+    """The libraries, and those of them that have a setting meant for more ranks than processors once more with it."""
+    more = {}
+    for key, library in libraries.items():
+        more[key] = library
+        if key == "impi":
+            more["impi-wait"] = Library("impi-wait", "Intel MPI, I_MPI_WAIT_MODE=1", library.home, library.programs,
+                                        library.launcher, {**library.environment, "I_MPI_WAIT_MODE": "1"})
+    return more
+
+
 def abi_programs(cache):
     """ABI programs for comparisons among the peers alone."""
     home = install_peer("mpich", cache)

@@ -1,7 +1,8 @@
 """Tables and plots of alternating runs; used by bench/compare and bench/run."""
 from figures import paired_ratio, summary
 
-COLOURS = {"lanyard": "#c0392b", "mpich": "#2c6fbb", "impi": "#2e8b57", "openmpi": "#d68910"}
+COLOURS = {"lanyard": "#c0392b", "mpich": "#2c6fbb", "impi": "#2e8b57", "openmpi": "#d68910",
+           "impi-wait": "#7fbf9b"}
 
 
 def number(value):
