@@ -1,0 +1,132 @@
+"""What the launcher's tests share: mpirun of the build named by LANYARD_BUILD, and a check after every test that no
+process it started, whatever it has become, is left, nor any file in /dev/shm."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import uuid
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", ROOT / "build" / "release")).absolute()
+DEADLINE_S = 60
+# What an outer launcher or the test driver may have set.
+DROPPED = ("PMI_", "PMIX_", "OMPI_", "SLURM_", "MPI_LOCAL", "LANYARD_", "LD_LIBRARY_PATH", "MPIEXEC_")
+
+
+def processes_with(mark):
+    """(process id, command line) of the living processes whose environment has the mark; zombies have none."""
+    found = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if mark.encode() in (entry / "environ").read_bytes():
+                found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+    return found
+
+
+class Launcher:
+    """Starts mpirun with a mark in the environment that everything it starts inherits."""
+
+    def __init__(self, folder):
+        self.mark = f"LAUNCH_TEST_MARK={uuid.uuid4()}"
+        self.build = BUILD
+        self.path = BUILD / "bin" / "mpirun"
+        self.folder = folder
+        self.started = []
+
+    def environment(self, extra):
+        name, value = self.mark.split("=")
+        values = {key: text for key, text in os.environ.items() if not key.startswith(DROPPED)}
+        return {**values, name: value, **{key: str(text) for key, text in extra.items()}}
+
+    def start(self, *arguments, env=None, launcher=None, **keywords):
+        """Popen of mpirun (or `launcher`) in a folder of the test; standard streams are pipes unless said otherwise."""
+        for stream in ("stdout", "stderr"):
+            keywords.setdefault(stream, subprocess.PIPE)
+        keywords.setdefault("stdin", subprocess.DEVNULL)
+        process = subprocess.Popen([str(launcher or self.path), *map(str, arguments)], env=self.environment(env or {}),
+                                   cwd=keywords.pop("cwd", self.folder), **keywords)
+        self.started.append(process)
+        return process
+
+    def run(self, *arguments, input=None, timeout=DEADLINE_S, text=True, **keywords):
+        """(exit code, standard output, standard error) of mpirun."""
+        if input is not None:
+            keywords["stdin"] = subprocess.PIPE
+        process = self.start(*arguments, text=text, **keywords)
+        out, err = process.communicate(input, timeout=timeout)
+        return process.returncode, out, err
+
+    def python(self, text):
+        """Words of a command that runs these lines of Python."""
+        return [sys.executable, "-S", "-c", text]
+
+    def alive(self):
+        return processes_with(self.mark)
+
+    def wait_until(self, condition, what, timeout=20):
+        """Waits for a condition to hold; returns its value."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            value = condition()
+            if value:
+                return value
+            time.sleep(0.01)
+        raise AssertionError(f"this did not happen within {timeout} s: {what}; alive: {self.alive()}")
+
+    def expect_nothing_left(self, timeout=5):
+        self.wait_until(lambda: not self.alive(), "all processes of the job ended", timeout)
+
+    def clean(self):
+        for pid in self.alive():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        for process in self.started:
+            process.wait(timeout=DEADLINE_S)
+
+
+@pytest.fixture
+def mpirun(tmp_path):
+    launcher = Launcher(tmp_path)
+    files_before = set(os.listdir("/dev/shm"))
+    yield launcher
+    try:
+        launcher.expect_nothing_left()
+        ours = {name for name in set(os.listdir("/dev/shm")) - files_before if "lanyard" in name}
+        assert not ours, f"files were left in /dev/shm: {ours}"
+    finally:
+        launcher.clean()
+
+
+@pytest.fixture(scope="session")
+def mpich():
+    """The virtual environment of MPICH's PyPI package, the one that bench/compare makes."""
+    sys.path.insert(0, str(ROOT / "bench"))
+    import peers
+    sys.path.remove(str(ROOT / "bench"))
+    cache = ROOT / "build" / "peers"
+    cache.mkdir(parents=True, exist_ok=True)
+    return peers.install_peer("mpich", cache)
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """Compiles a program once: built(name, source text, compiler words) -> path."""
+    folder = tmp_path_factory.mktemp("programs")
+
+    def build(name, source, *compiler, suffix=".c"):
+        program = folder / name
+        if not program.exists():
+            (folder / (name + suffix)).write_text(source)
+            subprocess.run([*map(str, compiler), folder / (name + suffix), "-o", program], check=True, timeout=300)
+        return program
+    return build

@@ -1,0 +1,278 @@
+"""What a rank finds when it starts: program, environment, folder, standard input, binding; and how fast that is."""
+import hashlib
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import time
+
+import pytest
+
+ASSIGNED = "echo ${A-unset} ${B-unset}"
+
+
+def test_missing_program(mpirun):
+    code, out, err = mpirun.run("-n", 2, "no-such-program", env={"PATH": "/usr/bin:/bin"})
+    assert (code, out) == (127, "")
+    assert err == "mpirun: rank 0: the program no-such-program was not found in PATH=/usr/bin:/bin\n"
+
+
+def test_missing_program_of_a_later_rank_starts_nothing(mpirun):
+    code, out, err = mpirun.run("-n", 2, "echo", "x", ":", "-n", 1, "./absent")
+    assert (code, out) == (127, "")
+    assert "rank 2: the program ./absent cannot be started: No such file or directory" in err
+
+
+def test_program_in_this_folder_is_pointed_out(mpirun):
+    shutil.copy("/bin/true", mpirun.folder / "mine")
+    code, _, err = mpirun.run("mine")
+    assert code == 127
+    assert "write ./mine" in err
+
+
+def test_program_that_is_not_executable(mpirun):
+    (mpirun.folder / "text").write_text("echo no\n")
+    code, out, err = mpirun.run("-n", 2, "./text")
+    assert (code, out) == (126, "")
+    assert "rank 0" in err and "./text is not executable" in err and "chmod +x" in err
+
+
+def test_program_that_is_a_folder(mpirun):
+    code, _, err = mpirun.run("/tmp")
+    assert code == 126
+    assert "it is a folder" in err
+
+
+def test_program_of_another_machine(mpirun):
+    program = mpirun.folder / "strange"
+    program.write_bytes(b"\x7fELF" + bytes(60))
+    program.chmod(0o755)
+    code, _, err = mpirun.run("-n", 2, "./strange")
+    assert code == 126
+    assert "rank 0 (./strange" in err and "it is no program for this machine" in err
+
+
+def test_script_with_a_missing_interpreter(mpirun):
+    program = mpirun.folder / "script"
+    program.write_text("#!/nonexistent/interpreter\n")
+    program.chmod(0o755)
+    code, _, err = mpirun.run("./script")
+    assert code == 126
+    assert "the interpreter or loader it names in its first bytes is missing" in err
+
+
+def test_script_without_an_interpreter_is_run_by_sh(mpirun):
+    program = mpirun.folder / "script"
+    program.write_text('echo "$0 $1 $#"\n')
+    program.chmod(0o755)
+    assert mpirun.run("./script", "a b", "c") == (0, "./script a b 2\n", "")
+
+
+def test_program_is_searched_in_the_path_given_to_the_ranks(mpirun):
+    folder = mpirun.folder / "programs"
+    folder.mkdir()
+    shutil.copy("/bin/echo", folder / "special-echo")
+    assert mpirun.run("-x", f"PATH={folder}", "special-echo", "found") == (0, "found\n", "")
+
+
+@pytest.mark.parametrize(("options", "expected"), [
+    (["-x", "A=1", "-x", "B=x=y"], "1 x=y"),
+    (["-genv", "A", "1", "-genv", "B=2"], "1 2"),
+    (["-env", "A", "1"], "1 unset"),
+    (["-x", "A"], "outer unset"),
+    (["-x", "A,B=3"], None),
+    (["-genv", "A", "general", "-env", "A", "own"], "own unset"),
+], ids=lambda value: " ".join(value) if isinstance(value, list) else None)
+def test_variables(mpirun, options, expected):
+    code, out, err = mpirun.run(*options, "sh", "-c", ASSIGNED, env={"A": "outer"} if options == ["-x", "A"] else {})
+    if expected is None:  # "A,B" names one variable as soon as there is a value
+        assert code == 0 and err == ""
+    else:
+        assert (code, out, err) == (0, expected + "\n", "")
+
+
+def test_variables_of_several_programs(mpirun):
+    arguments = ["-genv", "B", "all", "-x", "A=first", "sh", "-c", ASSIGNED, ":", "sh", "-c", ASSIGNED, ":", "-x", "A=third", "sh", "-c", ASSIGNED]
+    code, out, err = mpirun.run(*arguments)
+    assert (code, sorted(out.splitlines()), err) == (0, ["first all", "first all", "third all"], "")
+    code, out, _ = mpirun.run("-env", "A", "first", "sh", "-c", ASSIGNED, ":", "sh", "-c", ASSIGNED)
+    assert sorted(out.splitlines()) == ["first unset", "unset unset"]
+
+
+def test_folder(mpirun):
+    (mpirun.folder / "sub").mkdir()
+    code, out, _ = mpirun.run("-wdir", "sub", "-n", 2, "pwd")
+    assert (code, out) == (0, f"{mpirun.folder}/sub\n" * 2)
+    shutil.copy("/bin/echo", mpirun.folder / "sub" / "own-echo")
+    assert mpirun.run("--wdir", "sub", "./own-echo", "x") == (0, "x\n", "")
+
+
+OUTER = {"PMI_FD": 99, "PMI_RANK": 7, "PMI_SIZE": 9, "PMI_PORT": "x", "PMIX_RANK": 3, "PMIX_NAMESPACE": "n", "OMPI_COMM_WORLD_SIZE": 5,
+         "MPI_LOCALRANKID": 7, "LANYARD_JOB": "outer", "LANYARD_SEGMENT_FD": 77, "LANYARD_RANK": 7}
+
+
+def test_an_outer_job_is_not_visible(mpirun):
+    code, out, _ = mpirun.run("-n", 1, *mpirun.python("import os, json; print(json.dumps(dict(os.environ)))"), env=OUTER)
+    assert code == 0
+    seen = json.loads(out)
+    assert not {"PMI_PORT", "PMIX_RANK", "PMIX_NAMESPACE", "OMPI_COMM_WORLD_SIZE"} & set(seen)
+    assert (seen["PMI_RANK"], seen["PMI_SIZE"], seen["LANYARD_RANK"], seen["MPI_LOCALRANKID"]) == ("0", "1", "0", "0")
+    assert seen["LANYARD_JOB"] != "outer" and len(seen["LANYARD_JOB"]) == 32
+
+
+def test_jobs_have_different_names_and_ranks_of_a_job_the_same(mpirun):
+    first = mpirun.run("-n", 3, "sh", "-c", "echo $LANYARD_JOB")[1].split()
+    second = mpirun.run("-n", 3, "sh", "-c", "echo $LANYARD_JOB")[1].split()
+    assert len(set(first)) == 1 and len(set(second)) == 1 and first[0] != second[0]
+
+
+def test_nested_jobs(mpirun):
+    code, out, err = mpirun.run("-n", 2, mpirun.path, "-n", 2, "sh", "-c", "echo $PMI_RANK/$PMI_SIZE")
+    assert (code, sorted(out.splitlines()), err) == (0, ["0/2", "0/2", "1/2", "1/2"], "")
+
+
+SEGMENT = """
+import os, stat
+fd = int(os.environ["LANYARD_SEGMENT_FD"])
+about = os.fstat(fd)
+print(about.st_ino, about.st_nlink, os.readlink(f"/proc/self/fd/{fd}").rpartition("/")[0], oct(about.st_mode & 0o777), os.get_inheritable(fd))
+"""
+
+
+def test_segment_is_one_file_without_a_name(mpirun):
+    code, out, _ = mpirun.run("-n", 3, *mpirun.python(SEGMENT))
+    lines = out.splitlines()
+    assert code == 0 and len(lines) == 3 and len(set(lines)) == 1
+    inode, links, folder, mode, _ = lines[0].split()
+    assert (links, folder, mode) == ("0", "/dev/shm", "0o600")
+
+
+def test_segment_in_a_chosen_folder(mpirun):
+    # The folder of the test may be on a file system that knows no unnamed files; /tmp's relatives in memory do.
+    code, out, _ = mpirun.run("-n", 1, *mpirun.python(SEGMENT), env={"LANYARD_SHM_DIR": "/dev/shm/."})
+    assert code == 0 and "/dev/shm" in out
+
+
+def test_segment_that_cannot_be_made_is_left_to_the_library(mpirun):
+    code, out, err = mpirun.run("-n", 2, "sh", "-c", "echo ${LANYARD_SEGMENT_FD-none}", env={"LANYARD_SHM_DIR": "/nonexistent"})
+    assert (code, out, err) == (0, "none\nnone\n", "")
+
+
+DESCRIPTORS = """
+import os
+own = {int(os.environ["PMI_FD"]), int(os.environ["LANYARD_SEGMENT_FD"])}
+print(sorted(fd for fd in map(int, os.listdir("/proc/self/fd")) if fd > 2 and fd not in own and os.path.exists(f"/proc/self/fd/{fd}")))
+"""
+
+
+def test_ranks_inherit_no_other_descriptors(mpirun):
+    assert mpirun.run("-n", 3, *mpirun.python(DESCRIPTORS)) == (0, "[]\n" * 3, "")
+
+
+def test_ranks_have_the_usual_signals(mpirun):
+    code, out, _ = mpirun.run("-n", 2, "sh", "-c", "grep -E '^Sig(Blk|Ign)' /proc/self/status")
+    assert code == 0
+    # Python, which starts mpirun here, ignores SIGPIPE (bit 12) and SIGXFSZ (bit 24) but restores them in children.
+    assert all(int(line.split()[1], 16) == 0 for line in out.splitlines())
+
+
+def test_standard_input_goes_to_rank_0_alone_byte_for_byte(mpirun):
+    data = os.urandom(3_000_000)
+    code, out, err = mpirun.run("-n", 3, *mpirun.python("""
+import os, sys, hashlib
+data = sys.stdin.buffer.read()
+print(os.environ["PMI_RANK"], len(data), hashlib.sha256(data).hexdigest())"""), input=data, text=False)
+    assert (code, err) == (0, b"")
+    empty = hashlib.sha256(b"").hexdigest()
+    assert sorted(out.decode().splitlines()) == [f"0 3000000 {hashlib.sha256(data).hexdigest()}", f"1 0 {empty}", f"2 0 {empty}"]
+
+
+def test_standard_input_of_a_file_is_the_file(mpirun):
+    (mpirun.folder / "data").write_bytes(b"one\ntwo\nthree\n")
+    with open(mpirun.folder / "data", "rb") as file:
+        assert mpirun.run("-n", 2, "head", "-n", 1, stdin=file)[:2] == (0, "one\n")
+
+
+def test_unread_input_stays_for_the_next_command(mpirun):
+    loop = f"printf 'a\\nb\\nc\\n' | while read line; do echo got $line; {mpirun.path} -n 2 true; done"
+    assert mpirun.run("-c", loop, launcher="/bin/sh") == (0, "got a\ngot b\ngot c\n", "")
+
+
+@pytest.mark.parametrize(("choice", "reader"), [("2", "2"), ("none", None)])
+def test_standard_input_of_a_chosen_rank(mpirun, choice, reader):
+    code, out, _ = mpirun.run("--stdin", choice, "-n", 3, "sh", "-c", 'echo "$PMI_RANK:$(cat)"', input="words")
+    assert code == 0
+    assert sorted(out.splitlines()) == [f"{rank}:{'words' if str(rank) == reader else ''}" for rank in range(3)]
+
+
+def test_closed_standard_input(mpirun):
+    code, out, err = mpirun.run("-c", f"{mpirun.path} -n 2 sh -c 'wc -c; ls /proc/self/fd/0 >/dev/null && echo open' <&-", launcher="/bin/sh")
+    assert (code, sorted(out.split()), err) == (0, ["0", "0", "open", "open"], "")
+
+
+def test_all_standard_descriptors_closed(mpirun):
+    assert mpirun.run("-c", f"{mpirun.path} -n 2 echo x <&- >&- 2>&-", launcher="/bin/sh") == (0, "", "")
+
+
+AFFINITY = "import os; print(len(os.sched_getaffinity(0)), min(os.sched_getaffinity(0)))"
+
+
+def test_bind_to_none_leaves_all_processors(mpirun):
+    allowed = len(os.sched_getaffinity(0))
+    out = mpirun.run("--bind-to", "none", "-n", 2, *mpirun.python(AFFINITY))[1]
+    assert [line.split()[0] for line in out.splitlines()] == [str(allowed)] * 2
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor: nothing to bind apart")
+def test_bind_to_core_gives_each_rank_its_own(mpirun):
+    cores = set()
+    for processor in os.sched_getaffinity(0):
+        with open(f"/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list", encoding="ascii") as file:
+            cores.add(file.read())
+    code, out, err = mpirun.run("--bind-to", "core", "-n", len(cores), *mpirun.python(AFFINITY))
+    assert (code, err) == (0, "")
+    assert len(set(out.splitlines())) == len(cores)
+
+
+def test_bind_to_core_with_too_many_ranks_runs_unbound(mpirun):
+    ranks = len(os.sched_getaffinity(0)) + 1
+    code, out, err = mpirun.run("--bind-to", "core", "-n", ranks, *mpirun.python(AFFINITY))
+    assert code == 0
+    assert "--bind-to core cannot be done" in err and "the ranks run unbound" in err
+    assert len(set(out.splitlines())) == 1
+
+
+def test_many_ranks_and_few_descriptors(mpirun):
+    code, out, err = mpirun.run("-c", f"ulimit -Sn 64; exec {mpirun.path} -n 40 sh -c 'ulimit -Sn'", launcher="/bin/sh")
+    assert (code, out, err) == (0, "64\n" * 40, "")
+
+
+def test_descriptors_that_do_not_suffice(mpirun):
+    code, out, err = mpirun.run("-c", f"ulimit -n 64; exec {mpirun.path} -n 40 true", launcher="/bin/sh")
+    assert (code, out) == (1, "")
+    assert "cannot be opened: Too many open files; raise the limit of open files (ulimit -n)" in err
+
+
+def test_library_of_this_build_is_found_first(mpirun):
+    library = mpirun.build / "lib" / "libmpi_abi.so.1"
+    show = ["sh", "-c", "echo ${LD_LIBRARY_PATH-unset}"]
+    own = str(mpirun.build / "lib")
+    assert library.exists(), "the library is not built"
+    assert mpirun.run(*show)[1] == own + "\n"
+    assert mpirun.run(*show, env={"LD_LIBRARY_PATH": "/somewhere:/else"})[1] == f"{own}:/somewhere:/else\n"
+    other = mpirun.folder / "other"
+    other.mkdir()
+    (other / "libmpi_abi.so.1").write_bytes(b"")
+    assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"/somewhere:{other}"})[1] == f"/somewhere:{other}\n"
+
+
+def test_four_ranks_of_nothing_start_fast(mpirun):
+    """Far below the 60 ms that MPI_Init and MPI_Finalize of four ranks may take; sanitizers may take ten times as long."""
+    times_ms = []
+    for _ in range(7):
+        began = time.perf_counter()
+        subprocess.run([mpirun.path, "-n", "4", "/bin/true"], check=True, timeout=60)
+        times_ms.append((time.perf_counter() - began) * 1000)
+    limit_ms = 30 if mpirun.build.name == "release" else 300
+    assert statistics.median(times_ms) < limit_ms, times_ms

@@ -1,0 +1,163 @@
+"""What ranks print: whole lines, tagged or in files, byte for byte otherwise, with slow and absent readers."""
+import os
+import pty
+import re
+import select
+import subprocess
+import time
+
+import pytest
+
+WRITER = """
+import os, sys
+rank = os.environ["PMI_RANK"]
+for i in range(2000):  # in pieces, so that lines that are not kept whole would mix
+    os.write(1, f"{rank} {i} ".encode())
+    os.write(1, b"x" * 100)
+    os.write(1, b" end" + bytes([10]))
+"""
+
+
+def test_lines_of_ranks_do_not_mix(mpirun):
+    code, out, err = mpirun.run("-n", 4, *mpirun.python(WRITER))
+    assert (code, err) == (0, "")
+    seen = {rank: [] for rank in range(4)}
+    for line in out.splitlines():
+        match = re.fullmatch(r"(\d) (\d+) x{100} end", line)
+        assert match, line
+        seen[int(match[1])].append(int(match[2]))
+    assert all(numbers == list(range(2000)) for numbers in seen.values())
+
+
+@pytest.mark.parametrize("option", ["-l", "--tag-output", "-prepend-rank"])
+def test_tagged_lines(mpirun, option):
+    code, out, err = mpirun.run(option, "-n", 3, "sh", "-c", 'echo one; echo two; echo bad >&2; printf "no end"')
+    assert code == 0
+    assert sorted(out.splitlines()) == sorted(f"[{rank}] {text}" for rank in range(3) for text in ("one", "two", "no end"))
+    assert sorted(err.splitlines()) == [f"[{rank}] bad" for rank in range(3)]
+
+
+def test_output_is_passed_on_byte_for_byte(mpirun):
+    data = os.urandom(2_000_000)
+    (mpirun.folder / "data").write_bytes(data)
+    assert mpirun.run("cat", "data", text=False) == (0, data, b"")
+    # Several ranks: nothing is added to or taken from an unfinished last line.
+    assert mpirun.run("-n", 2, "printf", r"a\0b", text=False) == (0, b"a\0ba\0b", b"")
+
+
+def test_very_long_lines(mpirun):
+    code, out, _ = mpirun.run("-n", 2, *mpirun.python("import os; os.write(1, b'abc'); print('y' * 900000)"))
+    assert code == 0
+    assert [len(line) for line in out.splitlines()] == [900003, 900003]
+
+
+def test_both_streams_into_one_pipe_keep_lines_whole(mpirun):
+    program = mpirun.python("import os\nfor i in range(500):\n  os.write(1 + i % 2, b'ab'); os.write(1 + i % 2, b'cd' + bytes([10]))")
+    code, out, _ = mpirun.run("-n", 4, *program, stderr=subprocess.STDOUT)
+    assert code == 0
+    assert out.splitlines() == ["abcd"] * 2000
+
+
+def test_one_file_for_each_rank(mpirun):
+    assert mpirun.run("--output", "sub/logs", "-n", 3, "sh", "-c", "echo out $PMI_RANK; echo err $PMI_RANK >&2") == (0, "", "")
+    for rank in range(3):
+        assert (mpirun.folder / "sub" / "logs" / f"rank-{rank}.out").read_text() == f"out {rank}\nerr {rank}\n"
+    assert len(os.listdir(mpirun.folder / "sub" / "logs")) == 3
+
+
+def test_file_patterns(mpirun):
+    code, out, err = mpirun.run("-outfile-pattern", "o.%r.%h.%%", "--errfile-pattern=e.%r", "-n", 2, "sh", "-c", "echo out; echo err >&2")
+    assert (code, out, err) == (0, "", "")
+    for rank in range(2):
+        assert (mpirun.folder / f"o.{rank}.{os.uname().nodename}.%").read_text() == "out\n"
+        assert (mpirun.folder / f"e.{rank}").read_text() == "err\n"
+
+
+def test_only_standard_output_into_files(mpirun):
+    code, out, err = mpirun.run("-outfile-pattern", "o%r", "-n", 2, "sh", "-c", "echo out; echo err >&2")
+    assert (code, out, err) == (0, "", "err\nerr\n")
+
+
+def test_output_folder_that_cannot_be_made(mpirun):
+    code, out, err = mpirun.run("--output", "/proc/nowhere", "-n", 2, "true")
+    assert (code, out) == (1, "")
+    assert "--output /proc/nowhere: the folder cannot be made" in err
+
+
+def test_full_device_is_reported(mpirun):
+    with open("/dev/full", "wb") as full:
+        code, _, err = mpirun.run("-n", 2, "echo", "x", stdout=full)
+    assert code == 1
+    assert "could not be written to standard output: No space left on device" in err
+
+
+def test_reader_that_leaves_ends_the_job_quietly(mpirun):
+    code, out, err = mpirun.run("-c", f"{mpirun.path} -n 2 yes | head -n 1; echo ${{PIPESTATUS[0]}}", launcher="/bin/bash")
+    assert (code, out, err) == (0, "y\n141\n", "")
+
+
+def test_slow_reader_stops_the_ranks_not_mpirun(mpirun):
+    """Nobody reads, ranks print without end: mpirun keeps little, hears its signal and ends."""
+    process = mpirun.start("-n", 2, "yes")
+    def resident_kb():
+        with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+            return int(re.search(r"VmRSS:\s+(\d+)", status.read())[1])
+    time.sleep(0.5)
+    assert resident_kb() < (50_000 if mpirun.build.name == "release" else 500_000)
+    process.send_signal(15)
+    process.send_signal(2)
+    process.communicate(timeout=20)
+    assert process.returncode == 128 + 15
+
+
+def test_message_comes_after_what_the_rank_said_last(mpirun):
+    for _ in range(10):
+        code, _, err = mpirun.run("-n", 2, "sh", "-c", 'test $PMI_RANK = 0 && { echo "my own words" >&2; exit 5; }; sleep 60')
+        assert code == 5
+        assert err.splitlines()[0] == "my own words" and "ended with exit code 5" in err.splitlines()[1]
+
+
+def read_terminal(master, until, timeout=10):
+    text = b""
+    end = time.monotonic() + timeout
+    while until not in text and time.monotonic() < end:
+        if not select.select([master], [], [], 0.1)[0]:
+            continue
+        try:
+            text += os.read(master, 4096)
+        except OSError:  # the other side is closed
+            break
+    return text
+
+
+def test_prompt_without_a_newline_shows_on_a_terminal(mpirun):
+    master, slave = pty.openpty()
+    process = mpirun.start("-n", 2, "sh", "-c", 'test $PMI_RANK = 0 && { printf "name? "; read name; echo "hello $name"; }; true',
+                           stdin=slave, stdout=slave, stderr=slave, start_new_session=True, preexec_fn=lambda: take_terminal(slave))
+    os.close(slave)
+    assert b"name? " in read_terminal(master, b"name? ")
+    os.write(master, b"you\n")
+    assert b"hello you" in read_terminal(master, b"hello you")
+    assert process.wait(timeout=20) == 0
+    os.close(master)
+
+
+def take_terminal(terminal):
+    import fcntl
+    import termios
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+
+def test_keys_of_the_terminal_reach_the_ranks(mpirun):
+    """Ctrl-C typed at mpirun's terminal ends ranks that are not of its process group."""
+    master, slave = pty.openpty()
+    process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 60", stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+                           preexec_fn=lambda: take_terminal(slave))
+    os.close(slave)
+    text = read_terminal(master, b"ready\r\nready")
+    assert text.count(b"ready") == 2
+    os.write(master, b"\x03")
+    assert process.wait(timeout=20) == 130
+    rest = read_terminal(master, b"mpirun:", timeout=0.3)
+    assert b"mpirun" not in rest
+    os.close(master)
