@@ -18,11 +18,15 @@ inline void copy_block(std::byte *to, const std::byte *from, int64_t bytes) {
         std::memcpy(to, &word, sizeof word);
         std::memcpy(to + bytes - static_cast<int64_t>(sizeof word), &last, sizeof word);
     };
-    struct Wide {
+    struct Two {
         uint64_t words[2];
     };
-    if (bytes > 32) std::memcpy(to, from, static_cast<size_t>(bytes));
-    else if (bytes >= 16) ends(Wide{});
+    struct Four {
+        uint64_t words[4];
+    };
+    if (bytes > 64) std::memcpy(to, from, static_cast<size_t>(bytes));
+    else if (bytes >= 32) ends(Four{});
+    else if (bytes >= 16) ends(Two{});
     else if (bytes >= 8) ends(uint64_t{});
     else if (bytes >= 4) ends(uint32_t{});
     else if (bytes >= 2) ends(uint16_t{});
@@ -37,9 +41,12 @@ inline void with_constant_size(int64_t bytes, Body body) {
     case 2: return body(std::integral_constant<int64_t, 2>{});
     case 4: return body(std::integral_constant<int64_t, 4>{});
     case 8: return body(std::integral_constant<int64_t, 8>{});
+    case 12: return body(std::integral_constant<int64_t, 12>{});
     case 16: return body(std::integral_constant<int64_t, 16>{});
     case 24: return body(std::integral_constant<int64_t, 24>{});
     case 32: return body(std::integral_constant<int64_t, 32>{});
+    case 48: return body(std::integral_constant<int64_t, 48>{});
+    case 64: return body(std::integral_constant<int64_t, 64>{});
     }
     body(bytes);
 }
@@ -48,6 +55,14 @@ template <class Size>
 inline void copy_sized(std::byte *to, const std::byte *from, Size bytes) {
     if constexpr (std::is_same_v<Size, int64_t>) copy_block(to, from, bytes);
     else std::memcpy(to, from, static_cast<size_t>(Size::value));
+}
+
+// Records are copied field by field, so that each field has its tight loop; some at a time, so that all stay in the cache.
+template <class CopyField>
+void field_by_field(int64_t count, const Layout &record, CopyField copy_field) {
+    int64_t some = std::max<int64_t>(8192 / record.size, 1);
+    for (int64_t first = 0; first < count; first += some)
+        for (const LayoutPart &part : record.parts) copy_field(first, std::min(first + some, count), part);
 }
 
 struct Packer {
@@ -73,6 +88,17 @@ struct Packer {
             for (int64_t i = 0; i < count; ++i, to += bytes) copy_sized(to, at + offsets[i], size);
         });
         out += count * bytes;
+        return true;
+    }
+    bool records(const std::byte *at, int64_t stride, int64_t count, const Layout &record) {
+        field_by_field(count, record, [&](int64_t first, int64_t last, const LayoutPart &part) {
+            with_constant_size(part.bytes, [&](auto size) {
+                std::byte *to = out + first * record.size + part.position;
+                const std::byte *from = at + first * stride + part.offset;
+                for (int64_t i = first; i < last; ++i, to += record.size, from += stride) copy_sized(to, from, size);
+            });
+        });
+        out += count * record.size;
         return true;
     }
 };
@@ -102,6 +128,17 @@ struct Unpacker {
         in += count * bytes;
         return true;
     }
+    bool records(std::byte *at, int64_t stride, int64_t count, const Layout &record) {
+        field_by_field(count, record, [&](int64_t first, int64_t last, const LayoutPart &part) {
+            with_constant_size(part.bytes, [&](auto size) {
+                const std::byte *from = in + first * record.size + part.position;
+                std::byte *to = at + first * stride + part.offset;
+                for (int64_t i = first; i < last; ++i, from += record.size, to += stride) copy_sized(to, from, size);
+            });
+        });
+        in += count * record.size;
+        return true;
+    }
 };
 
 struct RunLister {
@@ -128,6 +165,11 @@ struct RunLister {
     bool indexed(std::byte *at, const int64_t *offsets, int64_t count, int64_t bytes) {
         for (int64_t i = 0; i < count; ++i)
             if (!run(at + offsets[i], bytes)) return false;
+        return true;
+    }
+    bool records(std::byte *at, int64_t stride, int64_t count, const Layout &record) {
+        for (; count > 0; --count, at += stride)
+            if (!walk_all(record, at, *this)) return false;
         return true;
     }
 };

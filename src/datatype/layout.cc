@@ -1,6 +1,7 @@
 // Merging and flattening of layouts (layout.h).
 #include "datatype/layout.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lanyard {
@@ -116,6 +117,7 @@ PlacedLayout joined(const std::vector<PlacedLayout> &pieces) {
         for (const LayoutPart &part : parts) layout->offsets.push_back(part.offset);
     } else {
         layout->shape = Layout::Shape::sequence;
+        layout->record = std::all_of(parts.begin(), parts.end(), [](const LayoutPart &part) { return !part.child; });
         parts.shrink_to_fit();
         layout->parts = std::move(parts);
     }

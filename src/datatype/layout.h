@@ -34,6 +34,7 @@ struct Layout {
     LayoutPointer child;
     std::vector<int64_t> offsets;
     std::vector<LayoutPart> parts;
+    bool record = false;  // a sequence of runs only
 
     bool is_run() const { return shape == Shape::run; }
 };

@@ -3,6 +3,7 @@
 //   bool run(std::byte *at, int64_t bytes)
 //   bool strided(std::byte *at, int64_t stride, int64_t count, int64_t bytes)         count runs of `bytes`
 //   bool indexed(std::byte *at, const int64_t *offsets, int64_t count, int64_t bytes)
+//   bool records(std::byte *at, int64_t stride, int64_t count, const Layout &record)  count times a sequence of runs
 // each returning false to stop the walk. Recursion is as deep as the layout, that is a few levels. Stream positions are
 // bytes from the layout's beginning, `from` < `to` <= size.
 #pragma once
@@ -24,6 +25,7 @@ template <class Mover>
 bool walk_all_repeated(const Layout &child, std::byte *at, int64_t stride, int64_t count, Mover &mover) {
     if (child.is_run())
         return stride == child.size ? mover.run(at, count * stride) : mover.strided(at, stride, count, child.size);
+    if (child.record) return mover.records(at, stride, count, child);
     for (; count > 0; --count, at += stride)
         if (!walk_all(child, at, mover)) return false;
     return true;

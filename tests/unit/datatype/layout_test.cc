@@ -51,7 +51,7 @@ struct Case {
     }
 };
 
-constexpr int cases = 3000;
+constexpr int cases = 1500;
 
 TEST(Layout, BoundsFollowTheStandard) {
     for (uint64_t seed : reference::seeds(cases)) {
@@ -153,6 +153,30 @@ TEST(Cursor, ListsRuns) {
         }
         ASSERT_EQ(gathered, expected);
     }
+}
+
+// More records than are copied at a time.
+TEST(Cursor, ManyRecords) {
+    Datatype *record = nullptr, *many = nullptr;
+    Datatype &integer = *predefined_datatype(lanyard::abi::type_int), &number = *predefined_datatype(lanyard::abi::type_double);
+    ASSERT_FALSE(make_struct({1, 1}, {0, 8}, {&integer, &number}, &record));
+    ASSERT_FALSE(make_contiguous(3000, *record, &many));
+    struct Record {
+        int integer;
+        double number;
+    };
+    std::vector<Record> from(3000), to(3000);
+    for (int i = 0; i < 3000; ++i) from[static_cast<size_t>(i)] = {i, i + 0.5};
+    std::vector<std::byte> packed(36000);
+    Buffer source{reinterpret_cast<std::byte *>(from.data()), 1, many}, target{reinterpret_cast<std::byte *>(to.data()), 3000, record};
+    ASSERT_EQ(Cursor(source).pack(packed.data(), 36000), 36000u);
+    ASSERT_EQ(Cursor(target).unpack(packed.data(), 36000), 36000u);
+    for (size_t i = 0; i < 3000; ++i) {
+        ASSERT_EQ(to[i].integer, from[i].integer);
+        ASSERT_EQ(to[i].number, from[i].number);
+    }
+    release(*many);
+    release(*record);
 }
 
 TEST(Cursor, CopiesBetweenLayouts) {
