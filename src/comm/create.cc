@@ -109,7 +109,6 @@ Error Duplication::prepare(Comm &parent, const Info *hints, Comm *&made) {
 }
 
 Error Duplication::finish(Comm *made) {
-    accept_birth(*made, birth_);
     if (failed_ && relay.error) relay.error.discard();
     Error error = failed_ ? failed_ : relay.error;
     if (!error) return error;
@@ -123,6 +122,7 @@ Error duplicate_comm(Comm &parent, const Info *hints, Comm *&made) {
     made = nullptr;
     if (Error error = duplication.prepare(parent, hints, made)) return error;
     static_cast<void>(run(duplication.relay, parent.universe->engine));  // its error is in the relay, and told by finish
+    duplication.accept(*made);
     Error error = duplication.finish(made);
     if (error) made = nullptr;
     return error;

@@ -35,13 +35,15 @@ Error create_comm_of_group(Comm &parent, Group &group, int tag, Comm *&made);
 Error create_comm_from_group(Group &group, std::string_view stringtag, const Info *hints, Errhandler &errhandler, Comm *&made);
 
 // MPI_Comm_idup, and the parts of MPI_Comm_dup: prepare(), then relay.start() by the engine's owner, then, once
-// relay.completion is done, finish(). The object exists from prepare() on and is a communicator after finish().
+// relay.completion is done, accept(), which may run in the engine, and finish(), which may not. The object exists from
+// prepare() on and is a communicator after accept().
 class Duplication {
 public:
     explicit Duplication(Messenger &messenger) : relay(messenger) {}
     // Copies the attributes. That the program's copy function failed is told by finish(), as the others need this member's
     // help with their copies all the same.
     Error prepare(Comm &parent, const Info *hints, Comm *&made);
+    void accept(Comm &made) { accept_birth(made, birth_); }
     // When an Error comes back `made` has been released.
     Error finish(Comm *made);
 

@@ -39,7 +39,7 @@ void fill_environment(Info &info, const Startup &startup) {
     std::string arguments;
     for (size_t i = 1; i < words.size(); ++i) arguments += (i > 1 ? " " : "") + words[i];
     add("argv", arguments);
-    add("maxprocs", std::to_string(startup.maxprocs));
+    if (startup.maxprocs > 0) add("maxprocs", std::to_string(startup.maxprocs));
     add("soft", startup.soft);
     utsname system{};
     if (uname(&system) == 0) {

@@ -15,6 +15,13 @@ int span_of(int member, int size) {
 }
 int above(int member) { return member & (member - 1); }
 
+// The object whose member `completion` this is.
+template <class T>
+T *holder_of(Completion &completion) {
+    static const size_t offset = reinterpret_cast<size_t>(&reinterpret_cast<T *>(64)->completion) - 64;
+    return reinterpret_cast<T *>(reinterpret_cast<std::byte *>(&completion) - offset);
+}
+
 }  // namespace
 
 void Relay::plan_spread(const Meeting &meeting, void *data, size_t bytes) {
@@ -74,10 +81,11 @@ void Relay::step_done(Step &step) {
 }
 
 void Relay::told(Completion &completion) {
-    static const size_t offset = reinterpret_cast<size_t>(&reinterpret_cast<Step *>(64)->completion) - 64;
-    auto *step = reinterpret_cast<Step *>(reinterpret_cast<std::byte *>(&completion) - offset);
-    step->relay->step_done(*step);
+    Step &step = *holder_of<Step>(completion);
+    step.relay->step_done(step);
 }
+
+Relay &Relay::of(Completion &completion) { return *holder_of<Relay>(completion); }
 
 int Relay::send_now(Task &task) {
     static_cast<SendTask &>(task).relay->start_sends();

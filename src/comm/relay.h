@@ -42,7 +42,9 @@ public:
     void start();  // [owner]
 
     Completion completion;
-    Error error;  // valid once complete
+    Error error;            // valid once complete
+    void *owner = nullptr;  // of whoever is continued by completion.then
+    static Relay &of(Completion &completion);
 
 private:
     struct Step : Transfer {

@@ -193,6 +193,7 @@ TEST_P(Creation, DuplicatesWithoutBlocking) {
                 EngineGuard guard(rank.engine);
                 rank.engine.wait_owned(pending[place].relay.completion);
             }
+            pending[place].accept(*made[i]);
             ASSERT_FALSE(pending[place].finish(made[i]));
             census.report(*made[i]);
             ring(*made[i]);

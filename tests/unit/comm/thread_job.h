@@ -115,7 +115,7 @@ struct Rank {
     Universe universe;
 
     Rank(uint32_t own, uint32_t size, std::vector<Inbox> &inboxes, NodeMemory &memory, uint32_t ranks_per_node, unsigned seed)
-        : engine(messenger, idle),
+        : engine(idle),
           messenger(engine, settings, own, size),
           path(inboxes, own, seed),
           universe(messenger, settings, own) {

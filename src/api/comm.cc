@@ -1,0 +1,185 @@
+// Communicators (MPI-5.0 chapter 7): the typed functions. What is collective has a wait record while it waits for others.
+#include "comm/comm.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "api/generated/core.h"
+#include "api/request.h"
+#include "api/runtime.h"
+#include "comm/create.h"
+
+namespace lanyard {
+
+namespace {
+
+// MPI_Comm_idup under way.
+struct PendingDuplication {
+    explicit PendingDuplication(Messenger &messenger) : duplication(messenger) {}
+    Duplication duplication;
+    Comm *made = nullptr;
+    Request *request = nullptr;
+
+    static PendingDuplication &of(Request &request) { return *static_cast<PendingDuplication *>(request.state); }
+};
+
+// In the engine: the others' part is done.
+void duplicated(Completion &completion) {
+    auto &relay = Relay::of(completion);
+    auto &pending = *static_cast<PendingDuplication *>(relay.owner);
+    pending.duplication.accept(*pending.made);
+    Request *request = pending.request;
+    request->completion().finish();
+    release_request(request);
+}
+
+Error finish_duplication(Request &request) {
+    PendingDuplication &pending = PendingDuplication::of(request);
+    return pending.duplication.finish(pending.made);
+}
+
+void end_duplication(Request &request) { delete &PendingDuplication::of(request); }
+
+Error start_duplication(Comm &comm, const Info *hints, Comm **newcomm, Request **request) {
+    auto pending = std::make_unique<PendingDuplication>(comm.universe->messenger);
+    if (Error error = pending->duplication.prepare(comm, hints, pending->made)) return error;
+    Request *made = new_request(Request::Kind::other, &comm);
+    if (!made) {
+        release_comm(pending->made);
+        return Error(ErrorClass::no_mem, "there is no memory left for another request");
+    }
+    made->picked_up = finish_duplication;
+    made->release = end_duplication;
+    made->hold();  // for the operation under way
+    pending->request = made;
+    Relay &relay = pending->duplication.relay;
+    relay.owner = pending.get();
+    relay.completion.then = duplicated;
+    *newcomm = pending->made;
+    *request = made;
+    made->state = pending.release();
+    EngineGuard guard(comm.universe->engine);
+    relay.start();
+    return {};
+}
+
+void copy_name(const std::string &name, char *to, int *length) {
+    *length = static_cast<int>(std::min(name.size(), static_cast<size_t>(abi::max_object_name) - 1));
+    std::memcpy(to, name.data(), static_cast<size_t>(*length));
+    to[*length] = 0;
+}
+
+Error check_inter(const Comm &comm) {
+    return comm.remote_group ? Error() : Error(ErrorClass::comm, "the communicator is an intracommunicator; it has no remote group");
+}
+
+}  // namespace
+
+extern "C" {
+
+Error lanyard_comm_size(Comm &comm, int *size) {
+    *size = comm.group->size();
+    return {};
+}
+
+Error lanyard_comm_rank(Comm &comm, int *rank) {
+    *rank = comm.rank;
+    return {};
+}
+
+Error lanyard_comm_compare(Comm &comm1, Comm &comm2, int *result) {
+    *result = compare(comm1, comm2);
+    return {};
+}
+
+Error lanyard_comm_test_inter(Comm &comm, int *flag) {
+    *flag = comm.remote_group != nullptr;
+    return {};
+}
+
+Error lanyard_comm_group(Comm &comm, Group **group) {
+    if (!comm.group->predefined()) comm.group->hold();
+    *group = comm.group;
+    return {};
+}
+
+Error lanyard_comm_remote_size(Comm &comm, int *size) {
+    if (Error error = check_inter(comm)) return error;
+    *size = comm.remote_group->size();
+    return {};
+}
+
+Error lanyard_comm_remote_group(Comm &comm, Group **group) {
+    if (Error error = check_inter(comm)) return error;
+    if (!comm.remote_group->predefined()) comm.remote_group->hold();
+    *group = comm.remote_group;
+    return {};
+}
+
+Error lanyard_comm_get_name(Comm *comm, char *comm_name, int *resultlen) {
+    copy_name(comm ? name_of(*comm) : "MPI_COMM_NULL", comm_name, resultlen);
+    return {};
+}
+
+Error lanyard_comm_set_name(Comm &comm, const char *comm_name) {
+    set_name(comm, std::string_view(comm_name, strnlen(comm_name, static_cast<size_t>(abi::max_object_name) - 1)));
+    return {};
+}
+
+Error lanyard_comm_set_info(Comm &comm, Info *info) { return set_hints(comm, info); }
+
+Error lanyard_comm_get_info(Comm &comm, Info **info_used) {
+    *info_used = hints_of(comm);
+    return *info_used ? Error() : Error(ErrorClass::no_mem, "there is no memory left for another info object");
+}
+
+Error lanyard_comm_dup(Comm &comm, Comm **newcomm) {
+    Waiting waiting("MPI_Comm_dup", &comm, abi::undefined, abi::any_tag, comm.creations);
+    return duplicate_comm(comm, nullptr, *newcomm);
+}
+
+Error lanyard_comm_dup_with_info(Comm &comm, Info *info, Comm **newcomm) {
+    Waiting waiting("MPI_Comm_dup_with_info", &comm, abi::undefined, abi::any_tag, comm.creations);
+    return duplicate_comm(comm, info, *newcomm);
+}
+
+Error lanyard_comm_idup(Comm &comm, Comm **newcomm, Request **request) { return start_duplication(comm, nullptr, newcomm, request); }
+
+Error lanyard_comm_idup_with_info(Comm &comm, Info *info, Comm **newcomm, Request **request) {
+    return start_duplication(comm, info, newcomm, request);
+}
+
+Error lanyard_comm_split(Comm &comm, int color, int key, Comm **newcomm) {
+    Waiting waiting("MPI_Comm_split", &comm, abi::undefined, abi::any_tag, comm.creations);
+    return split_comm(comm, color, key, *newcomm);
+}
+
+Error lanyard_comm_split_type(Comm &comm, int split_type, int key, Info *info, Comm **newcomm) {
+    Waiting waiting("MPI_Comm_split_type", &comm, abi::undefined, abi::any_tag, comm.creations);
+    return split_comm_by_type(comm, split_type, key, info, *newcomm);
+}
+
+Error lanyard_comm_create(Comm &comm, Group &group, Comm **newcomm) {
+    Waiting waiting("MPI_Comm_create", &comm, abi::undefined, abi::any_tag, comm.creations);
+    return create_comm(comm, group, *newcomm);
+}
+
+Error lanyard_comm_create_group(Comm &comm, Group &group, int tag, Comm **newcomm) {
+    Waiting waiting("MPI_Comm_create_group", &comm, abi::undefined, tag);
+    return create_comm_of_group(comm, group, tag, *newcomm);
+}
+
+Error lanyard_comm_create_from_group(Group &group, const char *stringtag, Info *info, Errhandler &errhandler, Comm **newcomm) {
+    Waiting waiting("MPI_Comm_create_from_group", nullptr, abi::undefined, abi::any_tag);
+    return create_comm_from_group(group, stringtag, info, errhandler, *newcomm);
+}
+
+Error lanyard_comm_free(Comm *&comm) {
+    if (comm->predefined()) return Error(ErrorClass::comm, comm->name + " is predefined and cannot be freed");
+    return free_comm(comm);
+}
+
+}  // extern "C"
+
+}  // namespace lanyard

@@ -1,0 +1,161 @@
+// The environment (MPI-5.0 chapter 9 and section 20.6): versions, names, time, memory, facts of the ABI.
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "api/generated/core.h"
+#include "base/clock.h"
+#include "comm/info.h"
+
+namespace lanyard {
+
+namespace {
+
+Error no_memory() { return Error(ErrorClass::no_mem, "there is no memory left for another info object"); }
+
+void copy_text(const std::string &text, char *to, size_t room, int *length) {
+    size_t copied = std::min(text.size(), room - 1);
+    std::memcpy(to, text.data(), copied);
+    to[copied] = 0;
+    *length = static_cast<int>(copied);
+}
+
+// What the Fortran binding of the program's compiler has told the library, once.
+struct Fortran {
+    std::mutex lock;
+    Info *info = nullptr;
+    int logical_size = 0;  // 0: not told
+    char true_value[16], false_value[16];
+};
+
+Fortran &fortran() {
+    static auto &only = *new Fortran;
+    return only;
+}
+
+Error check_logical_size(int size) {
+    if (size >= 1 && size <= 16 && std::has_single_bit(static_cast<unsigned>(size))) return {};
+    return Error(ErrorClass::arg, "a LOGICAL of " + std::to_string(size) + " bytes is not known; 1, 2, 4, 8 and 16 are");
+}
+
+constexpr size_t usual_alignment = 64, largest_alignment = size_t{1} << 30;
+
+// The hint mpi_minimum_memory_alignment where it can be followed, else a cache line.
+size_t alignment_wanted(const Info *info) {
+    std::string value;
+    bool found = false;
+    if (info) info->get("mpi_minimum_memory_alignment", value, found).discard();
+    size_t wanted = found ? std::strtoull(value.c_str(), nullptr, 10) : 0;
+    return std::has_single_bit(wanted) && wanted <= largest_alignment ? std::max(wanted, usual_alignment) : usual_alignment;
+}
+
+}  // namespace
+
+extern "C" {
+
+Error lanyard_get_version(int *version, int *subversion) {
+    *version = abi::version;
+    *subversion = abi::subversion;
+    return {};
+}
+
+Error lanyard_get_library_version(char *version, int *resultlen) {
+    copy_text("Lanyard " LANYARD_VERSION " (MPI-5.0 ABI)", version, abi::max_library_version_string, resultlen);
+    return {};
+}
+
+Error lanyard_get_processor_name(char *name, int *resultlen) {
+    char host[abi::max_processor_name] = "";
+    gethostname(host, sizeof host - 1);
+    copy_text(host, name, abi::max_processor_name, resultlen);
+    return {};
+}
+
+double lanyard_wtime() { return static_cast<double>(clock_ns()) * 1e-9; }
+
+double lanyard_wtick() {
+    timespec resolution{0, 1};
+    clock_getres(CLOCK_MONOTONIC, &resolution);
+    return static_cast<double>(resolution.tv_sec) + static_cast<double>(resolution.tv_nsec) * 1e-9;
+}
+
+Error lanyard_alloc_mem(int64_t size, Info *info, void **baseptr) {
+    size_t alignment = alignment_wanted(info);
+    auto bytes = static_cast<size_t>(std::max<int64_t>(size, 1));
+    void *memory = nullptr;
+    if (int failure = posix_memalign(&memory, alignment, bytes))
+        return Error(ErrorClass::no_mem, "memory for " + std::to_string(size) + " bytes cannot be had: " + system_text(failure));
+    *baseptr = memory;
+    return {};
+}
+
+Error lanyard_free_mem(void *base) {
+    std::free(base);
+    return {};
+}
+
+// The resource types that MPI_Comm_split_type knows; true: this process is restricted to one of that kind.
+Error lanyard_get_hw_resource_info(Info **hw_info) {
+    *hw_info = new_info();
+    if (!*hw_info) return no_memory();
+    return (*hw_info)->set("mpi_shared_memory", "true");
+}
+
+// For tools that put themselves between program and library; the library itself has nothing to control.
+Error lanyard_pcontrol(int) { return {}; }
+
+Error lanyard_abi_get_version(int *abi_major, int *abi_minor) {
+    *abi_major = abi::abi_version;
+    *abi_minor = abi::abi_subversion;
+    return {};
+}
+
+Error lanyard_abi_get_info(Info **info) {
+    *info = new_info();
+    if (!*info) return no_memory();
+    for (const char *key : {"mpi_aint_size", "mpi_count_size", "mpi_offset_size"}) (*info)->set(key, std::to_string(sizeof(int64_t))).discard();
+    return {};
+}
+
+Error lanyard_abi_get_fortran_info(Info **info) {
+    std::lock_guard guard(fortran().lock);
+    *info = fortran().info ? duplicate(*fortran().info) : nullptr;
+    return fortran().info && !*info ? no_memory() : Error();
+}
+
+Error lanyard_abi_set_fortran_info(Info &info) {
+    std::lock_guard guard(fortran().lock);
+    if (fortran().info) return Error(ErrorClass::abi, "the facts about Fortran have been set already; that can be done once");
+    fortran().info = duplicate(info);
+    return fortran().info ? Error() : no_memory();
+}
+
+Error lanyard_abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set) {
+    if (Error error = check_logical_size(logical_size)) return error;
+    std::lock_guard guard(fortran().lock);
+    *is_set = fortran().logical_size == logical_size;
+    if (!*is_set) return {};
+    std::memcpy(logical_true, fortran().true_value, static_cast<size_t>(logical_size));
+    std::memcpy(logical_false, fortran().false_value, static_cast<size_t>(logical_size));
+    return {};
+}
+
+Error lanyard_abi_set_fortran_booleans(int logical_size, const void *logical_true, const void *logical_false) {
+    if (Error error = check_logical_size(logical_size)) return error;
+    std::lock_guard guard(fortran().lock);
+    if (fortran().logical_size) return Error(ErrorClass::abi, "the values of LOGICAL have been set already; that can be done once");
+    fortran().logical_size = logical_size;
+    std::memcpy(fortran().true_value, logical_true, static_cast<size_t>(logical_size));
+    std::memcpy(fortran().false_value, logical_false, static_cast<size_t>(logical_size));
+    return {};
+}
+
+}  // extern "C"
+
+}  // namespace lanyard

@@ -1,0 +1,84 @@
+// Groups (MPI-5.0 section 7.3): the typed functions. All are local.
+#include "comm/group.h"
+
+#include "api/generated/core.h"
+
+namespace lanyard {
+
+namespace {
+
+Error give(Universe &universe, Peers peers, Group **newgroup) {
+    *newgroup = make_group(universe, std::move(peers));
+    return *newgroup ? Error() : Error(ErrorClass::no_mem, "there is no memory left for another group");
+}
+
+using Choose = Error (*)(const Peers &, const int *, int, Peers &);
+
+// The group that `choose` (include or exclude) makes of some ranks.
+Error give_chosen(Choose choose, Group &group, int n, const int *ranks, Group **newgroup) {
+    Peers peers;
+    if (Error error = choose(group.peers, ranks, n, peers)) return error;
+    return give(*group.universe, std::move(peers), newgroup);
+}
+
+Error give_chosen_ranges(Choose choose, Group &group, int n, const int (*ranges)[3], Group **newgroup) {
+    std::vector<int> ranks;
+    if (Error error = expand_ranges(ranges, n, group.size(), ranks)) return error;
+    return give_chosen(choose, group, static_cast<int>(ranks.size()), ranks.data(), newgroup);
+}
+
+}  // namespace
+
+extern "C" {
+
+Error lanyard_group_size(Group &group, int *size) {
+    *size = group.size();
+    return {};
+}
+
+Error lanyard_group_rank(Group &group, int *rank) {
+    *rank = group.rank;
+    return {};
+}
+
+Error lanyard_group_translate_ranks(Group &group1, int n, const int *ranks1, Group &group2, int *ranks2) {
+    return translate_ranks(group1.peers, ranks1, n, group2.peers, ranks2);
+}
+
+Error lanyard_group_compare(Group &group1, Group &group2, int *result) {
+    *result = compare_peers(group1.peers, group2.peers);
+    return {};
+}
+
+Error lanyard_group_union(Group &group1, Group &group2, Group **newgroup) {
+    return give(*group1.universe, union_of(group1.peers, group2.peers), newgroup);
+}
+
+Error lanyard_group_intersection(Group &group1, Group &group2, Group **newgroup) {
+    return give(*group1.universe, intersection_of(group1.peers, group2.peers), newgroup);
+}
+
+Error lanyard_group_difference(Group &group1, Group &group2, Group **newgroup) {
+    return give(*group1.universe, difference_of(group1.peers, group2.peers), newgroup);
+}
+
+Error lanyard_group_incl(Group &group, int n, const int *ranks, Group **newgroup) { return give_chosen(include, group, n, ranks, newgroup); }
+Error lanyard_group_excl(Group &group, int n, const int *ranks, Group **newgroup) { return give_chosen(exclude, group, n, ranks, newgroup); }
+
+Error lanyard_group_range_incl(Group &group, int n, const int (*ranges)[3], Group **newgroup) {
+    return give_chosen_ranges(include, group, n, ranges, newgroup);
+}
+
+Error lanyard_group_range_excl(Group &group, int n, const int (*ranges)[3], Group **newgroup) {
+    return give_chosen_ranges(exclude, group, n, ranges, newgroup);
+}
+
+Error lanyard_group_free(Group *&group) {
+    release_group(group);
+    group = nullptr;
+    return {};
+}
+
+}  // extern "C"
+
+}  // namespace lanyard
