@@ -4,6 +4,7 @@ An entry point checks its arguments, turns handles into objects, calls the typed
 is one line, skipped after the first error.
 """
 
+from .constants import core_name
 from .core import core_prototype, may_be_absent, typed_functions
 from .description import c_prototype
 from .text import NOTICE, wrapped
@@ -72,6 +73,7 @@ class EntryPoint:
 
     def __init__(self, description, function, name, large):
         self.description, self.function, self.name, self.large = description, function, name, large
+        self.chapter = description.chapters[function.chapter]
         self.parameters = function.in_form(large)
         self.raising = next((p for p in self.parameters if p.name == function.raises_on), None)
         self.objects, self.roots, self.converts, self.checks, self.buffers, self.stores = [], [], [], [], [], []
@@ -93,7 +95,8 @@ class EntryPoint:
             first.append('error = check_active();')
         if self.raising:
             self.convert_object(self.raising, first)
-        first.append(f'error = check_available(lanyard_{self.function.core}, "{self.name}");')
+        code = f', abi::{core_name(self.chapter["missing"])}' if 'missing' in self.chapter else ''
+        first.append(f'error = check_available(lanyard_{self.function.core}, "{self.name}"{code});')
         for p in self.parameters:
             if p is not self.raising:
                 self.convert(p)

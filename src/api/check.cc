@@ -53,8 +53,8 @@ Error not_active(ProcessState state) {
     return {};
 }
 
-Error not_implemented(const char *function) {
-    return {ErrorClass::unsupported_operation, std::string(function) + " is not implemented in Lanyard " LANYARD_VERSION};
+Error not_implemented(const char *function, int code) {
+    return {code, std::string(function) + " is not implemented in Lanyard " LANYARD_VERSION};
 }
 
 Error bad_handle(const char *name, uint64_t handle, int null_handle, ErrorClass error_class) {

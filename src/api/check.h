@@ -18,7 +18,7 @@ namespace lanyard {
 namespace complaint {
 #pragma GCC visibility push(default)
 [[gnu::cold]] Error not_active(ProcessState state);
-[[gnu::cold]] Error not_implemented(const char *function);
+[[gnu::cold]] Error not_implemented(const char *function, int code);
 [[gnu::cold]] Error bad_handle(const char *name, uint64_t handle, int null_handle, ErrorClass error_class);
 [[gnu::cold]] Error bad_type(const char *name, const Datatype &datatype);
 [[gnu::cold]] Error negative(const char *name, int64_t value, ErrorClass error_class);
@@ -41,8 +41,8 @@ inline Error check_active() {
 
 // A typed function that no file defines has the address 0 (the doors see them as weak).
 template <class Typed>
-inline Error check_available(Typed *function, const char *name) {
-    return function ? Error() : complaint::not_implemented(name);
+inline Error check_available(Typed *function, const char *name, int code = abi::err_unsupported_operation) {
+    return function ? Error() : complaint::not_implemented(name, code);
 }
 
 inline Error check_committed(const char *name, const Datatype &datatype) {

@@ -63,7 +63,7 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_T_category_changed(int *update_number) {
-    Error error = check_available(lanyard_t_category_changed, "MPI_T_category_changed");
+    Error error = check_available(lanyard_t_category_changed, "MPI_T_category_changed", abi::t_err_not_supported);
     if (!error) error = lanyard_t_category_changed(update_number);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_category_changed",
@@ -72,7 +72,7 @@ int PMPI_T_category_changed(int *update_number) {
 #pragma weak MPI_T_category_changed = PMPI_T_category_changed
 
 int PMPI_T_category_get_categories(int cat_index, int len, int indices[]) {
-    Error error = check_available(lanyard_t_category_get_categories, "MPI_T_category_get_categories");
+    Error error = check_available(lanyard_t_category_get_categories, "MPI_T_category_get_categories", abi::t_err_not_supported);
     if (!error) error = check_length("len", len);
     if (!error) error = lanyard_t_category_get_categories(cat_index, len, indices);
     if (!error) return MPI_SUCCESS;
@@ -82,7 +82,7 @@ int PMPI_T_category_get_categories(int cat_index, int len, int indices[]) {
 #pragma weak MPI_T_category_get_categories = PMPI_T_category_get_categories
 
 int PMPI_T_category_get_cvars(int cat_index, int len, int indices[]) {
-    Error error = check_available(lanyard_t_category_get_cvars, "MPI_T_category_get_cvars");
+    Error error = check_available(lanyard_t_category_get_cvars, "MPI_T_category_get_cvars", abi::t_err_not_supported);
     if (!error) error = check_length("len", len);
     if (!error) error = lanyard_t_category_get_cvars(cat_index, len, indices);
     if (!error) return MPI_SUCCESS;
@@ -92,7 +92,7 @@ int PMPI_T_category_get_cvars(int cat_index, int len, int indices[]) {
 #pragma weak MPI_T_category_get_cvars = PMPI_T_category_get_cvars
 
 int PMPI_T_category_get_events(int cat_index, int len, int indices[]) {
-    Error error = check_available(lanyard_t_category_get_events, "MPI_T_category_get_events");
+    Error error = check_available(lanyard_t_category_get_events, "MPI_T_category_get_events", abi::t_err_not_supported);
     if (!error) error = check_length("len", len);
     if (!error) error = lanyard_t_category_get_events(cat_index, len, indices);
     if (!error) return MPI_SUCCESS;
@@ -102,7 +102,7 @@ int PMPI_T_category_get_events(int cat_index, int len, int indices[]) {
 #pragma weak MPI_T_category_get_events = PMPI_T_category_get_events
 
 int PMPI_T_category_get_index(const char *name, int *cat_index) {
-    Error error = check_available(lanyard_t_category_get_index, "MPI_T_category_get_index");
+    Error error = check_available(lanyard_t_category_get_index, "MPI_T_category_get_index", abi::t_err_not_supported);
     if (!error) error = check_string("name", name);
     if (!error) error = lanyard_t_category_get_index(name, cat_index);
     if (!error) return MPI_SUCCESS;
@@ -113,7 +113,7 @@ int PMPI_T_category_get_index(const char *name, int *cat_index) {
 
 int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len, int *num_cvars,
         int *num_pvars, int *num_categories) {
-    Error error = check_available(lanyard_t_category_get_info, "MPI_T_category_get_info");
+    Error error = check_available(lanyard_t_category_get_info, "MPI_T_category_get_info", abi::t_err_not_supported);
     if (!error) error = lanyard_t_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars,
         num_categories);
     if (!error) return MPI_SUCCESS;
@@ -124,7 +124,7 @@ int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *des
 #pragma weak MPI_T_category_get_info = PMPI_T_category_get_info
 
 int PMPI_T_category_get_num(int *num_cat) {
-    Error error = check_available(lanyard_t_category_get_num, "MPI_T_category_get_num");
+    Error error = check_available(lanyard_t_category_get_num, "MPI_T_category_get_num", abi::t_err_not_supported);
     if (!error) error = lanyard_t_category_get_num(num_cat);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_category_get_num", {shown("num_cat", num_cat)});
@@ -132,7 +132,7 @@ int PMPI_T_category_get_num(int *num_cat) {
 #pragma weak MPI_T_category_get_num = PMPI_T_category_get_num
 
 int PMPI_T_category_get_num_events(int cat_index, int *num_events) {
-    Error error = check_available(lanyard_t_category_get_num_events, "MPI_T_category_get_num_events");
+    Error error = check_available(lanyard_t_category_get_num_events, "MPI_T_category_get_num_events", abi::t_err_not_supported);
     if (!error) error = lanyard_t_category_get_num_events(cat_index, num_events);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_category_get_num_events", {shown("cat_index", cat_index),
@@ -141,7 +141,7 @@ int PMPI_T_category_get_num_events(int cat_index, int *num_events) {
 #pragma weak MPI_T_category_get_num_events = PMPI_T_category_get_num_events
 
 int PMPI_T_category_get_pvars(int cat_index, int len, int indices[]) {
-    Error error = check_available(lanyard_t_category_get_pvars, "MPI_T_category_get_pvars");
+    Error error = check_available(lanyard_t_category_get_pvars, "MPI_T_category_get_pvars", abi::t_err_not_supported);
     if (!error) error = check_length("len", len);
     if (!error) error = lanyard_t_category_get_pvars(cat_index, len, indices);
     if (!error) return MPI_SUCCESS;
@@ -151,7 +151,7 @@ int PMPI_T_category_get_pvars(int cat_index, int len, int indices[]) {
 #pragma weak MPI_T_category_get_pvars = PMPI_T_category_get_pvars
 
 int PMPI_T_cvar_get_index(const char *name, int *cvar_index) {
-    Error error = check_available(lanyard_t_cvar_get_index, "MPI_T_cvar_get_index");
+    Error error = check_available(lanyard_t_cvar_get_index, "MPI_T_cvar_get_index", abi::t_err_not_supported);
     if (!error) error = check_string("name", name);
     if (!error) error = lanyard_t_cvar_get_index(name, cvar_index);
     if (!error) return MPI_SUCCESS;
@@ -163,7 +163,7 @@ int PMPI_T_cvar_get_index(const char *name, int *cvar_index) {
 int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
         MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope) {
     Datatype *datatype_object = nullptr;
-    Error error = check_available(lanyard_t_cvar_get_info, "MPI_T_cvar_get_info");
+    Error error = check_available(lanyard_t_cvar_get_info, "MPI_T_cvar_get_info", abi::t_err_not_supported);
     if (!error) error = check_out("datatype", datatype);
     if (!error) error = lanyard_t_cvar_get_info(cvar_index, name, name_len, verbosity, &datatype_object,
         reinterpret_cast<ToolEnum **>(enumtype), desc, desc_len, bind, scope);
@@ -177,7 +177,7 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
 #pragma weak MPI_T_cvar_get_info = PMPI_T_cvar_get_info
 
 int PMPI_T_cvar_get_num(int *num_cvar) {
-    Error error = check_available(lanyard_t_cvar_get_num, "MPI_T_cvar_get_num");
+    Error error = check_available(lanyard_t_cvar_get_num, "MPI_T_cvar_get_num", abi::t_err_not_supported);
     if (!error) error = lanyard_t_cvar_get_num(num_cvar);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_cvar_get_num", {shown("num_cvar", num_cvar)});
@@ -185,7 +185,7 @@ int PMPI_T_cvar_get_num(int *num_cvar) {
 #pragma weak MPI_T_cvar_get_num = PMPI_T_cvar_get_num
 
 int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count) {
-    Error error = check_available(lanyard_t_cvar_handle_alloc, "MPI_T_cvar_handle_alloc");
+    Error error = check_available(lanyard_t_cvar_handle_alloc, "MPI_T_cvar_handle_alloc", abi::t_err_not_supported);
     if (!error) error = lanyard_t_cvar_handle_alloc(cvar_index, obj_handle, reinterpret_cast<CvarHandle **>(handle),
         count);
     if (!error) return MPI_SUCCESS;
@@ -195,7 +195,7 @@ int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle
 #pragma weak MPI_T_cvar_handle_alloc = PMPI_T_cvar_handle_alloc
 
 int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle) {
-    Error error = check_available(lanyard_t_cvar_handle_free, "MPI_T_cvar_handle_free");
+    Error error = check_available(lanyard_t_cvar_handle_free, "MPI_T_cvar_handle_free", abi::t_err_not_supported);
     if (!error) error = lanyard_t_cvar_handle_free(reinterpret_cast<CvarHandle **>(handle));
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_cvar_handle_free", {shown("handle", handle)});
@@ -203,7 +203,7 @@ int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle) {
 #pragma weak MPI_T_cvar_handle_free = PMPI_T_cvar_handle_free
 
 int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf) {
-    Error error = check_available(lanyard_t_cvar_read, "MPI_T_cvar_read");
+    Error error = check_available(lanyard_t_cvar_read, "MPI_T_cvar_read", abi::t_err_not_supported);
     if (!error) error = check_not_in_place("buf", buf);
     if (!error) error = lanyard_t_cvar_read(reinterpret_cast<CvarHandle *>(handle), buf);
     if (!error) return MPI_SUCCESS;
@@ -213,7 +213,7 @@ int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf) {
 #pragma weak MPI_T_cvar_read = PMPI_T_cvar_read
 
 int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf) {
-    Error error = check_available(lanyard_t_cvar_write, "MPI_T_cvar_write");
+    Error error = check_available(lanyard_t_cvar_write, "MPI_T_cvar_write", abi::t_err_not_supported);
     if (!error) error = check_not_in_place("buf", buf);
     if (!error) error = lanyard_t_cvar_write(reinterpret_cast<CvarHandle *>(handle), buf);
     if (!error) return MPI_SUCCESS;
@@ -223,7 +223,7 @@ int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf) {
 #pragma weak MPI_T_cvar_write = PMPI_T_cvar_write
 
 int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len) {
-    Error error = check_available(lanyard_t_enum_get_info, "MPI_T_enum_get_info");
+    Error error = check_available(lanyard_t_enum_get_info, "MPI_T_enum_get_info", abi::t_err_not_supported);
     if (!error) error = lanyard_t_enum_get_info(reinterpret_cast<ToolEnum *>(enumtype), num, name, name_len);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_enum_get_info", {shown("enumtype", enumtype),
@@ -232,7 +232,7 @@ int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_le
 #pragma weak MPI_T_enum_get_info = PMPI_T_enum_get_info
 
 int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len) {
-    Error error = check_available(lanyard_t_enum_get_item, "MPI_T_enum_get_item");
+    Error error = check_available(lanyard_t_enum_get_item, "MPI_T_enum_get_item", abi::t_err_not_supported);
     if (!error) error = lanyard_t_enum_get_item(reinterpret_cast<ToolEnum *>(enumtype), indx, value, name, name_len);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_enum_get_item", {shown("enumtype", enumtype),
@@ -243,7 +243,7 @@ int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, 
 int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
         MPI_Info *info_used) {
     Info *info_used_object = nullptr;
-    Error error = check_available(lanyard_t_event_callback_get_info, "MPI_T_event_callback_get_info");
+    Error error = check_available(lanyard_t_event_callback_get_info, "MPI_T_event_callback_get_info", abi::t_err_not_supported);
     if (!error) error = check_out("info_used", info_used);
     if (!error) error = lanyard_t_event_callback_get_info(reinterpret_cast<EventRegistration *>(event_registration),
         static_cast<int>(cb_safety), &info_used_object);
@@ -258,7 +258,7 @@ int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration, 
 int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
         MPI_Info info) {
     Info *info_object = nullptr;
-    Error error = check_available(lanyard_t_event_callback_set_info, "MPI_T_event_callback_set_info");
+    Error error = check_available(lanyard_t_event_callback_set_info, "MPI_T_event_callback_set_info", abi::t_err_not_supported);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = lanyard_t_event_callback_set_info(reinterpret_cast<EventRegistration *>(event_registration),
         static_cast<int>(cb_safety), info_object);
@@ -270,7 +270,7 @@ int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration, 
 #pragma weak MPI_T_event_callback_set_info = PMPI_T_event_callback_set_info
 
 int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer) {
-    Error error = check_available(lanyard_t_event_copy, "MPI_T_event_copy");
+    Error error = check_available(lanyard_t_event_copy, "MPI_T_event_copy", abi::t_err_not_supported);
     if (!error) error = lanyard_t_event_copy(reinterpret_cast<EventInstance *>(event_instance),
         static_cast<void **>(buffer));
     if (!error) return MPI_SUCCESS;
@@ -280,7 +280,7 @@ int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer) {
 #pragma weak MPI_T_event_copy = PMPI_T_event_copy
 
 int PMPI_T_event_get_index(const char *name, int *event_index) {
-    Error error = check_available(lanyard_t_event_get_index, "MPI_T_event_get_index");
+    Error error = check_available(lanyard_t_event_get_index, "MPI_T_event_get_index", abi::t_err_not_supported);
     if (!error) error = check_string("name", name);
     if (!error) error = lanyard_t_event_get_index(name, event_index);
     if (!error) return MPI_SUCCESS;
@@ -294,7 +294,7 @@ int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
         MPI_Info *info, char *desc, int *desc_len, int *bind) {
     Objects<MPI_Datatype> array_of_datatypes_objects;
     Info *info_object = nullptr;
-    Error error = check_available(lanyard_t_event_get_info, "MPI_T_event_get_info");
+    Error error = check_available(lanyard_t_event_get_info, "MPI_T_event_get_info", abi::t_err_not_supported);
     if (!error) error = check_out("info", info);
     if (!error) error = array_of_datatypes_objects.reserve("array_of_datatypes", array_of_datatypes, value_or_0(num_elements));
     if (!error) error = lanyard_t_event_get_info(event_index, name, name_len, verbosity,
@@ -312,7 +312,7 @@ int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
 #pragma weak MPI_T_event_get_info = PMPI_T_event_get_info
 
 int PMPI_T_event_get_num(int *num_events) {
-    Error error = check_available(lanyard_t_event_get_num, "MPI_T_event_get_num");
+    Error error = check_available(lanyard_t_event_get_num, "MPI_T_event_get_num", abi::t_err_not_supported);
     if (!error) error = lanyard_t_event_get_num(num_events);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_get_num", {shown("num_events", num_events)});
@@ -320,7 +320,7 @@ int PMPI_T_event_get_num(int *num_events) {
 #pragma weak MPI_T_event_get_num = PMPI_T_event_get_num
 
 int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index) {
-    Error error = check_available(lanyard_t_event_get_source, "MPI_T_event_get_source");
+    Error error = check_available(lanyard_t_event_get_source, "MPI_T_event_get_source", abi::t_err_not_supported);
     if (!error) error = lanyard_t_event_get_source(reinterpret_cast<EventInstance *>(event_instance), source_index);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_get_source",
@@ -329,7 +329,7 @@ int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_ind
 #pragma weak MPI_T_event_get_source = PMPI_T_event_get_source
 
 int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp) {
-    Error error = check_available(lanyard_t_event_get_timestamp, "MPI_T_event_get_timestamp");
+    Error error = check_available(lanyard_t_event_get_timestamp, "MPI_T_event_get_timestamp", abi::t_err_not_supported);
     if (!error) error = lanyard_t_event_get_timestamp(reinterpret_cast<EventInstance *>(event_instance),
         event_timestamp);
     if (!error) return MPI_SUCCESS;
@@ -341,7 +341,7 @@ int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *e
 int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
         MPI_T_event_registration *event_registration) {
     Info *info_object = nullptr;
-    Error error = check_available(lanyard_t_event_handle_alloc, "MPI_T_event_handle_alloc");
+    Error error = check_available(lanyard_t_event_handle_alloc, "MPI_T_event_handle_alloc", abi::t_err_not_supported);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = lanyard_t_event_handle_alloc(event_index, obj_handle, info_object,
         reinterpret_cast<EventRegistration **>(event_registration));
@@ -354,7 +354,7 @@ int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
 
 int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data,
         MPI_T_event_free_cb_function *free_cb_function) {
-    Error error = check_available(lanyard_t_event_handle_free, "MPI_T_event_handle_free");
+    Error error = check_available(lanyard_t_event_handle_free, "MPI_T_event_handle_free", abi::t_err_not_supported);
     if (!error) error = lanyard_t_event_handle_free(reinterpret_cast<EventRegistration *>(event_registration),
         user_data, callback(free_cb_function, false));
     if (!error) return MPI_SUCCESS;
@@ -366,7 +366,7 @@ int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *
 
 int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used) {
     Info *info_used_object = nullptr;
-    Error error = check_available(lanyard_t_event_handle_get_info, "MPI_T_event_handle_get_info");
+    Error error = check_available(lanyard_t_event_handle_get_info, "MPI_T_event_handle_get_info", abi::t_err_not_supported);
     if (!error) error = check_out("info_used", info_used);
     if (!error) error = lanyard_t_event_handle_get_info(reinterpret_cast<EventRegistration *>(event_registration),
         &info_used_object);
@@ -379,7 +379,7 @@ int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MP
 
 int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info) {
     Info *info_object = nullptr;
-    Error error = check_available(lanyard_t_event_handle_set_info, "MPI_T_event_handle_set_info");
+    Error error = check_available(lanyard_t_event_handle_set_info, "MPI_T_event_handle_set_info", abi::t_err_not_supported);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = lanyard_t_event_handle_set_info(reinterpret_cast<EventRegistration *>(event_registration),
         info_object);
@@ -390,7 +390,7 @@ int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MP
 #pragma weak MPI_T_event_handle_set_info = PMPI_T_event_handle_set_info
 
 int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer) {
-    Error error = check_available(lanyard_t_event_read, "MPI_T_event_read");
+    Error error = check_available(lanyard_t_event_read, "MPI_T_event_read", abi::t_err_not_supported);
     if (!error) error = lanyard_t_event_read(reinterpret_cast<EventInstance *>(event_instance), element_index,
         static_cast<void **>(buffer));
     if (!error) return MPI_SUCCESS;
@@ -402,7 +402,7 @@ int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, vo
 int PMPI_T_event_register_callback(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
         MPI_Info info, void *user_data, MPI_T_event_cb_function *event_cb_function) {
     Info *info_object = nullptr;
-    Error error = check_available(lanyard_t_event_register_callback, "MPI_T_event_register_callback");
+    Error error = check_available(lanyard_t_event_register_callback, "MPI_T_event_register_callback", abi::t_err_not_supported);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = lanyard_t_event_register_callback(reinterpret_cast<EventRegistration *>(event_registration),
         static_cast<int>(cb_safety), info_object, user_data, callback(event_cb_function, false));
@@ -416,7 +416,7 @@ int PMPI_T_event_register_callback(MPI_T_event_registration event_registration, 
 
 int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
         MPI_T_event_dropped_cb_function *dropped_cb_function) {
-    Error error = check_available(lanyard_t_event_set_dropped_handler, "MPI_T_event_set_dropped_handler");
+    Error error = check_available(lanyard_t_event_set_dropped_handler, "MPI_T_event_set_dropped_handler", abi::t_err_not_supported);
     if (!error) error = lanyard_t_event_set_dropped_handler(reinterpret_cast<EventRegistration *>(event_registration),
         callback(dropped_cb_function, false));
     if (!error) return MPI_SUCCESS;
@@ -427,7 +427,7 @@ int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration
 #pragma weak MPI_T_event_set_dropped_handler = PMPI_T_event_set_dropped_handler
 
 int PMPI_T_finalize(void) {
-    Error error = check_available(lanyard_t_finalize, "MPI_T_finalize");
+    Error error = check_available(lanyard_t_finalize, "MPI_T_finalize", abi::t_err_not_supported);
     if (!error) error = lanyard_t_finalize();
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_finalize", {});
@@ -435,7 +435,7 @@ int PMPI_T_finalize(void) {
 #pragma weak MPI_T_finalize = PMPI_T_finalize
 
 int PMPI_T_init_thread(int required, int *provided) {
-    Error error = check_available(lanyard_t_init_thread, "MPI_T_init_thread");
+    Error error = check_available(lanyard_t_init_thread, "MPI_T_init_thread", abi::t_err_not_supported);
     if (!error) error = lanyard_t_init_thread(required, provided);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_init_thread", {shown("required", required),
@@ -444,7 +444,7 @@ int PMPI_T_init_thread(int required, int *provided) {
 #pragma weak MPI_T_init_thread = PMPI_T_init_thread
 
 int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index) {
-    Error error = check_available(lanyard_t_pvar_get_index, "MPI_T_pvar_get_index");
+    Error error = check_available(lanyard_t_pvar_get_index, "MPI_T_pvar_get_index", abi::t_err_not_supported);
     if (!error) error = check_string("name", name);
     if (!error) error = lanyard_t_pvar_get_index(name, var_class, pvar_index);
     if (!error) return MPI_SUCCESS;
@@ -457,7 +457,7 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
         MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly,
         int *continuous, int *atomic) {
     Datatype *datatype_object = nullptr;
-    Error error = check_available(lanyard_t_pvar_get_info, "MPI_T_pvar_get_info");
+    Error error = check_available(lanyard_t_pvar_get_info, "MPI_T_pvar_get_info", abi::t_err_not_supported);
     if (!error) error = check_out("datatype", datatype);
     if (!error) error = lanyard_t_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, &datatype_object,
         reinterpret_cast<ToolEnum **>(enumtype), desc, desc_len, bind, readonly, continuous, atomic);
@@ -471,7 +471,7 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
 #pragma weak MPI_T_pvar_get_info = PMPI_T_pvar_get_info
 
 int PMPI_T_pvar_get_num(int *num_pvar) {
-    Error error = check_available(lanyard_t_pvar_get_num, "MPI_T_pvar_get_num");
+    Error error = check_available(lanyard_t_pvar_get_num, "MPI_T_pvar_get_num", abi::t_err_not_supported);
     if (!error) error = lanyard_t_pvar_get_num(num_pvar);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_get_num", {shown("num_pvar", num_pvar)});
@@ -480,7 +480,7 @@ int PMPI_T_pvar_get_num(int *num_pvar) {
 
 int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle,
         int *count) {
-    Error error = check_available(lanyard_t_pvar_handle_alloc, "MPI_T_pvar_handle_alloc");
+    Error error = check_available(lanyard_t_pvar_handle_alloc, "MPI_T_pvar_handle_alloc", abi::t_err_not_supported);
     if (!error) error = lanyard_t_pvar_handle_alloc(reinterpret_cast<PvarSession *>(session), pvar_index, obj_handle,
         reinterpret_cast<PvarHandle **>(handle), count);
     if (!error) return MPI_SUCCESS;
@@ -491,7 +491,7 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
 #pragma weak MPI_T_pvar_handle_alloc = PMPI_T_pvar_handle_alloc
 
 int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle) {
-    Error error = check_available(lanyard_t_pvar_handle_free, "MPI_T_pvar_handle_free");
+    Error error = check_available(lanyard_t_pvar_handle_free, "MPI_T_pvar_handle_free", abi::t_err_not_supported);
     if (!error) error = lanyard_t_pvar_handle_free(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle **>(handle));
     if (!error) return MPI_SUCCESS;
@@ -501,7 +501,7 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
 #pragma weak MPI_T_pvar_handle_free = PMPI_T_pvar_handle_free
 
 int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf) {
-    Error error = check_available(lanyard_t_pvar_read, "MPI_T_pvar_read");
+    Error error = check_available(lanyard_t_pvar_read, "MPI_T_pvar_read", abi::t_err_not_supported);
     if (!error) error = check_not_in_place("buf", buf);
     if (!error) error = lanyard_t_pvar_read(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle *>(handle), buf);
@@ -512,7 +512,7 @@ int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
 #pragma weak MPI_T_pvar_read = PMPI_T_pvar_read
 
 int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf) {
-    Error error = check_available(lanyard_t_pvar_readreset, "MPI_T_pvar_readreset");
+    Error error = check_available(lanyard_t_pvar_readreset, "MPI_T_pvar_readreset", abi::t_err_not_supported);
     if (!error) error = check_not_in_place("buf", buf);
     if (!error) error = lanyard_t_pvar_readreset(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle *>(handle), buf);
@@ -523,7 +523,7 @@ int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, 
 #pragma weak MPI_T_pvar_readreset = PMPI_T_pvar_readreset
 
 int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
-    Error error = check_available(lanyard_t_pvar_reset, "MPI_T_pvar_reset");
+    Error error = check_available(lanyard_t_pvar_reset, "MPI_T_pvar_reset", abi::t_err_not_supported);
     if (!error) error = lanyard_t_pvar_reset(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle *>(handle));
     if (!error) return MPI_SUCCESS;
@@ -533,7 +533,7 @@ int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 #pragma weak MPI_T_pvar_reset = PMPI_T_pvar_reset
 
 int PMPI_T_pvar_session_create(MPI_T_pvar_session *session) {
-    Error error = check_available(lanyard_t_pvar_session_create, "MPI_T_pvar_session_create");
+    Error error = check_available(lanyard_t_pvar_session_create, "MPI_T_pvar_session_create", abi::t_err_not_supported);
     if (!error) error = lanyard_t_pvar_session_create(reinterpret_cast<PvarSession **>(session));
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_session_create", {shown("session", session)});
@@ -541,7 +541,7 @@ int PMPI_T_pvar_session_create(MPI_T_pvar_session *session) {
 #pragma weak MPI_T_pvar_session_create = PMPI_T_pvar_session_create
 
 int PMPI_T_pvar_session_free(MPI_T_pvar_session *session) {
-    Error error = check_available(lanyard_t_pvar_session_free, "MPI_T_pvar_session_free");
+    Error error = check_available(lanyard_t_pvar_session_free, "MPI_T_pvar_session_free", abi::t_err_not_supported);
     if (!error) error = lanyard_t_pvar_session_free(reinterpret_cast<PvarSession **>(session));
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_session_free", {shown("session", session)});
@@ -549,7 +549,7 @@ int PMPI_T_pvar_session_free(MPI_T_pvar_session *session) {
 #pragma weak MPI_T_pvar_session_free = PMPI_T_pvar_session_free
 
 int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
-    Error error = check_available(lanyard_t_pvar_start, "MPI_T_pvar_start");
+    Error error = check_available(lanyard_t_pvar_start, "MPI_T_pvar_start", abi::t_err_not_supported);
     if (!error) error = lanyard_t_pvar_start(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle *>(handle));
     if (!error) return MPI_SUCCESS;
@@ -559,7 +559,7 @@ int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 #pragma weak MPI_T_pvar_start = PMPI_T_pvar_start
 
 int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
-    Error error = check_available(lanyard_t_pvar_stop, "MPI_T_pvar_stop");
+    Error error = check_available(lanyard_t_pvar_stop, "MPI_T_pvar_stop", abi::t_err_not_supported);
     if (!error) error = lanyard_t_pvar_stop(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle *>(handle));
     if (!error) return MPI_SUCCESS;
@@ -569,7 +569,7 @@ int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 #pragma weak MPI_T_pvar_stop = PMPI_T_pvar_stop
 
 int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf) {
-    Error error = check_available(lanyard_t_pvar_write, "MPI_T_pvar_write");
+    Error error = check_available(lanyard_t_pvar_write, "MPI_T_pvar_write", abi::t_err_not_supported);
     if (!error) error = check_not_in_place("buf", buf);
     if (!error) error = lanyard_t_pvar_write(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle *>(handle), buf);
@@ -582,7 +582,7 @@ int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
 int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len,
         MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info) {
     Info *info_object = nullptr;
-    Error error = check_available(lanyard_t_source_get_info, "MPI_T_source_get_info");
+    Error error = check_available(lanyard_t_source_get_info, "MPI_T_source_get_info", abi::t_err_not_supported);
     if (!error) error = check_out("info", info);
     if (!error) error = lanyard_t_source_get_info(source_index, name, name_len, desc, desc_len,
         reinterpret_cast<int *>(ordering), ticks_per_second, max_ticks, &info_object);
@@ -596,7 +596,7 @@ int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *de
 #pragma weak MPI_T_source_get_info = PMPI_T_source_get_info
 
 int PMPI_T_source_get_num(int *num_sources) {
-    Error error = check_available(lanyard_t_source_get_num, "MPI_T_source_get_num");
+    Error error = check_available(lanyard_t_source_get_num, "MPI_T_source_get_num", abi::t_err_not_supported);
     if (!error) error = lanyard_t_source_get_num(num_sources);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_source_get_num", {shown("num_sources", num_sources)});
@@ -604,7 +604,7 @@ int PMPI_T_source_get_num(int *num_sources) {
 #pragma weak MPI_T_source_get_num = PMPI_T_source_get_num
 
 int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp) {
-    Error error = check_available(lanyard_t_source_get_timestamp, "MPI_T_source_get_timestamp");
+    Error error = check_available(lanyard_t_source_get_timestamp, "MPI_T_source_get_timestamp", abi::t_err_not_supported);
     if (!error) error = lanyard_t_source_get_timestamp(source_index, timestamp);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_source_get_timestamp",

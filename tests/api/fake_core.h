@@ -1,0 +1,46 @@
+// A core for the test of the door: objects to name in calls, and what the typed functions and the error handler were told.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/call.h"
+#include "api/handles.h"
+#include "api/state.h"
+#include "comm/comm.h"
+#include "comm/group.h"
+#include "datatype/datatype.h"
+#include "datatype/op.h"
+
+namespace lanyard {
+
+// Stands for the library's own, of which the door sees the address only.
+struct Request : Object {};
+struct Info : Object {};
+
+struct FakeCore {
+    Comm world, self, inter;
+    Datatype int_type, own_type, uncommitted;
+    Op sum, own_op;
+    Request requests[100];
+
+    std::string last_call;      // what raise() was given
+    std::string last_sentence;
+    const void *raised_on = nullptr;
+
+    // What the typed functions saw.
+    std::vector<int64_t> numbers;
+    std::vector<const void *> pointers;
+    int64_t result = 0;          // what they give back as a number
+    ErrorClass answer = ErrorClass::success;
+    Callback callback;
+    int calls = 0;
+
+    Error done();
+};
+
+FakeCore &fake_core();
+// Everything as new, with MPI initialised.
+void reset_fake_core();
+
+}  // namespace lanyard
