@@ -1,5 +1,6 @@
 """Tables and plots of alternating runs; used by bench/compare and bench/run."""
 from figures import paired_ratio, summary
+from peers import say
 
 COLOURS = {"lanyard": "#c0392b", "mpich": "#2c6fbb", "impi": "#2e8b57", "openmpi": "#d68910",
            "impi-wait": "#7fbf9b"}
@@ -45,7 +46,11 @@ def markdown(series, libraries, first="lanyard"):
 
 def plot(series, libraries, path):
     """Medians with their intervals: over the size where rows are sizes, else as points side by side."""
-    import matplotlib
+    try:
+        import matplotlib
+    except ImportError:
+        say(f"{path} is not drawn: matplotlib is missing; 'make bench' installs it, then use .venv/bin/python")
+        return
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
