@@ -2,6 +2,7 @@
 process it started, whatever it has become, is left, nor any file in /dev/shm."""
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import sys
@@ -80,6 +81,17 @@ class Launcher:
                 return value
             time.sleep(0.01)
         raise AssertionError(f"this did not happen within {timeout} s: {what}; alive: {self.alive()}")
+
+    def read_until(self, stream, enough, timeout=20):
+        """What a pipe gives until enough(bytes so far)."""
+        text = b""
+        end = time.monotonic() + timeout
+        while not enough(text):
+            assert select.select([stream], [], [], max(0, end - time.monotonic()))[0], f"nothing more came than {text}"
+            chunk = os.read(stream.fileno(), 4096)
+            assert chunk, f"the stream ended after {text}"
+            text += chunk
+        return text
 
     def expect_nothing_left(self, timeout=5):
         self.wait_until(lambda: not self.alive(), "all processes of the job ended", timeout)

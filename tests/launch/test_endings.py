@@ -19,13 +19,9 @@ echo ready
 """
 
 
-def ready(process, lines):
+def ready(mpirun, process, lines):
     """Waits for that many lines "ready"."""
-    text = b""
-    while text.count(b"ready") < lines:
-        chunk = os.read(process.stdout.fileno(), 4096)
-        assert chunk, text
-        text += chunk
+    mpirun.read_until(process.stdout, lambda text: text.count(b"ready\n") >= lines)
 
 
 def finish(process):
@@ -67,7 +63,7 @@ def test_rank_killed_by_a_signal(mpirun, name):
 
 def test_rank_killed_from_outside_with_its_family(mpirun):
     process = mpirun.start("-n", 2, "sh", "-c", FAMILY + "echo $$ > pid.$PMI_RANK; exec sleep 1000")
-    ready(process, 2)
+    ready(mpirun, process, 2)
     mpirun.wait_until(lambda: (mpirun.folder / "pid.1").exists() and (mpirun.folder / "pid.1").read_text().strip(), "rank 1 wrote its id")
     os.kill(int((mpirun.folder / "pid.1").read_text()), signal.SIGKILL)
     code, err = finish(process)
@@ -102,7 +98,7 @@ def test_output_held_open_by_the_left_behind_does_not_delay_the_end(mpirun):
 
 def test_launcher_killed(mpirun):
     process = mpirun.start("-n", 2, "sh", "-c", FAMILY + "exec sleep 1000")
-    ready(process, 2)
+    ready(mpirun, process, 2)
     assert len(mpirun.alive()) > 10
     process.kill()
     mpirun.expect_nothing_left()
@@ -111,7 +107,7 @@ def test_launcher_killed(mpirun):
 
 def test_process_group_of_the_launcher_killed(mpirun):
     process = mpirun.start("-n", 2, "sh", "-c", FAMILY + "exec sleep 1000", start_new_session=True)
-    ready(process, 2)
+    ready(mpirun, process, 2)
     os.killpg(process.pid, signal.SIGKILL)
     mpirun.expect_nothing_left()
     process.communicate(timeout=10)
@@ -120,7 +116,7 @@ def test_process_group_of_the_launcher_killed(mpirun):
 def test_guard_has_a_name_of_its_own(mpirun):
     """Killing all that is called mpirun leaves the guard to clean up."""
     process = mpirun.start("-n", 1, "sh", "-c", "echo ready; exec sleep 1000")
-    ready(process, 1)
+    ready(mpirun, process, 1)
     guard = child_of(process.pid)
     assert pathlib.Path(f"/proc/{guard}/comm").read_text() == "lanyard-guard\n"
     assert b"mpirun" not in pathlib.Path(f"/proc/{guard}/cmdline").read_bytes()
@@ -134,7 +130,7 @@ def child_of(pid):
 
 def test_guard_killed(mpirun):
     process = mpirun.start("-n", 2, "sh", "-c", FAMILY + "exec sleep 1000")
-    ready(process, 2)
+    ready(mpirun, process, 2)
     os.kill(child_of(process.pid), signal.SIGKILL)
     code, err = finish(process)
     assert code == 137
@@ -144,7 +140,7 @@ def test_guard_killed(mpirun):
 
 def test_nested_launcher_killed_with_its_job(mpirun):
     process = mpirun.start("-n", 1, mpirun.path, "-n", 2, "sh", "-c", FAMILY + "exec sleep 1000")
-    ready(process, 2)
+    ready(mpirun, process, 2)
     process.kill()
     mpirun.expect_nothing_left()
     process.communicate(timeout=10)
@@ -165,7 +161,7 @@ while True: time.sleep(100)
 @pytest.mark.parametrize("name", ["HUP", "INT", "TERM"])
 def test_signals_that_end_are_forwarded(mpirun, name):
     process = mpirun.start("-n", 3, *mpirun.python(TRAPS))
-    ready(process, 3)
+    ready(mpirun, process, 3)
     process.send_signal(getattr(signal, "SIG" + name))
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out.decode(), err) == (0, f"caught SIG{name}\n" * 3, b"")
@@ -174,10 +170,9 @@ def test_signals_that_end_are_forwarded(mpirun, name):
 @pytest.mark.parametrize("name", ["USR1", "USR2", "ALRM", "WINCH", "CONT"])
 def test_other_signals_are_forwarded(mpirun, name):
     process = mpirun.start("-n", 3, *mpirun.python(TRAPS))
-    ready(process, 3)
+    ready(mpirun, process, 3)
     process.send_signal(getattr(signal, "SIG" + name))
-    mpirun.wait_until(lambda: process.stdout.readline().decode() == f"caught SIG{name}\n", "the first rank caught it")
-    mpirun.wait_until(lambda: process.stdout.readline().decode() == f"caught SIG{name}\n", "the second rank caught it")
+    mpirun.read_until(process.stdout, lambda text: text.decode() == f"caught SIG{name}\n" * 3)
     process.send_signal(signal.SIGTERM)
     assert process.communicate(timeout=20)[1] == b""
     assert process.returncode == 0
@@ -188,14 +183,14 @@ def test_ranks_that_die_of_a_forwarded_signal(mpirun, name):
     """The user knows why: the exit code says it, nothing is printed."""
     number = getattr(signal, "SIG" + name)
     process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 1000")
-    ready(process, 2)
+    ready(mpirun, process, 2)
     process.send_signal(number)
     assert finish(process) == (128 + number, "")
 
 
 def test_second_interrupt_ends_a_job_that_ignores_the_first(mpirun):
     process = mpirun.start("-n", 2, "sh", "-c", "trap '' INT; echo ready; exec sleep 1000")
-    ready(process, 2)
+    ready(mpirun, process, 2)
     process.send_signal(signal.SIGINT)
     time.sleep(0.2)
     assert process.poll() is None
@@ -205,7 +200,7 @@ def test_second_interrupt_ends_a_job_that_ignores_the_first(mpirun):
 
 def test_ignored_hangup_stays_ignored(mpirun):
     process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 1000", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    ready(process, 2)
+    ready(mpirun, process, 2)
     process.send_signal(signal.SIGHUP)
     time.sleep(0.2)
     assert process.poll() is None
@@ -223,7 +218,7 @@ def states(mpirun):
 
 def test_suspending_and_resuming(mpirun):
     process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 1000")
-    ready(process, 2)
+    ready(mpirun, process, 2)
     process.send_signal(signal.SIGTSTP)
     mpirun.wait_until(lambda: states(mpirun) == ["T", "T"], "the ranks are stopped")
     mpirun.wait_until(lambda: os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT), "mpirun is stopped")
@@ -253,10 +248,10 @@ def test_time_limit_not_reached(mpirun):
 
 def test_quit_reports_and_leaves_the_ranks_running(mpirun):
     process = mpirun.start("-n", 2, "sh", "-c", "echo ready; read line; echo $line; exit 0", stdin=subprocess.PIPE)
-    ready(process, 2)
+    ready(mpirun, process, 2)
     process.send_signal(signal.SIGQUIT)
-    assert process.stderr.readline() == b"mpirun: what the ranks are waiting for:\n"
-    assert b"nothing is known of the 2 ranks" in process.stderr.readline()
+    text = mpirun.read_until(process.stderr, lambda text: text.count(b"\n") == 2)
+    assert text.startswith(b"mpirun: what the ranks are waiting for:\n  nothing is known of the 2 ranks")
     assert process.poll() is None
     out, err = process.communicate(b"still here\n", timeout=20)
     assert (process.returncode, b"still here" in out, err) == (0, True, b"")

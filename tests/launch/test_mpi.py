@@ -1,5 +1,4 @@
 """Programs of this library under mpirun, under other launchers and alone: how they start, fail, wait and end."""
-import os
 import re
 import signal
 import statistics
@@ -117,15 +116,10 @@ def test_time_limit_says_what_ranks_wait_for(mpirun, program):
 
 def test_quit_says_what_ranks_wait_for(mpirun, program):
     process = mpirun.start("-n", 3, program, "stuck")
-    seen = b""
-    while seen.count(b"sum") < 3:
-        seen += os.read(process.stdout.fileno(), 4096)
+    mpirun.read_until(process.stdout, lambda text: text.count(b"sum") == 3)
     time.sleep(0.5)
     process.send_signal(signal.SIGQUIT)
-    text = b""
-    while text.count(b"\n") < 4:
-        text += os.read(process.stderr.fileno(), 4096)
-    expect_waits(text.decode())
+    expect_waits(mpirun.read_until(process.stderr, lambda text: text.count(b"\n") == 4).decode())
     assert process.poll() is None
     process.terminate()
     process.communicate(timeout=20)
