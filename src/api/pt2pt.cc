@@ -74,7 +74,18 @@ void set_received(Status *status, const Transfer &transfer) {
     status->cancelled = 0;
 }
 
-Error block_send(const Send &send, const char *call) {
+[[gnu::noinline]] Error send_and_wait(Messenger &messenger, const Send &send, const char *call) {
+    Transfer transfer;
+    describe(transfer, send);
+    messenger.send(transfer);
+    if (!transfer.completion.complete()) {
+        Waiting waiting(call, &send.comm, send.dest, send.tag);
+        messenger.engine().wait_owned(transfer.completion);
+    }
+    return transfer.error;
+}
+
+inline Error block_send(const Send &send, const char *call) {
     if (send.dest == abi::proc_null) return {};
     Messenger &messenger = send.comm.universe->messenger;
     Engine &engine = messenger.engine();
@@ -83,14 +94,7 @@ Error block_send(const Send &send, const char *call) {
     if (send.mode != SendMode::synchronous &&
         messenger.send_now(peer, {send.comm.context, send.comm.rank, send.tag}, buffer_of(send.buf, send.count, send.datatype)))
         return {};
-    Transfer transfer;
-    describe(transfer, send);
-    messenger.send(transfer);
-    if (!transfer.completion.complete()) {
-        Waiting waiting(call, &send.comm, send.dest, send.tag);
-        engine.wait_owned(transfer.completion);
-    }
-    return transfer.error;
+    return send_and_wait(messenger, send, call);
 }
 
 // What a send or receive with MPI_PROC_NULL leads to.

@@ -43,15 +43,6 @@ void Messenger::route(uint32_t number, Path &path) {
     peers_[number].eager_limit = std::min(static_cast<size_t>(settings_.eager_limit), path.max_eager());
 }
 
-// Sends one envelope if there is room, with the credit owed to the peer.
-Sent Messenger::transmit(Peer &peer, uint32_t number, Envelope &envelope, Payload payload) {
-    int64_t units = std::min<int64_t>(peer.credit_owed / static_cast<int64_t>(credit_unit), UINT16_MAX);
-    envelope.credit = static_cast<uint16_t>(units);
-    Sent result = peer.path->send(number, envelope, payload);
-    if (result == Sent::done) peer.credit_owed -= units * static_cast<int64_t>(credit_unit);
-    return result;
-}
-
 void Messenger::start(uint32_t number, Outgoing &outgoing) {
     Peer &peer = peers_[number];
     if (peer.outgoing.empty()) {

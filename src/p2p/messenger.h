@@ -124,7 +124,8 @@ private:
     void fail(Transfer &transfer, Error error);
 
     // send.cc
-    bool eager_fits(const Peer &peer, int64_t bytes) const;
+    static bool eager_fits(const Peer &peer, int64_t bytes);
+    bool send_gathered_now(uint32_t peer, Envelope &envelope, const Buffer &buffer);
     static bool flush_eager(Messenger &messenger, Outgoing &outgoing);
     static bool flush_offer(Messenger &messenger, Outgoing &outgoing);
     void cleared(uint64_t id, const ClearToSend &clear);
@@ -152,5 +153,15 @@ private:
     FlushTask flush_task_;
     std::vector<std::unique_ptr<Unexpected>> spare_;
 };
+
+// Sends one envelope if there is room, with the credit owed to the peer.
+inline Sent Messenger::transmit(Peer &peer, uint32_t number, Envelope &envelope, Payload payload) {
+    if (peer.credit_owed == 0) return peer.path->send(number, envelope, payload);
+    int64_t units = std::min<int64_t>(peer.credit_owed / static_cast<int64_t>(credit_unit), UINT16_MAX);
+    envelope.credit = static_cast<uint16_t>(units);
+    Sent result = peer.path->send(number, envelope, payload);
+    if (result == Sent::done) peer.credit_owed -= units * static_cast<int64_t>(credit_unit);
+    return result;
+}
 
 }  // namespace lanyard

@@ -27,7 +27,7 @@ Envelope message_envelope(const MatchKey &key, EnvelopeKind kind, int64_t bytes,
 
 }  // namespace
 
-bool Messenger::eager_fits(const Peer &peer, int64_t bytes) const {
+inline bool Messenger::eager_fits(const Peer &peer, int64_t bytes) {
     return bytes <= static_cast<int64_t>(inline_payload) ||
            (bytes <= static_cast<int64_t>(peer.eager_limit) && credit_cost(bytes) <= peer.credit_left);
 }
@@ -37,17 +37,17 @@ bool Messenger::send_now(uint32_t number, const MatchKey &key, const Buffer &buf
     int64_t bytes = buffer.bytes();
     if (!peer.outgoing.empty() || !eager_fits(peer, bytes) || peer.lost) return false;
     Envelope envelope = message_envelope(key, EnvelopeKind::eager, bytes, 0);
-    Payload payload{buffer.base, static_cast<size_t>(bytes), nullptr};
-    Cursor cursor;
-    if (!buffer.contiguous()) {
-        cursor = Cursor(buffer);
-        payload.data = nullptr;
-        payload.cursor = &cursor;
-    }
-    if (transmit(peer, number, envelope, payload) != Sent::done) return false;
+    bool sent = buffer.contiguous() ? transmit(peer, number, envelope, {buffer.base, static_cast<size_t>(bytes), nullptr}) == Sent::done
+                                    : send_gathered_now(number, envelope, buffer);
+    if (!sent) return false;
     peer.credit_left -= credit_cost(bytes);
     ++counts_.sent;
     return true;
+}
+
+bool Messenger::send_gathered_now(uint32_t number, Envelope &envelope, const Buffer &buffer) {
+    Cursor cursor(buffer);
+    return transmit(peers_[number], number, envelope, {nullptr, static_cast<size_t>(buffer.bytes()), &cursor}) == Sent::done;
 }
 
 void Messenger::send(Transfer &transfer) {

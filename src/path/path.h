@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/copy.h"
 #include "base/error.h"
 #include "datatype/cursor.h"
 #include "path/envelope.h"
@@ -34,6 +35,11 @@ struct Payload {
 
     // Copies the next `bytes` out; for paths that copy. Advances.
     void copy(void *to, size_t bytes);
+    // The same for all that is left, at most inline_payload bytes.
+    void copy_short(void *to) {
+        if (data) copy_few(to, data, size);
+        else if (size) copy(to, size);
+    }
 };
 
 struct BulkHeader {

@@ -79,8 +79,32 @@ bool ShmPath::take_cell(uint32_t &cell) {
     return false;
 }
 
+// After publishing: whoever is asleep or about to be gets woken (the barrier of rule 4).
+inline void ShmPath::wake_if_asleep(SleepWord &word) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (word.asleep.load(std::memory_order_relaxed) != 0) [[unlikely]] wake_sleeper(word);
+}
+
+void ShmPath::wake_sleeper(SleepWord &word) {
+    if (word.asleep.exchange(0, std::memory_order_relaxed)) futex_wake(word.asleep, 1, true);
+}
+
 Sent ShmPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     uint32_t index = index_of_peer_[peer];
+    Outlet &outlet = outlets_[index];
+    if (payload.size > first_line_room || !outlet.ring.is_open()) [[unlikely]] return send_long(index, envelope, payload);
+    if (!outlet.ring.room(1)) return Sent::full;
+    RingLine &line = outlet.ring.line();
+    std::memcpy(line.bytes, &envelope, sizeof envelope);
+    size_t size = payload.size;
+    payload.copy_short(line.bytes + sizeof envelope);
+    outlet.ring.publish(FrameKind::inlined, size, 1);
+    wake_if_asleep(*outlet.sleep);
+    return Sent::done;
+}
+
+// Payload of several lines, or in a cell; also the first frame to a peer.
+Sent ShmPath::send_long(uint32_t index, const Envelope &envelope, Payload payload) {
     Outlet &outlet = outlets_[index];
     if (!outlet.ring.is_open()) open_outlet(index);
     size_t size = payload.size;
@@ -170,12 +194,6 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
     }
     if (told) wake_if_asleep(segment_.member(inlet.member).sleep);
     return frames;
-}
-
-void ShmPath::wake_if_asleep(SleepWord &word) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (word.asleep.load(std::memory_order_relaxed) == 0) return;
-    if (word.asleep.exchange(0, std::memory_order_relaxed)) futex_wake(word.asleep, 1, true);
 }
 
 void ShmPath::ring(uint32_t peer) { wake_if_asleep(*outlets_[index_of_peer_[peer]].sleep); }

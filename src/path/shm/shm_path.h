@@ -61,7 +61,9 @@ private:
     int accept_inlets();
     int drain(Inlet &inlet, Sink &sink, int budget);
     bool take_cell(uint32_t &cell);
-    void wake_if_asleep(SleepWord &word);
+    Sent send_long(uint32_t index, const Envelope &envelope, Payload payload);
+    static void wake_if_asleep(SleepWord &word);
+    static void wake_sleeper(SleepWord &word);
     bool try_direct(uint32_t index) const;
 
     Segment &segment_;
