@@ -30,7 +30,15 @@ public:
     void push_back(T &element) { insert_before(head_, element.*member); }
     void push_front(T &element) { insert_before(*head_.next, element.*member); }
     T *front() { return empty() ? nullptr : element_of(head_.next); }
-    Hook *last() { return empty() ? nullptr : head_.previous; }
+    // Moves all elements of `other`, in order, to the end of this list.
+    void take_all(List &other) {
+        if (other.empty()) return;
+        other.head_.next->previous = head_.previous;
+        head_.previous->next = other.head_.next;
+        other.head_.previous->next = &head_;
+        head_.previous = other.head_.previous;
+        other.clear();
+    }
     T *after(T &element) {
         Hook *next = (element.*member).next;
         return next == &head_ ? nullptr : element_of(next);

@@ -25,12 +25,9 @@ int Engine::step() {
         poller = next;
     }
     // What a task makes ready again waits for the next step, so that no task can keep the others out.
-    for (Hook *last = tasks_.last(); last;) {
-        Task *task = tasks_.pop_front();
-        bool was_last = &task->hook == last;
-        work += task->run(*task);
-        if (was_last) break;
-    }
+    List<Task, &Task::hook> due;
+    due.take_all(tasks_);
+    while (Task *task = due.pop_front()) work += task->run(*task);
     return work;
 }
 

@@ -136,6 +136,13 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
         case EnvelopeKind::finished:
             if (Transfer *transfer = transfers_.find(envelope.context)) finish(*transfer);
             break;
+        case EnvelopeKind::help: {
+            HelpRequest request;
+            std::memcpy(&request, payload, sizeof request);
+            help(number, envelope.context, request);
+            break;
+        }
+        case EnvelopeKind::helped: helped(envelope.context, envelope.tag == 1); break;
         case EnvelopeKind::credit: break;
         case EnvelopeKind::cancel: withdraw(number, envelope.context); break;
         case EnvelopeKind::cancel_reply: withdrawn(envelope.context, envelope.tag == 1); break;
@@ -148,6 +155,7 @@ void Messenger::finish(Transfer &transfer) {
         transfer.id = 0;
     }
     transfer.state = Transfer::State::idle;
+    if (transfer.hook.linked()) transfer.hook.unlink();  // it may be a task too
     transfer.completion.finish();
 }
 

@@ -6,7 +6,8 @@
 //   eager       up to the eager limit while the peer's credit lasts: payload with the envelope, kept by the receiver if need be
 //   rendezvous  the rest, and synchronous sends: only an offer travels. The receiver that matches it reads the bytes from the
 //               sender's memory (path.get) and answers `finished`; where that is refused it answers `clear_to_send` with its id,
-//               the sender pushes bulk frames to (id, offset), and the receiver completes when every byte is there.
+//               the sender pushes bulk frames to (id, offset), and the receiver completes when every byte is there. Of long
+//               contiguous messages the sender writes a part itself meanwhile, if it is in MPI (both_sides.cc).
 // Sender               Receiver (reads)        |  Sender               Receiver (two copies)
 //   rendezvous ------>  match                  |    rendezvous ------>  match
 //              <------  finished (after get)   |               <------  clear_to_send
@@ -47,6 +48,14 @@ struct RendezvousOffer {
 struct ClearToSend {
     uint64_t receiver_id;
     uint64_t bytes;  // at most this many
+};
+
+// The receiver asks the sender to copy too (both_sides.cc).
+struct HelpRequest {
+    uint64_t receiver_id;
+    uint64_t address;  // of the receive buffer
+    uint32_t word;
+    uint32_t generation;
 };
 
 // Since the start; `sent` and `matched` of all ranks let an observer prove that nothing is in flight.
@@ -137,6 +146,16 @@ private:
     void accept_offer(Transfer &transfer, uint32_t peer, const Envelope &envelope, const RendezvousOffer &offer);
     static int read_on(Task &task);
     void ask_for_bulk(Transfer &transfer);
+    // both_sides.cc
+    bool begin_both_sides(Transfer &transfer);
+    static int read_pieces(Task &task);
+    bool read_piece(Transfer &transfer, uint64_t piece);
+    void free_word(Transfer &transfer);
+    void end_both_sides(Transfer &transfer);
+    void helped(uint64_t id, bool all_written);
+    void help(uint32_t peer, uint64_t id, const HelpRequest &request);
+    static int write_pieces(Task &task);
+
     void store(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void withdraw(uint32_t peer, uint64_t sender_id);
     void drop(Unexpected &message);
@@ -150,6 +169,7 @@ private:
     TransferTable transfers_;
     MessageCounts counts_;
     size_t waiting_peers_ = 0;  // with something outgoing
+    uint32_t free_words_ = (1u << shared_words) - 1;  // own words not in use
     FlushTask flush_task_;
     std::vector<std::unique_ptr<Unexpected>> spare_;
 };

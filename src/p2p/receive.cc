@@ -81,6 +81,7 @@ void Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &
     }
     transfer.cursor = Cursor(transfer.buffer);
     if (!offer.address || !peers_[peer].path->touches_memory(peer)) return ask_for_bulk(transfer);
+    if (begin_both_sides(transfer)) return;
     transfer.run = read_on;
     read_on(transfer);
 }

@@ -54,6 +54,7 @@ void Messenger::send(Transfer &transfer) {
     Peer &peer = peers_[transfer.peer];
     transfer.error = {};
     transfer.cancelled = transfer.cancelling = false;
+    transfer.word = nullptr;
     if (peer.lost) return fail(transfer, Error(ErrorClass::proc_aborted, "the process to send to cannot be reached any more"));
     if (transfer.mode != SendMode::synchronous && eager_fits(peer, transfer.buffer.bytes())) {
         transfer.flush = flush_eager;
@@ -100,6 +101,8 @@ void Messenger::cleared(uint64_t id, const ClearToSend &clear) {
     Transfer *transfer = transfers_.find(id);
     if (!transfer) return;
     transfer->remote_id = clear.receiver_id;
+    if (transfer->hook.linked()) transfer->hook.unlink();  // no more copying into the receiver's memory
+    transfer->word = nullptr;
     transfer->wanted = clear.bytes;
     transfer->moved = 0;
     transfer->cursor = Cursor(transfer->buffer);

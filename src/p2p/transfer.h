@@ -56,6 +56,9 @@ struct Transfer : MatchEntry, Outgoing, Task {
     uint64_t moved = 0;           // bytes done
     uint64_t wanted = 0;          // bytes to move in all
     Cursor cursor;
+    std::atomic<uint64_t> *word = nullptr;  // where pieces are claimed, while both sides copy (claims.h)
+    uint32_t word_index = 0;
+    uint64_t generation = 0;
 
     Transfer() = default;
     Transfer(const Transfer &) = delete;

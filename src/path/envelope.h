@@ -12,6 +12,8 @@ enum class EnvelopeKind : uint8_t {
     rendezvous,     // the payload stays with the sender; frame payload: RendezvousOffer
     clear_to_send,  // receiver to sender: push the bytes; frame payload: ClearToSend
     finished,       // receiver to sender: the bytes are here
+    help,           // receiver to sender: copy from the back; frame payload: HelpRequest
+    helped,         // sender to receiver: tag 1: what it claimed is written, 0: it could not
     credit,         // nothing but credit returned
     cancel,         // sender to receiver: withdraw the offer with this id unless it is matched
     cancel_reply,   // receiver to sender: tag 1: withdrawn, 0: matched already

@@ -13,6 +13,7 @@
 // - All functions are called by the owner of the engine only.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,6 +26,7 @@
 namespace lanyard {
 
 constexpr size_t max_bulk_frame = 256 * 1024;
+constexpr uint32_t shared_words = 16;
 constexpr uint64_t no_deadline = UINT64_MAX;
 
 // What is sent: `size` bytes, contiguous at `data`, or else the next `size` bytes of `cursor` (data is nullptr).
@@ -79,6 +81,9 @@ public:
     virtual bool touches_memory(uint32_t peer) const { return false; }
     virtual Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
     virtual Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
+
+    // Words that this process and its peers can change atomically, shared_words of each; nullptr where there are none. `owner` is whose.
+    virtual std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) { return nullptr; }
 
     // Delivers what has come, at most `budget` frames; the number delivered plus internal work done.
     virtual int poll(Sink &sink, int budget, uint64_t now_ns) = 0;

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/wait_record.h"
+#include "path/path.h"
 
 namespace lanyard {
 
@@ -57,6 +58,9 @@ struct MemberControl {
     struct alignas(64) {
         std::atomic<uint32_t> used;
     } cell[most_cells];
+    struct alignas(64) {
+        std::atomic<uint64_t> value;
+    } word[shared_words];
 };
 
 class Segment {

@@ -29,6 +29,7 @@ public:
     bool touches_memory(uint32_t peer) const override;
     Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override { return &segment_.member(index_of_peer_[owner]).word[index].value; }
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     std::string describe() const override;
 
