@@ -1,0 +1,97 @@
+#include "elements.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+#include "base/abi_constants.h"
+#include "datatype/construct.h"
+#include "datatype/predefined.h"
+
+namespace lanyard::testing {
+
+namespace {
+
+Datatype &made(Error error, Datatype *&type) {
+    EXPECT_FALSE(error);
+    type->committed = true;
+    return *type;
+}
+
+// Where the two numbers of a datatype's element lie.
+void offsets_of(const Datatype &type, int64_t &a, int64_t &b) {
+    a = &type == &gappy_pair() ? 4 : 0;
+    b = &type == &gappy_pair() ? 12 : 4;
+}
+
+void call(const Op &op, const void *in, void *inout, int64_t count, const Datatype &type) {
+    int64_t at_a, at_b;
+    offsets_of(type, at_a, at_b);
+    for (int64_t i = 0; i < count; ++i) {
+        const char *low_at = static_cast<const char *>(in) + i * type.extent;
+        char *high_at = static_cast<char *>(inout) + i * type.extent;
+        Pair low, high;
+        std::memcpy(&low.a, low_at + at_a, 4);
+        std::memcpy(&low.b, low_at + at_b, 4);
+        std::memcpy(&high.a, high_at + at_a, 4);
+        std::memcpy(&high.b, high_at + at_b, 4);
+        Pair result = combine(op, low, high);
+        std::memcpy(high_at + at_a, &result.a, 4);
+        std::memcpy(high_at + at_b, &result.b, 4);
+    }
+}
+
+void never_called() {}
+
+const Op &make_op(bool commutative) {
+    Op *op = op_pool().create();
+    op->commutative = commutative;
+    op->function = never_called;
+    op->call = call;
+    return *op;
+}
+
+}  // namespace
+
+const Datatype &plain_pair() {
+    static const Datatype &type = [&]() -> const Datatype & {
+        Datatype *pair = nullptr;
+        Error error = make_contiguous(2, *predefined_datatype(abi::type_uint32_t), &pair);
+        return made(error, pair);
+    }();
+    return type;
+}
+
+const Datatype &gappy_pair() {
+    static const Datatype &type = [&]() -> const Datatype & {
+        Datatype *inner = nullptr, *outer = nullptr;
+        made(make_hindexed({1, 1}, {4, 12}, *predefined_datatype(abi::type_uint32_t), &inner), inner);
+        return made(make_resized(*inner, 0, 20, &outer), outer);
+    }();
+    return type;
+}
+
+const Datatype &back_pair() {
+    static const Datatype &type = [&]() -> const Datatype & {
+        Datatype *inner = nullptr, *outer = nullptr;
+        made(make_contiguous(2, *predefined_datatype(abi::type_uint32_t), &inner), inner);
+        return made(make_resized(*inner, 0, -12, &outer), outer);
+    }();
+    return type;
+}
+
+const Op &sum_op() {
+    static const Op &op = make_op(true);
+    return op;
+}
+
+const Op &compose_op() {
+    static const Op &op = make_op(false);
+    return op;
+}
+
+Pair combine(const Op &op, Pair low, Pair high) {
+    if (op.commutative) return {low.a + high.a, low.b ^ high.b};
+    return {low.a * high.a, low.a * high.b + low.b};
+}
+
+}  // namespace lanyard::testing
