@@ -524,7 +524,7 @@ int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *log
 int MPI_Abi_get_fortran_info(MPI_Info *info);
 int MPI_Abi_get_info(MPI_Info *info);
 int MPI_Abi_get_version(int *abi_major, int *abi_minor);
-int MPI_Abi_set_fortran_booleans(int logical_size, const void *logical_true, const void *logical_false);
+int MPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false);
 int MPI_Abi_set_fortran_info(MPI_Info info);
 
 /* Attributes and keyvals */
@@ -1527,7 +1527,7 @@ int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *lo
 int PMPI_Abi_get_fortran_info(MPI_Info *info);
 int PMPI_Abi_get_info(MPI_Info *info);
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor);
-int PMPI_Abi_set_fortran_booleans(int logical_size, const void *logical_true, const void *logical_false);
+int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false);
 int PMPI_Abi_set_fortran_info(MPI_Info info);
 
 /* Attributes and keyvals, for profiling tools */

@@ -18,7 +18,7 @@ def core_parameter(description, p):
             return f'Status *{p.name}'
         return f'{"const " if p.direction == "in" else ""}Status &{p.name}'
     base = description.kinds[p.kind]['core']
-    const = 'const ' if p.direction == 'in' and not p.has('mutable') else ''
+    const = 'const ' if p.direction == 'in' and (p.kind == 'logical' or not p.has('mutable')) else ''
     star = '' if base.endswith('*') else ' '
     if p.kind in ('buffer', 'string', 'logical'):
         return f'{const}{base} *{p.name}'

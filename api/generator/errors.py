@@ -5,7 +5,7 @@ from .text import NOTICE
 
 def generate(description, output):
     lines = [
-        '// The error classes of MPI-5.0: name and sentence, for MPI_Error_string and reports.',
+        '// The error classes of MPI-5.0: name and sentence, for error strings and reports.',
         f'// {NOTICE}', '#pragma once', '', 'namespace lanyard {', '',
         'struct ErrorText {', '    int error_class;', '    const char *name;', '    const char *sentence;', '};', '']
     for group, array in (('error_class', 'error_texts'), ('tool_error_class', 'tool_error_texts')):

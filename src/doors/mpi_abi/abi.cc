@@ -62,7 +62,7 @@ int PMPI_Abi_get_version(int *abi_major, int *abi_minor) {
 }
 #pragma weak MPI_Abi_get_version = PMPI_Abi_get_version
 
-int PMPI_Abi_set_fortran_booleans(int logical_size, const void *logical_true, const void *logical_false) {
+int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false) {
     Error error = check_available(lanyard_abi_set_fortran_booleans, "MPI_Abi_set_fortran_booleans");
     if (!error) error = lanyard_abi_set_fortran_booleans(logical_size, logical_true, logical_false);
     if (!error) return MPI_SUCCESS;

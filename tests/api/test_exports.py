@@ -1,0 +1,62 @@
+"""libmpi_abi.so.1 shows the functions of the standard under both names, and nothing else."""
+import os
+import re
+import subprocess
+
+import pytest
+
+SANITIZED = re.compile(r"^(__asan|__ubsan|__tsan|__lsan|__odr|_{1,2}sanitizer)")
+
+
+def symbols(library):
+    done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+    found = [line.split()[1:] for line in done.stdout.splitlines()]
+    return {name: kind for kind, name in found if not SANITIZED.match(name)}
+
+
+def dynamic(library):
+    return subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+
+
+def test_functions_under_both_names_and_nothing_else(description, library):
+    names = {name for function in description.functions for name, _large in function.forms()}
+    wanted = {name: "W" for name in names} | {"P" + name: "T" for name in names}
+    found = symbols(library)
+    assert sorted(set(found) - set(wanted)) == []
+    assert sorted(set(wanted) - set(found)) == []
+    assert {name: kind for name, kind in found.items() if kind != wanted[name]} == {}
+
+
+def test_no_symbol_versions(library):
+    done = subprocess.run(["readelf", "-V", library], capture_output=True, text=True, check=True)
+    assert "Version definition section" not in done.stdout
+
+
+def test_finds_the_core_beside_itself(library):
+    text = dynamic(library)
+    assert "Library soname: [libmpi_abi.so.1]" in text
+    assert "[$ORIGIN]" in text and "RUNPATH" in text and "RPATH)" not in text.replace("RUNPATH)", "")
+    assert "[liblanyard.so.0]" in text
+
+
+def test_needs_no_cxx_runtime(library):
+    if "__asan_init" in subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout or \
+            "tsan" in os.environ.get("LANYARD_BUILD", ""):
+        pytest.skip("a library built with sanitizers needs their runtime")
+    needed = re.findall(r"Shared library: \[(.*)\]", dynamic(library))
+    assert not [name for name in needed if "stdc++" in name or "gcc_s" in name], needed
+
+
+def test_core_names_nothing_of_mpi(library):
+    """The core calls no MPI_ or PMPI_ function and shows none."""
+    core = library.parent / "liblanyard.so.0"
+    done = subprocess.run(["nm", "-D", core], capture_output=True, text=True, check=True)
+    assert re.findall(r" (P?MPI_\w+)", done.stdout) == []
+
+
+def test_every_typed_function_of_the_core_is_described(description, library):
+    core = library.parent / "liblanyard.so.0"
+    done = subprocess.run(["nm", "-D", "--defined-only", core], capture_output=True, text=True, check=True)
+    described = {f"lanyard_{function.core}" for function in description.functions if not function.door}
+    beside = {"lanyard_handles", "lanyard_process_state", "lanyard_neighbors"}
+    assert set(re.findall(r" [TWBD] (lanyard_\w+)", done.stdout)) - described - beside == set()
