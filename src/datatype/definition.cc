@@ -47,7 +47,7 @@ TypeContents contents_of(const Datatype &datatype) {
     const TypeDefinition &definition = *datatype.definition;
     const std::vector<int64_t> &all = definition.integers;
     if (!datatype.large_counts) return {all, definition.addresses, {}};
-    auto part = [&](size_t from, size_t to) { return std::vector<int64_t>(all.begin() + static_cast<long>(from), all.begin() + static_cast<long>(to)); };
+    auto part = [&](size_t from, size_t to) { return std::vector<int64_t>(all.data() + from, all.data() + to); };
     TypeContents contents;
     if (definition.combiner == abi::combiner_subarray) {  // dimensions, sizes, part sizes and starts, order
         contents.integers = {all.front(), all.back()};
