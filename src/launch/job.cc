@@ -167,9 +167,11 @@ void Job::command(GuardCommand::Kind kind, int signal_number) {
 // The first failure counts and is told; "" where the user knows already.
 void Job::fail(int exit_code, const std::string &sentence) {
     if (!failed_) {
+        // Ranks whose output cannot be written die of it: the cause is told, not the consequence.
+        bool cannot_write = !output_.trouble().empty();
         failed_ = true;
-        exit_code_ = exit_code;
-        if (!sentence.empty()) say(sentence);
+        exit_code_ = cannot_write ? exit_own_trouble : exit_code;
+        if (cannot_write || !sentence.empty()) say(cannot_write ? output_.trouble() : sentence);
     }
     end_job();
 }
@@ -277,7 +279,7 @@ void Job::on_guard_gone() {
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) end_without_guard();
     kill_at_ns_ = timeout_at_ns_ = quiet_until_ns_ = UINT64_MAX;
     output_.drain();
-    if (!failed_ && !output_.trouble().empty()) fail(exit_own_trouble, output_.trouble());
+    if (!output_.trouble().empty()) fail(exit_own_trouble, "");
 }
 
 // The guard was killed: the ranks with it, by the kernel; what they had started has come to this process.
@@ -295,6 +297,7 @@ void Job::end_without_guard() {
 
 void Job::check_deadlines(uint64_t now_ns) {
     output_.tick(now_ns);
+    if (!output_.trouble().empty()) fail(exit_own_trouble, "");
     if (now_ns >= kill_at_ns_) {
         kill_at_ns_ = UINT64_MAX;
         command(GuardCommand::end_all, SIGKILL);
