@@ -1,0 +1,97 @@
+// Threads that take turns: of all threads of a simulation exactly one runs, the one that holds the baton; who is next is drawn
+// from a seed. Time is virtual: a turn takes a little, and when everyone sleeps it jumps to the next event. So a whole job in one
+// process runs the same way each time, under sanitizers too, and when everyone sleeps and nothing is to come that is proof of a
+// deadlock, which ends the process with a report of what each waits for and the seed.
+//
+// Used by the simulated network (sim_network.h) and by tests that run ranks as threads. Without threads (a test that drives
+// paths by itself) time goes on with every tick.
+// Thread rule: add() and run() by the test's thread; everything else by the thread that runs. All memory that the threads share
+// is handed over with the baton, so nothing else needs a lock.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "path/sim/random.h"
+
+namespace lanyard::sim {
+
+class Baton {
+public:
+    explicit Baton(uint64_t seed) : seed_(seed), random_(seed) {}
+    Baton(const Baton &) = delete;
+    Baton &operator=(const Baton &) = delete;
+
+    // A thread of the simulation; its number, from 0 on. `waits_for` says what it waits for, in the report of a deadlock.
+    uint32_t add(std::string name, std::function<void()> body, std::function<std::string()> waits_for);
+    // Runs all of them to their end.
+    void run();
+
+    uint64_t seed() const { return seed_; }
+    uint64_t now_ns() const { return now_ns_; }
+    Random &random() { return random_; }
+    uint64_t turns() const { return turns_; }
+
+    // A little time goes by.
+    void tick();
+    // Lets others run.
+    void pass();
+    // Sleeping as idle.h has it: sleep() returns at once if this thread was notified since arm().
+    void arm();
+    void sleep();
+    void notify(uint32_t thread);
+    // Later; several for the same thread are allowed.
+    void notify_at(uint64_t time_ns, uint32_t thread);
+    // Something moved: these turns are no endless loop.
+    void progress() { fruitless_turns_ = 0; }
+
+private:
+    struct Member {
+        std::string name;
+        std::function<void()> body;
+        std::function<std::string()> waits_for;
+        std::condition_variable turn;
+        size_t place = absent;  // in runnable_
+        bool notified = false;
+        bool finished = false;
+    };
+    struct Event {
+        uint64_t time_ns, order;
+        uint32_t thread;
+        bool operator>(const Event &other) const { return time_ns != other.time_ns ? time_ns > other.time_ns : order > other.order; }
+    };
+    static constexpr size_t absent = SIZE_MAX;
+    static constexpr uint32_t nobody = UINT32_MAX;
+    static constexpr uint64_t most_fruitless_turns = 3'000'000;
+
+    void live(uint32_t number);
+    void hand_over();
+    uint32_t choose();
+    void fire_events();
+    void set_runnable(uint32_t number);
+    void set_blocked(uint32_t number);
+    [[noreturn]] void give_up(const char *what);
+
+    uint64_t seed_;
+    Random random_;
+    uint64_t now_ns_ = 0;
+    uint64_t turns_ = 0;
+    uint64_t fruitless_turns_ = 0;
+    uint64_t next_order_ = 0;
+    std::vector<std::unique_ptr<Member>> members_;
+    std::vector<uint32_t> runnable_;
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    size_t unfinished_ = 0;
+
+    std::mutex mutex_;
+    std::condition_variable all_done_;
+    uint32_t running_ = nobody;
+};
+
+}  // namespace lanyard::sim

@@ -1,0 +1,118 @@
+// A network for tests, in the virtual time of a Baton: it connects the paths of many runtimes in one process and does, by a seed,
+// everything that path.h allows. Envelopes of one pair of peers keep their order; between pairs, and for bulk, anything goes:
+// delays short and long, queues that fill, sends refused for a while, bulk that stays pending, direct access to memory refused now
+// and then. Bytes that were changed while a send was pending are found out.
+// Thread rule: the thread that holds the baton. Compiled into tests only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "path/path.h"
+#include "path/sim/baton.h"
+
+namespace lanyard::sim {
+
+struct Behaviour {
+    uint64_t usual_delay_ns = 1000;
+    uint64_t long_delay_ns = 100'000;
+    int long_delay_percent = 2;
+    size_t max_eager = 4096;
+    size_t max_bulk = 8192;
+    uint32_t queue_frames = 16;  // on their way from one peer to another; then full
+    int stall_percent = 4;       // of sends: nothing is taken from this pair for a while
+    int pending_percent = 40;    // of bulk sends
+    bool touches_memory = false;
+    int refuse_percent = 0;      // of gets and puts
+    int preempt_percent = 25;    // of polls: others run first
+
+    // One of many kinds of network, some of them nasty.
+    static Behaviour any(Random &random);
+};
+
+class SimNetwork;
+
+class SimPath final : public Path {
+public:
+    SimPath(SimNetwork &network, uint32_t own) : network_(network), own_(own) {}
+
+    const char *name() const override { return "sim"; }
+    size_t max_eager() const override;
+    size_t max_bulk() const override;
+    bool reaches(uint32_t peer) const override;
+    Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
+    Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
+    bool touches_memory(uint32_t peer) const override;
+    Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    int poll(Sink &sink, int budget, uint64_t now_ns) override;
+    std::string describe() const override;
+
+private:
+    SimNetwork &network_;
+    uint32_t own_;
+};
+
+class SimNetwork {
+public:
+    SimNetwork(Baton &baton, const Behaviour &behaviour, uint32_t peers);
+
+    SimPath &path(uint32_t peer) { return *paths_[peer]; }
+    // The thread of the baton that polls this peer's path and is told when there is reason to.
+    void drives(uint32_t peer, uint32_t thread) { peers_[peer].thread = thread; }
+    // The process is gone: the others are told, and what was on its way to and from it is lost.
+    void kill(uint32_t peer);
+    // Frames that have been sent and not delivered.
+    size_t in_flight() const { return in_flight_; }
+
+private:
+    friend class SimPath;
+    struct Frame {
+        uint32_t from = 0, to = 0;
+        bool is_bulk = false;
+        Envelope envelope{};
+        BulkHeader header{};
+        std::vector<std::byte> payload;
+    };
+    // A bulk frame that has not left its buffer.
+    struct Departure {
+        uint64_t time_ns, token;
+        const std::byte *buffer;
+        Frame frame;
+    };
+    struct Way {  // from one peer to another
+        uint64_t last_arrival_ns = 0;
+        uint64_t stalled_until_ns = 0;
+        uint32_t frames = 0;
+        bool wants_room = false;
+    };
+    struct Peer {
+        uint32_t thread = UINT32_MAX;
+        bool dead = false;
+        std::multimap<uint64_t, Frame> arriving;  // by time of arrival
+        std::vector<Departure> leaving;
+        std::vector<uint32_t> to_report;  // lost peers
+        std::set<uint32_t> reported;
+    };
+
+    Way &way(uint32_t from, uint32_t to) { return ways_[from * peers_.size() + to]; }
+    uint64_t delay_ns();
+    bool room(uint32_t from, uint32_t to);
+    void launch(Frame frame);
+    int report_lost(uint32_t own, Sink &sink, int budget);
+    int depart(uint32_t own, Sink &sink);
+    int arrive(uint32_t own, Sink &sink, int budget);
+    Error refused(const char *what);
+
+    Baton &baton_;
+    Behaviour behaviour_;
+    std::vector<std::unique_ptr<SimPath>> paths_;
+    std::vector<Peer> peers_;
+    std::vector<Way> ways_;
+    size_t in_flight_ = 0;
+};
+
+}  // namespace lanyard::sim

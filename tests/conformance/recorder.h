@@ -1,0 +1,112 @@
+// What one peer of the conformance suite sees and sends. Every frame is made from (sender, receiver, number) alone, so that the
+// receiver can tell whether each byte is what it must be, and which frame is missing, late or there twice.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/abi_constants.h"
+#include "datatype/construct.h"
+#include "datatype/predefined.h"
+#include "path/path.h"
+#include "path/sim/random.h"
+
+namespace lanyard::conformance {
+
+inline std::byte pattern(uint64_t key, size_t i) { return static_cast<std::byte>(key * 131 + i * 7 + (i >> 8)); }
+inline uint64_t key_of(uint32_t from, uint32_t to, uint64_t number) { return (uint64_t{from} << 8 | to) * 1000003 + number; }
+
+// `size` bytes to send, lying in one piece or in blocks of three bytes with gaps.
+class Content {
+public:
+    Content(uint64_t key, size_t size, bool scattered) : size_(size) {
+        if (!scattered || size % 3 != 0) {
+            memory_.resize(size + 1);
+            for (size_t i = 0; i < size; ++i) memory_[i + 1] = pattern(key, i);  // + 1: no alignment may be expected
+            return;
+        }
+        static Datatype *blocks = make_blocks();
+        memory_.resize(size / 3 * static_cast<size_t>(blocks->extent) + 1);
+        cursor_ = Cursor({memory_.data(), static_cast<int64_t>(size / 3), blocks});
+        std::vector<std::byte> packed(size);
+        for (size_t i = 0; i < size; ++i) packed[i] = pattern(key, i);
+        cursor_.unpack(packed.data(), size);
+        cursor_.seek(0);
+        scattered_ = true;
+    }
+    Payload payload() { return scattered_ ? Payload{nullptr, size_, &cursor_} : Payload{memory_.data() + 1, size_, nullptr}; }
+    bool scattered() const { return scattered_; }
+    int64_t position() const { return cursor_.position(); }
+    void scribble() { std::fill(memory_.begin(), memory_.end(), std::byte{0xee}); }
+
+private:
+    static Datatype *make_blocks() {
+        Datatype *block = nullptr, *spread = nullptr;
+        make_contiguous(3, *predefined_datatype(abi::type_byte), &block).discard();
+        make_resized(*block, 0, 8, &spread).discard();
+        return spread;
+    }
+
+    size_t size_;
+    std::vector<std::byte> memory_;
+    Cursor cursor_;
+    bool scattered_ = false;
+};
+
+// Checks what arrives at one peer.
+class Recorder final : public Sink {
+public:
+    explicit Recorder(uint32_t own) : own_(own) {}
+
+    void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override {
+        ++calls;
+        EXPECT_EQ(envelope.context, next_envelope[peer]) << "envelopes from " << peer << " to " << own_ << " are out of order";
+        next_envelope[peer] = envelope.context + 1;
+        EXPECT_EQ(envelope.length, size);
+        EXPECT_EQ(envelope.source, static_cast<int32_t>(peer));
+        EXPECT_EQ(envelope.tag, static_cast<int32_t>(own_));
+        EXPECT_EQ(envelope.check, static_cast<uint32_t>(envelope.context * 77));
+        check(key_of(peer, own_, envelope.context), payload, size);
+        if (when_envelope) when_envelope(peer, envelope);
+    }
+    void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) override {
+        ++calls;
+        EXPECT_TRUE(bulk_seen.insert({peer, header.receive_id}).second) << "bulk frame " << header.receive_id << " came twice";
+        EXPECT_EQ(header.offset, header.receive_id * 5 + size);
+        check(key_of(peer, own_, header.receive_id), payload, size);
+    }
+    void sent(uint64_t token) override {
+        EXPECT_TRUE(polling) << "sent() must come from inside poll";
+        EXPECT_EQ(pending.erase(token), 1u) << "sent() of what is not pending, or twice";
+    }
+    void lost(uint32_t peer, Error reason) override {
+        ++calls;
+        EXPECT_TRUE(static_cast<bool>(reason)) << "a loss has a reason";
+        reason.discard();
+        EXPECT_TRUE(lost_peers.insert(peer).second) << "peer " << peer << " was reported lost twice";
+    }
+
+    std::map<uint32_t, uint64_t> next_envelope;  // by sender
+    std::set<std::pair<uint32_t, uint64_t>> bulk_seen;
+    std::map<uint64_t, Content> pending;  // by token: must not change until sent
+    std::set<uint32_t> lost_peers;
+    int calls = 0;
+    bool polling = false;
+    std::function<void(uint32_t, const Envelope &)> when_envelope;
+
+private:
+    void check(uint64_t key, const std::byte *payload, size_t size) {
+        size_t good = 0;
+        while (good < size && payload[good] == pattern(key, good)) ++good;
+        EXPECT_EQ(good, size) << "byte " << good << " of a frame to " << own_ << " is wrong";
+    }
+
+    uint32_t own_;
+};
+
+}  // namespace lanyard::conformance
