@@ -1,0 +1,186 @@
+// Attributes on communicators and datatypes, old and new functions, the predefined ones, and what happens at MPI_Finalize.
+#include "check.h"
+
+#include <vector>
+
+namespace {
+
+std::vector<std::string> events;
+std::string extra = "extra";
+
+void *value(long n) { return reinterpret_cast<void *>(n); }
+long number(void *v) { return reinterpret_cast<long>(v); }
+
+int copy_comm(MPI_Comm, int, void *extra_state, void *from, void *to, int *flag) {
+    check(extra_state == &extra);
+    events.push_back("copy " + std::to_string(number(from)));
+    *static_cast<void **>(to) = value(number(from) + 1);
+    *flag = number(from) != 13;
+    return number(from) == 14 ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+int delete_comm(MPI_Comm, int, void *from, void *extra_state) {
+    check(extra_state == &extra);
+    events.push_back("delete " + std::to_string(number(from)));
+    return number(from) == 15 ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+int copy_type(MPI_Datatype, int, void *, void *from, void *to, int *flag) {
+    *static_cast<void **>(to) = from;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+int delete_type(MPI_Datatype, int, void *from, void *) {
+    events.push_back("delete type " + std::to_string(number(from)));
+    return MPI_SUCCESS;
+}
+
+long get(MPI_Comm comm, int keyval) {
+    void *found = nullptr;
+    int flag = 0;
+    MPI_Comm_get_attr(comm, keyval, &found, &flag);
+    return flag ? number(found) : -1;
+}
+
+void expect(const std::vector<std::string> &wanted, const std::source_location &where = std::source_location::current()) {
+    std::string all;
+    for (const std::string &event : events) all += event + "; ";
+    check(events == wanted, "what happened: " + all, where);
+    events.clear();
+}
+
+void communicators() {
+    int key, other;
+    MPI_Comm comm, copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_keyval(copy_comm, delete_comm, &key, &extra);
+    MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &other, nullptr);
+    check_equal(get(comm, key), -1);
+    MPI_Comm_set_attr(comm, key, value(1));
+    MPI_Comm_set_attr(comm, other, value(40));
+    MPI_Comm_set_attr(comm, key, value(2));
+    expect({"delete 1"});
+    MPI_Comm_dup(comm, &copy);
+    expect({"copy 2"});
+    check_equal(get(copy, key), 3);
+    check_equal(get(copy, other), 40);
+    MPI_Comm_free(&copy);
+    expect({"delete 3"});
+    MPI_Comm_delete_attr(comm, key);
+    expect({"delete 2"});
+
+    MPI_Comm_set_attr(comm, key, value(13));  // says that it is not to be copied
+    MPI_Comm_dup(comm, &copy);
+    check_equal(get(copy, key), -1);
+    MPI_Comm_free(&copy);
+    expect({"copy 13"});
+    MPI_Request request;
+    MPI_Comm_set_attr(comm, key, value(20));
+    MPI_Comm_idup(comm, &copy, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_equal(get(copy, key), 21);
+    MPI_Comm_free(&copy);
+    expect({"delete 13", "copy 20", "delete 21"});
+
+    MPI_Comm part;  // other ways of making communicators copy nothing
+    MPI_Comm_split(comm, 0, 0, &part);
+    check_equal(get(part, other), -1);
+    MPI_Comm_free(&part);
+    MPI_Comm_free_keyval(&key);
+    check_equal(key, MPI_KEYVAL_INVALID);
+    MPI_Comm_free_keyval(&other);
+    MPI_Comm_free(&comm);  // the key lived on in the attribute
+    expect({"delete 20"});
+}
+
+void failures() {
+    int key;
+    MPI_Comm comm, copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_create_keyval(copy_comm, delete_comm, &key, &extra);
+    MPI_Comm_set_attr(comm, key, value(14));
+    check(MPI_Comm_dup(comm, &copy) != MPI_SUCCESS);
+    MPI_Comm_set_attr(comm, key, value(15));
+    check(MPI_Comm_delete_attr(comm, key) != MPI_SUCCESS);
+    check(MPI_Comm_free(&comm) != MPI_SUCCESS);
+    check(comm != MPI_COMM_NULL);
+    use(comm);
+    check_class(MPI_Comm_set_attr(comm, MPI_TAG_UB, value(1)), MPI_ERR_KEYVAL);
+    check_class(MPI_Comm_set_attr(comm, MPI_KEYVAL_INVALID, value(1)), MPI_ERR_KEYVAL);
+    events.clear();
+}
+
+void datatypes() {
+    int key;
+    MPI_Datatype type, copy;
+    void *found;
+    int flag;
+    MPI_Type_create_keyval(copy_type, delete_type, &key, nullptr);
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    MPI_Type_set_attr(type, key, value(5));
+    MPI_Type_dup(type, &copy);
+    MPI_Type_get_attr(copy, key, &found, &flag);
+    check(flag && number(found) == 5);
+    MPI_Type_delete_attr(copy, key);
+    expect({"delete type 5"});
+    MPI_Type_get_attr(copy, key, &found, &flag);
+    check(!flag);
+    MPI_Type_free(&copy);
+    MPI_Type_free(&type);
+    expect({"delete type 5"});
+    MPI_Type_free_keyval(&key);
+    check_equal(key, MPI_KEYVAL_INVALID);
+}
+
+void predefined() {
+    for (int key : {MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_LASTUSEDCODE}) {
+        int *found = nullptr, flag = 0;
+        MPI_Comm_get_attr(MPI_COMM_WORLD, key, &found, &flag);
+        check(flag && found, "a predefined attribute is missing");
+        if (key == MPI_TAG_UB) check(*found >= 32767);
+        if (key == MPI_LASTUSEDCODE) check(*found >= MPI_ERR_LASTCODE);
+        if (key == MPI_WTIME_IS_GLOBAL) check(*found == 0 || *found == 1);
+    }
+    int *size = nullptr, flag = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &size, &flag);
+    if (flag) check(*size >= size_of(MPI_COMM_WORLD));
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &size, &flag);
+    if (flag) check(*size >= 0);
+}
+
+int rank_at_end = -1;
+int at_end(MPI_Comm, int, void *from, void *) {
+    int finalized = 1;
+    MPI_Finalized(&finalized);
+    check(!finalized, "MPI still works while the attributes of MPI_COMM_SELF are deleted");
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    check_equal(rank, rank_at_end);
+    events.push_back("end " + std::to_string(number(from)));
+    return MPI_SUCCESS;
+}
+
+void at_finalize() {
+    for (long n : {1, 2, 3}) {
+        int key;
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, nullptr);
+        MPI_Comm_set_attr(MPI_COMM_SELF, key, value(n));
+    }
+    rank_at_end = rank_in(MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    communicators();
+    failures();
+    datatypes();
+    predefined();
+    at_finalize();
+    MPI_Finalize();
+    std::string all;
+    for (const std::string &event : events) all += event + "; ";
+    if (all == "end 3; end 2; end 1; ") return 0;
+    std::fprintf(stderr, "at MPI_Finalize: %s\n", all.c_str());
+    return 1;
+}

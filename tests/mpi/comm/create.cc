@@ -1,0 +1,290 @@
+// Every way to make a communicator: who is in it, in which order, that it carries messages of its own, and that it ends.
+#include "check.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace {
+
+int compare(MPI_Comm a, MPI_Comm b) {
+    int result;
+    MPI_Comm_compare(a, b, &result);
+    return result;
+}
+
+void duplicates() {
+    MPI_Comm copy, copy_of_copy, self_copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_dup(copy, &copy_of_copy);
+    MPI_Comm_dup(MPI_COMM_SELF, &self_copy);
+    check_equal(compare(MPI_COMM_WORLD, MPI_COMM_WORLD), MPI_IDENT);
+    check_equal(compare(MPI_COMM_WORLD, copy), MPI_CONGRUENT);
+    check_equal(compare(copy, copy_of_copy), MPI_CONGRUENT);
+    check_equal(compare(self_copy, MPI_COMM_SELF), MPI_CONGRUENT);
+    use(copy);
+    MPI_Comm_free(&copy);
+    check(copy == MPI_COMM_NULL);
+    use(copy_of_copy);
+    use(self_copy);
+    MPI_Comm_free(&copy_of_copy);
+    MPI_Comm_free(&self_copy);
+
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "lanyard_no_such_hint", "true");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &copy);
+    MPI_Info_free(&info);
+    use(copy);
+    MPI_Comm_get_info(copy, &info);
+    int found;
+    char value[8];
+    MPI_Info_get(info, "lanyard_no_such_hint", 7, value, &found);
+    MPI_Info_free(&info);
+    MPI_Comm_free(&copy);
+}
+
+// Messages on the new communicator may come before a slow rank has it.
+void early_messages() {
+    MPI_Comm copy;
+    int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    for (int i = 0; i < 20 && size > 1; ++i) {
+        MPI_Comm next;
+        MPI_Comm_dup(copy, &next);
+        if (rank == 0) MPI_Send(&i, 1, MPI_INT, size - 1, i, next);
+        if (rank == size - 1) {
+            int got = -1;
+            MPI_Recv(&got, 1, MPI_INT, 0, i, next, MPI_STATUS_IGNORE);
+            check_equal(got, i);
+        }
+        MPI_Comm_free(&copy);
+        copy = next;
+    }
+    MPI_Comm_free(&copy);
+}
+
+void nonblocking_duplicates() {
+    constexpr int count = 5;
+    MPI_Comm copies[count];
+    MPI_Request requests[count];
+    for (int i = 0; i < count - 1; ++i) MPI_Comm_idup(MPI_COMM_WORLD, &copies[i], &requests[i]);
+    MPI_Comm_idup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &copies[count - 1], &requests[count - 1]);
+    use(MPI_COMM_WORLD);  // other traffic meanwhile
+    MPI_Status status;
+    MPI_Wait(&requests[count - 1], &status);
+    check(requests[count - 1] == MPI_REQUEST_NULL);
+    MPI_Waitall(count - 1, requests, MPI_STATUSES_IGNORE);
+    for (MPI_Comm &copy : copies) {
+        check_equal(compare(copy, MPI_COMM_WORLD), MPI_CONGRUENT);
+        use(copy);
+        MPI_Comm_free(&copy);
+    }
+    for (int done = 0, i = 0; i < 3; ++i, done = 0) {  // by test, on a communicator that is freed before completion is seen
+        MPI_Comm base, copy;
+        MPI_Comm_dup(MPI_COMM_WORLD, &base);
+        MPI_Comm_idup(base, &copy, &requests[0]);
+        while (!done) MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE);
+        MPI_Comm_free(&base);
+        use(copy);
+        MPI_Comm_free(&copy);
+    }
+}
+
+void splits() {
+    int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
+    MPI_Comm part;
+    MPI_Comm_split(MPI_COMM_WORLD, 3, -rank, &part);  // all, backwards
+    check_equal(rank_in(part), size - 1 - rank);
+    check_equal(compare(part, MPI_COMM_WORLD), size == 1 ? MPI_CONGRUENT : MPI_SIMILAR);
+    use(part);
+    MPI_Comm_free(&part);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 5, &part);  // equal keys keep the order
+    check_equal(rank_in(part), rank / 2);
+    check_equal(size_of(part), (size - rank % 2 + 1) / 2);
+    if (size > 2) check_equal(compare(part, MPI_COMM_WORLD), MPI_UNEQUAL);
+    use(part);
+    MPI_Comm_free(&part);
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 2147483647, rank, &part);
+    check((part == MPI_COMM_NULL) == (rank == 0));
+    if (rank != 0) {
+        check_equal(size_of(part), size - 1);
+        use(part);
+        MPI_Comm_free(&part);
+    }
+    MPI_Comm_split(MPI_COMM_WORLD, MPI_UNDEFINED, 0, &part);
+    check(part == MPI_COMM_NULL);
+    MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &part);
+    check_equal(size_of(part), 1);
+    use(part);
+    MPI_Comm_free(&part);
+}
+
+void splits_by_type() {
+    int rank = rank_in(MPI_COMM_WORLD);
+    MPI_Comm node, part;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -rank, MPI_INFO_NULL, &node);
+    check(node != MPI_COMM_NULL && size_of(node) <= size_of(MPI_COMM_WORLD));
+    use(node);
+    MPI_Comm_free(&node);
+    MPI_Comm_split_type(MPI_COMM_WORLD, rank % 2 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part);
+    check((part == MPI_COMM_NULL) == (rank % 2 == 1));
+    if (part != MPI_COMM_NULL) {
+        use(part);
+        MPI_Comm_free(&part);
+    }
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, MPI_INFO_NULL, &part);
+    check(part == MPI_COMM_NULL);
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory");
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part);
+    check(part != MPI_COMM_NULL);
+    use(part);
+    MPI_Comm_free(&part);
+    MPI_Info_set(info, "mpi_hw_resource_type", "no such resource");
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part);
+    check(part == MPI_COMM_NULL);
+    MPI_Info_free(&info);
+}
+
+// The even ranks, or the odd ones, backwards.
+MPI_Group half_of(MPI_Group all, int parity, int size) {
+    std::vector<int> ranks;
+    for (int rank = size - 1; rank >= 0; --rank)
+        if (rank % 2 == parity) ranks.push_back(rank);
+    MPI_Group half;
+    MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &half);
+    return half;
+}
+
+void check_members(MPI_Comm comm, MPI_Group wanted) {
+    MPI_Group group;
+    int result;
+    MPI_Comm_group(comm, &group);
+    MPI_Group_compare(group, wanted, &result);
+    check_equal(result, MPI_IDENT);
+    MPI_Group_free(&group);
+    use(comm);
+}
+
+void from_groups() {
+    int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
+    MPI_Group all;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group mine = half_of(all, rank % 2, size), even = half_of(all, 0, size);
+    MPI_Comm made;
+
+    MPI_Comm_create(MPI_COMM_WORLD, even, &made);
+    check((made == MPI_COMM_NULL) == (rank % 2 == 1));
+    if (made != MPI_COMM_NULL) {
+        check_members(made, even);
+        MPI_Comm_free(&made);
+    }
+    MPI_Comm_create(MPI_COMM_WORLD, mine, &made);  // different groups in one call
+    check_members(made, mine);
+    MPI_Comm_free(&made);
+    MPI_Comm_create(MPI_COMM_WORLD, MPI_GROUP_EMPTY, &made);
+    check(made == MPI_COMM_NULL);
+
+    if (rank % 2 == 0) {  // the others do not take part
+        for (int tag : {0, 5, 32767}) {
+            MPI_Comm_create_group(MPI_COMM_WORLD, even, tag, &made);
+            check_members(made, even);
+            MPI_Comm_free(&made);
+        }
+    }
+    for (const char *tag : {"org.lanyard.a", "org.lanyard.b", "org.lanyard.a"}) {
+        MPI_Comm_create_from_group(mine, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+        check_members(made, mine);
+        MPI_Errhandler handler;
+        MPI_Comm_get_errhandler(made, &handler);
+        check(handler == MPI_ERRORS_RETURN);
+        MPI_Comm_free(&made);
+    }
+    for (MPI_Group *group : {&all, &mine, &even}) MPI_Group_free(group);
+}
+
+// Neighbours make communicators in turn, always in the same parent and with the same tag.
+void overlapping_groups() {
+    int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
+    MPI_Group all;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    for (int first = 0; first + 1 < size; ++first) {
+        if (rank != first && rank != first + 1) continue;
+        int pair[] = {first + 1, first};
+        MPI_Group group;
+        MPI_Comm made;
+        MPI_Group_incl(all, 2, pair, &group);
+        MPI_Comm_create_group(MPI_COMM_WORLD, group, 1, &made);
+        check_members(made, group);
+        MPI_Comm_free(&made);
+        MPI_Group_free(&group);
+    }
+    MPI_Group_free(&all);
+}
+
+// More communicators than any table holds, a few at a time and many at once.
+void many() {
+    for (int i = 0; i < 2000; ++i) {
+        MPI_Comm copy;
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        MPI_Comm_free(&copy);
+    }
+    std::vector<MPI_Comm> copies(200);
+    for (MPI_Comm &copy : copies) MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    use(copies.front());
+    use(copies.back());
+    for (MPI_Comm &copy : copies) MPI_Comm_free(&copy);
+}
+
+// A communicator may be freed while it is still used.
+void freed_while_used() {
+    int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), got = -1;
+    MPI_Comm copy;
+    MPI_Request requests[2];
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Irecv(&got, 1, MPI_INT, (rank + size - 1) % size, 3, copy, &requests[0]);
+    MPI_Isend(&rank, 1, MPI_INT, (rank + 1) % size, 3, copy, &requests[1]);
+    MPI_Comm_free(&copy);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    check_equal(got, (rank + size - 1) % size);
+}
+
+void names() {
+    char name[MPI_MAX_OBJECT_NAME];
+    int length;
+    MPI_Comm_get_name(MPI_COMM_WORLD, name, &length);
+    check(std::string(name) == "MPI_COMM_WORLD" && length == 14);
+    MPI_Comm_get_name(MPI_COMM_SELF, name, &length);
+    check(std::string(name) == "MPI_COMM_SELF");
+    MPI_Comm_get_name(MPI_COMM_NULL, name, &length);
+    check(std::string(name) == "MPI_COMM_NULL");
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_get_name(copy, name, &length);
+    check(length == 0 && name[0] == 0, "a copy has no name");
+    MPI_Comm_set_name(copy, "mine");
+    MPI_Comm_get_name(copy, name, &length);
+    check(std::string(name) == "mine" && length == 4);
+    MPI_Comm_free(&copy);
+    int inter = -1;
+    MPI_Comm_test_inter(MPI_COMM_WORLD, &inter);
+    check_equal(inter, 0);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    duplicates();
+    early_messages();
+    nonblocking_duplicates();
+    splits();
+    splits_by_type();
+    from_groups();
+    overlapping_groups();
+    many();
+    freed_while_used();
+    names();
+    MPI_Finalize();
+}
