@@ -212,7 +212,7 @@ class EntryPoint:
             condition = condition[:-2] + f' && !in_place({p.name})) ' if condition else f'if (!in_place({p.name})) '
         if count:
             self.buffers.append(condition + f'error = check_buffer("{p.name}", {p.name}, {count}, *{datatype}_object);')
-        elif not p.has('in_place'):
+        elif not p.has('in_place') and not p.has('anywhere'):
             self.buffers.append(condition + f'error = check_not_in_place("{p.name}", {p.name});')
 
     def described_by(self, p):

@@ -175,6 +175,18 @@ Error lanyard_comm_create_from_group(Group &group, const char *stringtag, Info *
     return create_comm_from_group(group, stringtag, info, errhandler, *newcomm);
 }
 
+// A process that was not spawned has no parent, and MPI_Comm_spawn says that it is not there.
+Error lanyard_comm_get_parent(Comm **parent) {
+    *parent = nullptr;
+    return {};
+}
+
+// No communicator has a topology, as the functions that would attach one say that they are not there.
+Error lanyard_topo_test(Comm &, int *status) {
+    *status = abi::undefined;
+    return {};
+}
+
 Error lanyard_comm_free(Comm *&comm) {
     if (comm->predefined()) return Error(ErrorClass::comm, comm->name + " is predefined and cannot be freed");
     return free_comm(comm);

@@ -373,6 +373,7 @@ Error lanyard_request_get_status_any(int count, Request *const *requests, int *i
     *flag = 1;
     if (!any_active(count, requests)) {
         set_empty(status);
+        if (status) status->error = 0;
         return {};
     }
     if (first_complete(count, requests) < 0) make_progress();
