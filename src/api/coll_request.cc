@@ -1,0 +1,67 @@
+#include "api/coll_request.h"
+
+namespace lanyard {
+
+namespace {
+
+HeldByCollective &held_by(Request &request) { return *static_cast<HeldByCollective *>(request.state); }
+
+void hold(HeldByCollective &held, Datatype *type) {
+    if (!type || type->predefined()) return;
+    type->hold();
+    held.datatypes.push_back(type);
+}
+
+// Only a persistent request still has its collective; it ends in MPI_Request_free, which has the engine.
+void release_held(Request &request) {
+    HeldByCollective *held = &held_by(request);
+    if (held->collective) request.comm->universe->executor->give_back(held->collective);
+    for (Datatype *type : held->datatypes) release(*type);
+    if (held->op) release(*held->op);
+    delete held;
+}
+
+void collective_done(Completion &completion) {
+    Request &request = *static_cast<Request *>(completion.context);
+    HeldByCollective &held = held_by(request);
+    request.transfer.error = held.collective->error;
+    held.collective->error = {};
+    if (!request.persistent) {
+        request.comm->universe->executor->give_back(held.collective);
+        held.collective = nullptr;
+    }
+    request.completion().finish();
+}
+
+}  // namespace
+
+Request *new_collective_request(Comm &comm, const Uses &uses, bool persistent) {
+    Request *request = new_request(Request::Kind::other, &comm);
+    auto *held = new HeldByCollective;
+    request->state = held;
+    request->release = release_held;
+    request->persistent = persistent;
+    request->active = !persistent;
+    request->start = launch_collective;
+    held->collective = comm.universe->executor->take();
+    for (Datatype *type : uses.datatypes) hold(*held, type);
+    for (Datatype *const *list : {uses.list, uses.second_list})
+        for (int rank = 0; list && rank < comm.size; ++rank) hold(*held, list[rank]);
+    if (uses.op && !uses.op->predefined()) {
+        uses.op->hold();
+        held->op = uses.op;
+    }
+    return request;
+}
+
+Collective &collective_of(Request &request) { return *held_by(request).collective; }
+
+Error launch_collective(Request &request) {
+    Collective &collective = collective_of(request);
+    collective.completion.then = collective_done;
+    collective.completion.context = &request;
+    request.comm->universe->executor->start(collective, request.comm->team);
+    return {};
+}
+
+}  // namespace lanyard

@@ -1,0 +1,44 @@
+// Collective operations behind requests: nonblocking ones (icoll.cc) and persistent ones (coll_init.cc). The same plans as
+// the blocking ones, the same executor; only who waits differs. Called with the engine taken, except where said.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "api/coll_plans.h"
+#include "api/request.h"
+
+namespace lanyard {
+
+// What must outlive the operation, though the program may free its handles.
+struct HeldByCollective {
+    Collective *collective = nullptr;
+    std::vector<Datatype *> datatypes;
+    Op *op = nullptr;
+};
+
+// What a call hands over to be held. Absent datatypes (MPI_IN_PLACE, not the root) are nullptr.
+struct Uses {
+    std::initializer_list<Datatype *> datatypes;
+    Op *op = nullptr;
+    Datatype *const *list = nullptr, *const *second_list = nullptr;  // of the w form: one for each rank
+};
+
+// A request whose collective is still to be planned.
+Request *new_collective_request(Comm &comm, const Uses &uses, bool persistent);
+Collective &collective_of(Request &request);
+// Starts the planned collective of a request; its completion completes the request.
+Error launch_collective(Request &request);
+
+// Makes the request, plans and, unless it is persistent, starts.
+template <class... Parameters, class... Arguments>
+Error begin_collective(Comm &comm, const Uses &uses, bool persistent, Request **request,
+                       void (*plan)(Executor &, Team &, Collective &, Parameters...), const Arguments &...arguments) {
+    Executor &executor = *comm.universe->executor;
+    EngineGuard guard(executor.engine());
+    *request = new_collective_request(comm, uses, persistent);
+    plan(executor, comm.team, collective_of(**request), arguments...);
+    return persistent ? Error() : launch_collective(**request);
+}
+
+}  // namespace lanyard
