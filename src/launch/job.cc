@@ -113,6 +113,7 @@ void Job::block_signals() {
         struct sigaction action;
         if (sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) sigdelset(&handled, signal_number);
     }
+    signal(SIGCHLD, SIG_DFL);  // whoever ignores it is not told how processes ended
     sigset_t blocked = handled;
     sigaddset(&blocked, SIGPIPE);  // a reader who left is an error of write
     sigaddset(&blocked, SIGCHLD);

@@ -208,6 +208,15 @@ def test_ignored_hangup_stays_ignored(mpirun):
     assert finish(process)[0] == 143
 
 
+def test_parent_that_ignores_its_children(mpirun):
+    """SIGCHLD ignored is inherited and would make the system forget exit codes."""
+    def ignore():
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    assert mpirun.run("-n", 2, "true", preexec_fn=ignore) == (0, "", "")
+    code, _, err = mpirun.run("-n", 2, "sh", "-c", "exit $((6 + PMI_RANK))", preexec_fn=ignore)
+    assert code in (6, 7) and f"ended with exit code {code}" in err
+
+
 def states(mpirun):
     found = []
     for pid, command in mpirun.alive().items():
@@ -217,8 +226,8 @@ def states(mpirun):
 
 
 def test_suspending_and_resuming(mpirun):
-    process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 1000")
-    ready(mpirun, process, 2)
+    process = mpirun.start("-n", 2, "sleep", "1000")
+    mpirun.wait_until(lambda: states(mpirun) == ["S", "S"], "the ranks run")
     process.send_signal(signal.SIGTSTP)
     mpirun.wait_until(lambda: states(mpirun) == ["T", "T"], "the ranks are stopped")
     mpirun.wait_until(lambda: os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT), "mpirun is stopped")

@@ -224,6 +224,16 @@ def test_bind_to_none_leaves_all_processors(mpirun):
     assert [line.split()[0] for line in out.splitlines()] == [str(allowed)] * 2
 
 
+def test_two_jobs_do_not_crowd_one_processor(mpirun):
+    """Left to itself, mpirun ties no rank to a single processor, so the kernel can keep two jobs apart."""
+    both = [mpirun.start("-n", 2, *mpirun.python(AFFINITY + "; import time; time.sleep(0.5)"), text=True) for _ in range(2)]
+    allowed = len(os.sched_getaffinity(0))
+    for process in both:
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, "")
+        assert all(int(line.split()[0]) >= min(2, allowed) for line in out.splitlines()), out
+
+
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor: nothing to bind apart")
 def test_bind_to_core_gives_each_rank_its_own(mpirun):
     cores = set()
