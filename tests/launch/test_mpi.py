@@ -1,4 +1,5 @@
 """Programs of this library under mpirun, under other launchers and alone: how they start, fail, wait and end."""
+import os
 import re
 import signal
 import statistics
@@ -71,7 +72,8 @@ def test_under_hydra(mpirun, program, mpich):
     assert (code, sorted(out.splitlines()), err) == (0, lines_of(4), "")
 
 
-def test_program_of_mpich_for_the_standard_abi_runs_on_this_library(mpirun, mpich, built):
+def test_program_of_mpich_for_the_standard_abi_runs_on_this_library(mpirun, mpich, built, monkeypatch):
+    monkeypatch.setenv("MPICH_CC", os.environ.get("LANYARD_CC", "gcc"))  # with the sanitizer of the library, if it has one
     theirs = built("abi_program", PROGRAM, mpich / "bin" / "mpicc_abi")
     code, out, err = mpirun.run("-n", 3, theirs)
     assert (code, sorted(out.splitlines()), err) == (0, lines_of(3), "")
