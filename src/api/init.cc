@@ -77,6 +77,7 @@ Error lanyard_init_thread(int *, char ***, int required, int *provided) {
     }
     Runtime &made = *runtime();
     made.thread_level = required < abi::thread_single ? abi::thread_single : required > abi::thread_multiple ? abi::thread_multiple : required;
+    if (made.thread_level != abi::thread_multiple) made.engine->set_single_threaded();
     made.main_thread = std::this_thread::get_id();
     fill_handle_tables(*made.universe);
     Startup startup;

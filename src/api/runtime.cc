@@ -190,7 +190,7 @@ Waiting::Waiting(const char *call, const Comm *comm, int peer, int tag, uint64_t
     record.tag = tag;
     record.context = comm ? comm->context : 0;
     record.sequence = sequence;
-    record.since_ns = clock_ns();
+    record.since_ns = the_runtime->engine->now_ns();
     const MessageCounts &counts = the_runtime->messenger->counts();
     record.sent.store(counts.sent, std::memory_order_relaxed);
     record.matched.store(counts.matched, std::memory_order_relaxed);

@@ -1,7 +1,8 @@
 // The one completion concept: an operation completes exactly once, by the thread that owns the engine. Three shapes of
 // being told: test (complete()), wait (a Waiter counts down), or a continuation run inside the engine (`then`).
-// The completer touches the Completion last when it stores `complete`, and the Waiter last when it decrements, so both
-// may vanish right after. Reset only when nobody looks.
+// Thread rule: complete() and done() by any thread; everything else by the engine's owner, so plain loads and stores do
+// where otherwise a compare-and-swap would be needed. The completer touches the Completion last when it stores `done`, and
+// the Waiter last when it decrements, so both may vanish right after.
 #pragma once
 
 #include <atomic>
@@ -13,6 +14,7 @@ namespace lanyard {
 struct Waiter {
     std::atomic<int32_t> remaining{0};
     bool done() const { return remaining.load(std::memory_order_acquire) <= 0; }
+    void count_down() { remaining.store(remaining.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
 };
 
 class Completion {
@@ -31,18 +33,19 @@ public:
             state_.store(done, std::memory_order_release);
             return then(*this);
         }
-        uintptr_t before = state_.exchange(done, std::memory_order_acq_rel);
-        if (before > done) reinterpret_cast<Waiter *>(before)->remaining.fetch_sub(1, std::memory_order_acq_rel);
+        uintptr_t before = state_.load(std::memory_order_relaxed);
+        state_.store(done, std::memory_order_release);
+        if (before > done) reinterpret_cast<Waiter *>(before)->count_down();
     }
     // The waiter is told when this completes; false when it is complete already (the waiter is not touched).
     bool await(Waiter &waiter) {
-        uintptr_t expected = open;
-        return state_.compare_exchange_strong(expected, reinterpret_cast<uintptr_t>(&waiter), std::memory_order_acq_rel);
+        if (complete()) return false;
+        state_.store(reinterpret_cast<uintptr_t>(&waiter), std::memory_order_relaxed);
+        return true;
     }
-    // The waiter is not told any more; false when it has been told already or is just being told (then its decrement comes).
-    bool forget(Waiter &waiter) {
-        uintptr_t expected = reinterpret_cast<uintptr_t>(&waiter);
-        return state_.compare_exchange_strong(expected, open, std::memory_order_acq_rel);
+    // The waiter is not told any more, unless it has been told already.
+    void forget(Waiter &waiter) {
+        if (state_.load(std::memory_order_relaxed) == reinterpret_cast<uintptr_t>(&waiter)) state_.store(open, std::memory_order_relaxed);
     }
 
 private:

@@ -11,12 +11,18 @@ namespace lanyard {
 
 namespace {
 constexpr int frames_per_poll = 64;
+constexpr uint32_t steps_per_clock = 8;  // the clock costs as much as a step that finds nothing
 constexpr int spins_for_engine = 2000;
 constexpr int yields_for_engine = 20;
 }  // namespace
 
-int Engine::step() {
+void Engine::read_clock() {
     now_ns_ = clock_ns();
+    steps_since_clock_ = 0;
+}
+
+int Engine::step() {
+    if (++steps_since_clock_ >= steps_per_clock) read_clock();
     int work = 0;
     for (Path *path : paths_) work += path->poll(*sink_, frames_per_poll, now_ns_);
     for (Poller *poller = pollers_.front(); poller;) {
@@ -50,15 +56,22 @@ void Engine::wait_owned(const Condition &met) {
             continue;
         }
         if (contenders_.load(std::memory_order_relaxed) > 0) let_contenders_in();
-        if (idle_turns++ == 0) idle_since_ns = now_ns_;
+        if (idle_turns++ == 0) {
+            read_clock();
+            idle_since_ns = now_ns_;
+        }
         switch (idle_.next(idle_turns, idle_since_ns, now_ns_)) {
             case Idle::Action::spin: break;
             case Idle::Action::yield:
                 give_up();
                 idle_.yield();
                 take();
+                read_clock();
                 break;
-            case Idle::Action::sleep: sleep(met); break;
+            case Idle::Action::sleep:
+                sleep(met);
+                read_clock();
+                break;
         }
     }
 }
@@ -99,16 +112,19 @@ void Engine::sleep(const Condition &met) {
         SpinGuard guard(sleeping_lock_);
         self.hook.unlink();
         sleepers_.fetch_sub(1, std::memory_order_relaxed);
-        if (self.watcher) {
-            watched_ = false;
-            // A successor wakes, finds itself alone and becomes the watcher by falling asleep again.
-            if (Sleeper *successor = sleeping_.front()) {
-                successor->signal.store(1, std::memory_order_release);
-                futex_wake(successor->signal, 1, false);
-            }
-        }
+        if (self.watcher) watched_ = false;
     }
     if (quiet) take();
+}
+
+// [owner] Who stops waiting while others sleep and nobody watches wakes one of them. It becomes the watcher by falling asleep
+// again, or leaves in its turn and wakes the next. So while anyone sleeps, somebody watches or is awake in wait_owned.
+void Engine::pass_watch() {
+    SpinGuard guard(sleeping_lock_);
+    Sleeper *successor = watched_ ? nullptr : sleeping_.front();
+    if (!successor) return;
+    successor->signal.store(1, std::memory_order_release);
+    futex_wake(successor->signal, 1, false);
 }
 
 // Wakes the threads whose completions this owner has brought about.
@@ -134,13 +150,12 @@ uint64_t Engine::deadline_ns() const {
 void Engine::take_slowly() {
     contenders_.fetch_add(1, std::memory_order_relaxed);
     for (int turn = 0;; ++turn) {
-        if (owned_.load(std::memory_order_relaxed) == free && try_take()) break;
-        if (turn < spins_for_engine) {
-            cpu_relax();
-        } else if (turn < spins_for_engine + yields_for_engine) {
-            sched_yield();
+        if (turn < spins_for_engine + yields_for_engine) {
+            if (owned_.load(std::memory_order_relaxed) == free && try_take()) break;
+            if (turn < spins_for_engine) cpu_relax();
+            else sched_yield();
         } else {
-            // Taking it by way of "wanted" keeps later sleepers from being forgotten.
+            // Who has slept may not be the last that slept: it takes the engine as "wanted", so that it wakes the next one.
             uint32_t before = owned_.exchange(taken_and_wanted, std::memory_order_acquire);
             if (before == free) break;
             futex_wait(owned_, taken_and_wanted, 0, false);

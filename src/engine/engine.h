@@ -1,10 +1,10 @@
 // The engine of one runtime: one owner at a time polls the paths, runs what is ready and fires timers. It has no locks
-// inside; taking it is one compare-and-swap. Threads that find it taken wait for it, or for their own completion.
+// inside; taking it is one compare-and-swap, and nothing at all while the program promised one thread at a time. Threads that find it taken wait for it, or for their own completion.
 // Waiting is here and nowhere else; how long to spin and when to sleep is the Idle's decision.
 //
 // Thread rule: functions marked [owner] need the engine taken by the calling thread (EngineGuard).
 // Of several threads that sleep one is the watcher: it sleeps where other processes wake this one; the rest sleep each on
-// a word of their own until their completion or until the watcher leaves and names a successor.
+// a word of their own until their completion or until the last thread awake leaves and names a new watcher.
 #pragma once
 
 #include <atomic>
@@ -48,14 +48,18 @@ public:
     void add_path(Path &path) { paths_.push_back(&path); }
     void set_sink(Sink &sink) { sink_ = &sink; }
 
+    // The program promised that no two threads are in MPI at once: taking the engine then needs no atomic operation.
+    void set_single_threaded() { single_threaded_ = true; }
+
     bool try_take() {
         uint32_t expected = free;
         return owned_.compare_exchange_strong(expected, taken, std::memory_order_acquire, std::memory_order_relaxed);
     }
     void take() {
-        if (!try_take()) take_slowly();
+        if (!single_threaded_ && !try_take()) take_slowly();
     }
     void give_up() {
+        if (single_threaded_) return;
         if (sleepers_.load(std::memory_order_relaxed)) tell_sleepers();
         if (owned_.exchange(free, std::memory_order_release) == taken_and_wanted) wake_contender();
     }
@@ -80,6 +84,8 @@ public:
     void step_for_test();
     void found_something() { fruitless_tests_ = 0; }
 
+    uint64_t now_ns() const { return now_ns_; }
+
 private:
     static constexpr uint32_t free = 0, taken = 1, taken_and_wanted = 2;
 
@@ -91,14 +97,18 @@ private:
         bool watcher = false;
     };
 
+    void read_clock();
     void take_slowly();
     void wake_contender();
     void let_contenders_in();
     void sleep(const Condition &condition);
+    void pass_watch();
     void tell_sleepers();
     uint64_t deadline_ns() const;
 
     alignas(64) std::atomic<uint32_t> owned_{free};
+    bool single_threaded_ = false;
+    uint32_t steps_since_clock_ = 0;
     std::atomic<uint32_t> sleepers_{0};
     std::atomic<int32_t> contenders_{0};
     std::vector<Path *> paths_;
