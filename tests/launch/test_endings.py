@@ -2,6 +2,7 @@
 That nothing is left is checked after every test by the fixture `mpirun` (conftest.py)."""
 import os
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -103,6 +104,22 @@ def test_launcher_killed(mpirun):
     process.kill()
     mpirun.expect_nothing_left()
     process.communicate(timeout=10)
+
+
+@pytest.mark.parametrize("victim", ["launcher", "guard"])
+def test_killed_at_any_moment_of_the_start(mpirun, victim):
+    seed = int(os.environ.get("LANYARD_TEST_SEED", "1"))
+    print("LANYARD_TEST_SEED =", seed)
+    moment = random.Random(seed)
+    for _ in range(40):
+        process = mpirun.start("-n", 4, "sh", "-c", FAMILY + "exec sleep 1000")
+        time.sleep(moment.random() * 0.03)
+        try:
+            os.kill(process.pid if victim == "launcher" else child_of(process.pid), signal.SIGKILL)
+        except (OSError, IndexError):  # no guard yet
+            process.kill()
+        process.communicate(timeout=20)
+        mpirun.expect_nothing_left(10)
 
 
 def test_process_group_of_the_launcher_killed(mpirun):
