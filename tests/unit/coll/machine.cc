@@ -141,7 +141,7 @@ std::string Machine::deliver(Route route) {
     int depth = std::max(sent.depth + 1, received.depth);
     observed_.rounds = std::max(observed_.rounds, depth);
     finish(received.rank, received.step, depth);
-    if (!sent.copied) unsent_.push_back({sent.rank, sent.step});
+    if (!sent.copied) unsent_.push_back(std::move(sent));
     return "";
 }
 
@@ -176,8 +176,10 @@ std::string Machine::run() {
             wrong = deliver(take(deliverable_));
             fruitless = 0;
         } else if (choice < startable_.size() + deliverable_.size() + unsent_.size()) {
-            auto [index, id] = take(unsent_);
-            finish(index, id, states_[index]->depth[id]);
+            Posted sent = take(unsent_);
+            if (packed(buffer(sent.rank, ranks_[sent.rank]->schedule.steps()[sent.step].from)) != sent.data)
+                wrong = "rank " + std::to_string(sent.rank) + " overwrites what it sends";
+            finish(sent.rank, sent.step, states_[sent.rank]->depth[sent.step]);
             fruitless = 0;
         } else {
             auto waiting = take(polled_);

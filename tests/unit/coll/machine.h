@@ -69,7 +69,8 @@ private:
     std::vector<std::unique_ptr<State>> states_;
     std::map<Route, Channel> channels_;
     std::vector<Route> deliverable_;
-    std::vector<std::pair<int, StepId>> startable_, polled_, unsent_;
+    std::vector<std::pair<int, StepId>> startable_, polled_;
+    std::vector<Posted> unsent_;  // delivered, but not yet known to the sender to be so: the data must stay
     std::mt19937_64 random_;
     Observed observed_;
     std::byte *area_ = nullptr;
