@@ -83,7 +83,8 @@ inline void store_number(unsigned char *at, Kind kind, int width, long n) {
 inline long load_number(const unsigned char *at, Kind kind, int width) {
     bool real = kind == Kind::floating || kind == Kind::complex;
     if (kind == Kind::long_floating || kind == Kind::long_complex) return load<long double>(at);
-    if (real) return width == 2 ? from_half(static_cast<uint16_t>(load<uint16_t>(at))) : width == 4 ? load<float>(at) : width == 8 ? load<double>(at) : load<__float128>(at);
+    if (real && width == 2) return from_half(static_cast<uint16_t>(load<uint16_t>(at)));
+    if (real) return width == 4 ? load<float>(at) : width == 8 ? load<double>(at) : load<__float128>(at);
     if (width == 1) return kind == Kind::signed_integer ? load<int8_t>(at) : load<uint8_t>(at);
     if (width == 2) return kind == Kind::signed_integer ? load<int16_t>(at) : load<uint16_t>(at);
     if (width == 4) return load<int32_t>(at);

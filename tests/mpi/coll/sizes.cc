@@ -38,7 +38,8 @@ Line expected(bool ordered, int ranks, int i) {
 void check(const std::vector<Line> &lines, int count, int first, int ranks, bool ordered, const char *what) {
     for (int i = 0; i < count; ++i)
         if (!(lines[static_cast<size_t>(i)] == expected(ordered, ranks, first + i)))
-            return fail(std::string(what) + (ordered ? " ordered" : "") + " of " + std::to_string(count) + " elements is wrong at " + std::to_string(i));
+            return fail(std::string(what) + (ordered ? " ordered" : "") + " of " + std::to_string(count) +
+                        " elements is wrong at " + std::to_string(i));
 }
 
 void check_reductions(MPI_Comm comm, MPI_Datatype type, MPI_Op op, bool ordered, int count, int root) {
