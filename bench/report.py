@@ -23,18 +23,24 @@ def size_name(row):
     return f"{row} B"
 
 
+def best(values, unit):
+    """The value least disturbed by other work: the largest of what is a rate, the smallest of what is a time."""
+    return max(values) if unit.endswith("/s") else min(values)
+
+
 def markdown(series, libraries, first="lanyard"):
     """A table: a line for each row and library with the median, its interval, and the ratio first/library by rounds."""
     lines = [f"### {series.name}", "",
-             f"| | library | median (95 % interval) | unit | {libraries[first].title if first in libraries else first} / it | runs |",
-             "|---|---|---|---|---|---|"]
+             f"| | library | median (95 % interval) | best | unit | {libraries[first].title if first in libraries else first} / it | runs |",
+             "|---|---|---|---|---|---|---|"]
     for row, unit in series.units.items():
         for key, library in libraries.items():
             values = series.numbers(key, row)
             if not values:
                 continue
             ratio = paired_ratio(series.values.get(first, {}).get(row, []), series.values[key][row]) if key != first else None
-            lines.append(f"| {size_name(row)} | {library.title} | {with_interval(summary(values))} | {unit} | "
+            lines.append(f"| {size_name(row)} | {library.title} | {with_interval(summary(values))} | "
+                         f"{number(best(values, unit))} | {unit} | "
                          f"{with_interval(ratio) if ratio else ''} | {len(values)} |")
     lines += [""] + [f"{libraries[key].title}: {version}" + "  " for key, version in series.versions.items()]
     for key, words in series.failures.items():

@@ -1,5 +1,6 @@
 """bench/'s statistics, alternation and tables, with made-up libraries: no MPI is needed."""
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -86,6 +87,11 @@ def test_failures_keep_rounds_aligned_and_a_hopeless_library_is_given_up():
     assert "Dead failed 3 times: broken" in table and "| 8 B | Shaky |" in table
 
 
+def test_the_best_of_a_time_is_small_and_of_a_rate_large():
+    assert report.best([3.0, 1.0, 2.0], "us") == 1.0
+    assert report.best([3.0, 1.0, 2.0], "GB/s") == report.best([3.0, 1.0], "M/s") == 3.0
+
+
 def test_the_machine_being_busy_is_said():
     series = measure.Series("x")
     series.add(shell_library("a", ""), 0, "v", {8: (1.0, "us")})
@@ -120,3 +126,16 @@ def test_foreign_variables_do_not_reach_a_run(monkeypatch):
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "3")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/elsewhere")
     assert not {"OMPI_COMM_WORLD_SIZE", "LD_LIBRARY_PATH"} & set(shell_library("a", "").environ())
+
+
+@pytest.mark.parametrize(("command", "words"), [
+    (["run", "--only", "latencies"], "there is no part 'latencies'; the parts are limits, line, latency"),
+    (["run", "--only", "startup", "--libraries", "lanyard", "--prefix", "/no/such/place"], "there is no bin/mpirun under"),
+    (["compare", "latency", "--libraries", "lanyard,foo"], "unknown library foo"),
+])
+def test_the_commands_refuse_with_a_sentence(command, words, tmp_path):
+    script = pathlib.Path(__file__).resolve().parents[2] / "bench" / command[0]
+    done = subprocess.run([sys.executable, script, *command[1:], "--out", tmp_path, "--cache", tmp_path], capture_output=True,
+                          text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    assert words in done.stderr
