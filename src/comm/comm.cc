@@ -29,18 +29,6 @@ int compare(const Comm &first, const Comm &second) {
     return alike == abi::ident ? abi::congruent : alike;
 }
 
-namespace {
-
-// The last of the team to leave gives the memory back.
-void leave_area(Comm &comm) {
-    if (!comm.area_header) return;
-    auto &left = *reinterpret_cast<std::atomic<uint32_t> *>(comm.area_header);
-    if (left.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<uint32_t>(comm.team.size))
-        comm.universe->node_memory->release(comm.area, area_header_bytes + comm.team.node_area_bytes);
-}
-
-}  // namespace
-
 void release_comm(Comm *comm) {
     if (!comm || !comm->let_go()) return;
     leave_area(*comm);

@@ -12,6 +12,7 @@
 #include "base/object.h"
 #include "base/spin_lock.h"
 #include "coll/team.h"
+#include "comm/area.h"
 #include "comm/group.h"
 
 namespace lanyard {
@@ -20,8 +21,6 @@ struct Universe;    // universe.h: what all communicators of a runtime share
 struct Attributes;  // attributes.h
 struct Errhandler;  // errhandler.h
 struct Info;        // info.h
-
-constexpr uint64_t no_node_offset = UINT64_MAX;
 
 struct Comm : Object {
     uint64_t context = 0;             // even; collective traffic sets bit 0
@@ -38,7 +37,6 @@ struct Comm : Object {
     mutable SpinLock name_lock;
     uint32_t creations = 0;           // communicators made out of this one so far: tags of the messages for it
     uint64_t area = no_node_offset;   // of the team's part of the node memory, if it was allocated with this communicator
-    std::byte *area_header = nullptr;  // counts who has left the area
 };
 
 // The name's characters at this moment.

@@ -2,7 +2,6 @@
 
 #include <numeric>
 
-#include "coll/node_area.h"
 #include "comm/attributes.h"
 
 namespace lanyard {
@@ -73,9 +72,7 @@ Comm *make_comm(Universe &universe, Group *group, Errhandler &errhandler) {
 Birth give_birth(Universe &universe, const Peers &members) {
     Birth birth{universe.new_context(), no_node_offset, universe.processors};
     if (members.size() < 2 || !universe.node_memory || !universe.share_node(members)) return birth;
-    size_t bytes = node_area_bytes(static_cast<int>(members.size()));
-    uint64_t offset;
-    if (bytes && universe.node_memory->allocate(area_header_bytes + bytes, offset)) birth.area = offset;
+    birth.area = allocate_area(universe, static_cast<int>(members.size()));
     return birth;
 }
 
@@ -83,11 +80,7 @@ void accept_birth(Comm &comm, const Birth &birth) {
     comm.context = birth.context;
     comm.team.context = birth.context | collective_bit;
     comm.team.processors = birth.processors;
-    if (birth.area == no_node_offset) return;
-    comm.area = birth.area;
-    comm.area_header = comm.universe->node_memory->at(birth.area);
-    comm.team.node_area = comm.area_header + area_header_bytes;
-    comm.team.node_area_bytes = node_area_bytes(comm.size);
+    join_area(comm, birth.area);
 }
 
 Error Duplication::prepare(Comm &parent, const Info *hints, Comm *&made) {

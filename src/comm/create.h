@@ -11,8 +11,6 @@
 
 namespace lanyard {
 
-constexpr size_t area_header_bytes = 64;  // before a team's part of the node memory: counts who has left it
-
 // What rank 0 of a new communicator tells the other members.
 struct Birth {
     uint64_t context = 0;

@@ -54,6 +54,7 @@ Error delete_predefined_attributes(Universe &universe) {
 }
 
 void free_predefined(Universe &universe) {
+    collect_areas(universe);
     for (Comm **comm : {&universe.self, &universe.world}) {
         release_comm(*comm);
         *comm = nullptr;

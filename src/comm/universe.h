@@ -57,6 +57,7 @@ struct Universe {
     Comm *world = nullptr;
     Comm *self = nullptr;
     Group *empty_group = nullptr;
+    AwaitedAreas awaited_areas;
     std::atomic<uint64_t> next_counter{first_free_counter};
 
     Universe(Messenger &m, const Settings &s, uint32_t peer);

@@ -252,6 +252,23 @@ TEST(CreationErrors, SayWhatIsWrong) {
     });
 }
 
+// Whoever is the last to leave, the memory comes back to the one who allocates.
+TEST(NodeAreas, DoNotPileUp) {
+    test::HeapMemory *memory = nullptr;
+    int most = 0;
+    run_job(3, 3, 1, [&](Rank &rank) {
+        if (rank.world().rank == 0) memory = static_cast<test::HeapMemory *>(rank.universe.node_memory);
+        for (int i = 0; i < 50; ++i) {
+            Comm *copy = nullptr;
+            ASSERT_FALSE(duplicate_comm(rank.world(), nullptr, copy));
+            ring(*copy);
+            if (rank.world().rank == 0) most = std::max(most, memory->used());
+            ASSERT_FALSE(free_comm(copy));
+        }
+    });
+    EXPECT_LE(most, 4);  // one in use, and those that somebody has not left yet
+}
+
 TEST(Contexts, AreTheCreatorsOwn) {
     std::set<uint64_t> seen;
     for (uint64_t creator : {0, 1, 77})

@@ -83,7 +83,7 @@ class HeapMemory final : public NodeMemory {
 public:
     std::byte *allocate(size_t bytes, uint64_t &offset) override {
         std::lock_guard guard(lock_);
-        ++in_use;
+        ++in_use_;
         areas_.push_back(std::make_unique<Line[]>(bytes / sizeof(Line) + 1));
         offset = areas_.size() - 1;
         return reinterpret_cast<std::byte *>(areas_.back().get());
@@ -94,15 +94,19 @@ public:
     }
     void release(uint64_t, size_t) override {
         std::lock_guard guard(lock_);
-        --in_use;
+        --in_use_;
     }
-    int in_use = 0;
+    int used() {
+        std::lock_guard guard(lock_);
+        return in_use_;
+    }
 
 private:
     struct alignas(64) Line {
         std::byte bytes[64];
     };
     std::mutex lock_;
+    int in_use_ = 0;
     std::deque<std::unique_ptr<Line[]>> areas_;
 };
 
@@ -143,7 +147,8 @@ inline int run_job(uint32_t size, uint32_t ranks_per_node, unsigned seed, const 
     std::vector<std::thread> threads;
     for (auto &rank : ranks) threads.emplace_back([&] { body(*rank); });
     for (auto &thread : threads) thread.join();
-    return memory.in_use;
+    ranks.clear();
+    return memory.used();
 }
 
 }  // namespace lanyard::test
