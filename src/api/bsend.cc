@@ -94,7 +94,8 @@ extern "C" {
 
 Error lanyard_buffer_attach(void *buffer, int64_t size) {
     EngineGuard guard(*runtime()->engine);
-    if (attached.base) return Error(ErrorClass::buffer, "a buffer of " + std::to_string(attached.size) + " bytes is attached already; detach it first");
+    if (attached.base)
+        return Error(ErrorClass::buffer, "a buffer of " + std::to_string(attached.size) + " bytes is attached already; detach it first");
     if (size < 0) return Error(ErrorClass::buffer, "the size " + std::to_string(size) + " of the buffer is negative");
     auto address = reinterpret_cast<uintptr_t>(buffer);
     size_t skipped = rounded(address) - address;

@@ -67,8 +67,10 @@ void forget_parent() { lanyard_process_state.store(ProcessState::forked); }
 extern "C" {
 
 Error lanyard_init_thread(int *, char ***, int required, int *provided) {
-    if (lanyard_process_state.load() == ProcessState::active) return Error(ErrorClass::other, "MPI is initialised already; call MPI_Init or MPI_Init_thread once");
-    if (lanyard_process_state.load() == ProcessState::finalized) return Error(ErrorClass::other, "MPI was finalised; it cannot be initialised a second time");
+    if (lanyard_process_state.load() == ProcessState::active)
+        return Error(ErrorClass::other, "MPI is initialised already; call MPI_Init or MPI_Init_thread once");
+    if (lanyard_process_state.load() == ProcessState::finalized)
+        return Error(ErrorClass::other, "MPI was finalised; it cannot be initialised a second time");
     if (Error error = make_runtime()) {
         if (!runtime()) return error;
         ErrorRecord record = error.take();  // the job cannot start: nobody could handle it
@@ -117,7 +119,8 @@ Error lanyard_finalized(int *flag) {
 Error lanyard_abort(Comm &comm, int errorcode) {
     Universe &universe = *comm.universe;
     std::string who = "rank " + std::to_string(runtime()->bootstrap->rank());
-    universe.abort(universe, errorcode, "Lanyard: MPI_Abort(comm=" + (comm.name.empty() ? "unnamed" : comm.name) + ", errorcode=" + std::to_string(errorcode) +
+    universe.abort(universe, errorcode,
+                   "Lanyard: MPI_Abort(comm=" + (comm.name.empty() ? "unnamed" : comm.name) + ", errorcode=" + std::to_string(errorcode) +
                                             ") was called by " + who + "; the job ends");
     return {};
 }

@@ -121,7 +121,9 @@ public:
 
 private:
     static int code_of(const ErrorRecord &record) {
-        return record.code <= static_cast<int>(ErrorClass::abi) ? code_of_failure(static_cast<ErrorClass>(record.code), record.sentence) : record.code;
+        return record.code <= static_cast<int>(ErrorClass::abi)
+                   ? code_of_failure(static_cast<ErrorClass>(record.code), record.sentence)
+                   : record.code;
     }
     ErrorRecord first_{0, {}, nullptr};
 };

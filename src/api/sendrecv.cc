@@ -86,7 +86,8 @@ extern "C" {
 
 Error lanyard_isendrecv(const void *sendbuf, int64_t sendcount, Datatype &sendtype, int dest, int sendtag, void *recvbuf, int64_t recvcount,
                         Datatype &recvtype, int source, int recvtag, Comm &comm, Request **request) {
-    return start(buffer_of(sendbuf, sendcount, sendtype), dest, sendtag, buffer_of(recvbuf, recvcount, recvtype), source, recvtag, comm, nullptr, request);
+    return start(buffer_of(sendbuf, sendcount, sendtype), dest, sendtag,
+                 buffer_of(recvbuf, recvcount, recvtype), source, recvtag, comm, nullptr, request);
 }
 
 Error lanyard_isendrecv_replace(void *buf, int64_t count, Datatype &datatype, int dest, int sendtag, int source, int recvtag, Comm &comm,

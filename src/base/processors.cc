@@ -16,7 +16,8 @@ double quota_of(const std::string &folder) {
     double processors = 1e9;
     if (FILE *file = std::fopen((folder + "/cpu.max").c_str(), "r")) {
         long long quota = 0, period = 0;
-        if (std::fscanf(file, "%lld %lld", &quota, &period) == 2 && quota > 0 && period > 0) processors = static_cast<double>(quota) / static_cast<double>(period);
+        if (std::fscanf(file, "%lld %lld", &quota, &period) == 2 && quota > 0 && period > 0)
+            processors = static_cast<double>(quota) / static_cast<double>(period);
         std::fclose(file);
     }
     return processors;
@@ -53,7 +54,8 @@ int granted_processors() {
     cpu_set_t allowed;
     int processors = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
     double quota = std::min(quota_of("/sys/fs/cgroup"), old_quota());
-    for (std::string group = own_group(); group.size() > 1; group.resize(group.rfind('/'))) quota = std::min(quota, quota_of("/sys/fs/cgroup" + group));
+    for (std::string group = own_group(); group.size() > 1; group.resize(group.rfind('/')))
+        quota = std::min(quota, quota_of("/sys/fs/cgroup" + group));
     if (quota < processors) processors = static_cast<int>(quota);
     return std::max(processors, 1);
 }

@@ -20,7 +20,8 @@ std::string describe(const WaitRecord &record, size_t member) {
     } else if (record.state == 2) {
         std::snprintf(line, sizeof line, "rank %d: has finalised MPI", rank);
     } else if (!record.waiting.load(std::memory_order_acquire)) {
-        std::snprintf(line, sizeof line, "rank %d: is not waiting in MPI (computing, or testing); %" PRIu64 " messages sent, %" PRIu64 " received", rank,
+        std::snprintf(line, sizeof line,
+                      "rank %d: is not waiting in MPI (computing, or testing); %" PRIu64 " messages sent, %" PRIu64 " received", rank,
                       record.sent.load(), record.matched.load());
     } else {
         char peer[48] = "", tag[32] = "", name[64] = "", number[48] = "";
@@ -31,7 +32,8 @@ std::string describe(const WaitRecord &record, size_t member) {
         if (record.communicator[0]) std::snprintf(name, sizeof name, " on %.31s", record.communicator);
         if (record.peer < -1 && record.sequence) std::snprintf(number, sizeof number, ", number %" PRIu64 " of this communicator", record.sequence);
         double seconds = static_cast<double>(clock_ns() - record.since_ns) * 1e-9;
-        std::snprintf(line, sizeof line, "rank %d: waits in %.31s%s%s%s%s, for %.1f s; %" PRIu64 " messages sent, %" PRIu64 " received", rank, record.call,
+        std::snprintf(line, sizeof line,
+                      "rank %d: waits in %.31s%s%s%s%s, for %.1f s; %" PRIu64 " messages sent, %" PRIu64 " received", rank, record.call,
                       peer, tag, name, number, seconds, record.sent.load(), record.matched.load());
     }
     return line;

@@ -87,7 +87,8 @@ const std::vector<SettingRow> &setting_table() {
                     "messages up to this many bytes are sent at once and buffered by the receiver if need be; longer ones wait for the receive"),
         integer_row("EAGER_CREDIT", expert, &Settings::eager_credit, 0, int64_t{1} << 30,
                     "bytes that one peer may have sent ahead of the receives before its further messages wait at the sender"),
-        boolean_row("CMA", user, &Settings::cma, "copy long messages straight from the other process's memory (process_vm_readv) where that is allowed"),
+        boolean_row("CMA", user, &Settings::cma,
+                    "copy long messages straight from the other process's memory (process_vm_readv) where that is allowed"),
         integer_row("SPIN_US", expert, &Settings::spin_us, -1, 1'000'000,
                     "microseconds a waiting rank polls before it sleeps; -1 chooses by the processors granted and the ranks on the node"),
     };

@@ -1,5 +1,6 @@
 // The engine of one runtime: one owner at a time polls the paths, runs what is ready and fires timers. It has no locks
-// inside; taking it is one compare-and-swap, and nothing at all while the program promised one thread at a time. Threads that find it taken wait for it, or for their own completion.
+// inside; taking it is one compare-and-swap, and nothing at all while the program promised one thread at a
+// time. Threads that find it taken wait for it, or for their own completion.
 // Waiting is here and nowhere else; how long to spin and when to sleep is the Idle's decision.
 //
 // Thread rule: functions marked [owner] need the engine taken by the calling thread (EngineGuard).

@@ -50,7 +50,8 @@ MatchEntry *MatchQueue::find_message(const MatchKey &receive) {
 }
 
 MatchQueue::Bucket &MatchQueue::bucket_of(const MatchKey &key) {
-    uint64_t mixed = key.context * 0x9e3779b97f4a7c15u ^ (static_cast<uint64_t>(static_cast<uint32_t>(key.rank)) << 32 | static_cast<uint32_t>(key.tag));
+    uint64_t mixed =
+        key.context * 0x9e3779b97f4a7c15u ^ (static_cast<uint64_t>(static_cast<uint32_t>(key.rank)) << 32 | static_cast<uint32_t>(key.tag));
     mixed *= 0xd6e8feb86659fd93u;
     return buckets_[(mixed >> 32) & (buckets_.size() - 1)];
 }

@@ -47,7 +47,8 @@ struct Limits {
 };
 
 MatchKey random_key(sim::Random &random, const Limits &limits, bool receive) {
-    MatchKey key{2 * random.below(limits.contexts), static_cast<int32_t>(random.below(limits.ranks)), static_cast<int32_t>(random.below(limits.tags))};
+    MatchKey key{2 * random.below(limits.contexts), static_cast<int32_t>(random.below(limits.ranks)),
+                 static_cast<int32_t>(random.below(limits.tags))};
     if (random.chance(5)) key.tag = -3 - key.tag;
     if (receive && random.chance(limits.wildcards)) key.rank = any_source;
     if (receive && random.chance(limits.wildcards)) key.tag = any_tag;
