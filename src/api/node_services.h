@@ -34,7 +34,7 @@ public:
             std::memset(segment_.at(offset), 0, bytes);
             return segment_.at(offset);
         }
-        offset = segment_.append(bytes);
+        offset = segment_.append_area(bytes);
         return offset ? segment_.at(offset) : nullptr;
     }
     std::byte *at(uint64_t offset) override { return segment_.at(offset); }

@@ -47,7 +47,7 @@ Error make_segment(Runtime &made) {
     if (!error) error = made.segment.attach(descriptor);
     if (first && !error) {
         size_t bytes = bootstrap.local_size() == bootstrap.size() ? node_area_bytes(bootstrap.size()) : 0;
-        made.segment.header().world_area = bytes ? made.segment.append(bytes) : 0;
+        made.segment.header().world_area = bytes ? made.segment.append_area(bytes) : 0;
     }
     if (error) return error;
     error = bootstrap.barrier();

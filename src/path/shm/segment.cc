@@ -26,6 +26,13 @@ size_t rings_bytes(uint32_t members) { return static_cast<size_t>(members) * (me
 
 size_t header_bytes() { return whole_pages(sizeof(SegmentHeader)); }
 
+// Free on the file system behind the descriptor; memory without a limit of its own says 0 blocks.
+uint64_t available_bytes(int descriptor) {
+    struct statvfs about;
+    if (fstatvfs(descriptor, &about) != 0 || about.f_blocks == 0) return UINT64_MAX;
+    return static_cast<uint64_t>(about.f_bavail) * about.f_frsize;
+}
+
 std::string in_kib(uint64_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; }
 
 Error shortage(uint32_t members, uint64_t needed, uint64_t available) {
@@ -44,9 +51,7 @@ Segment::~Segment() {
 Error Segment::create(int descriptor, uint32_t members) {
     if (members > most_members)
         return Error(ErrorClass::other, std::to_string(members) + " processes on one node are more than the " + std::to_string(most_members) + " supported");
-    struct statvfs about;
-    uint64_t available = UINT64_MAX;
-    if (fstatvfs(descriptor, &about) == 0 && about.f_blocks > 0) available = static_cast<uint64_t>(about.f_bavail) * about.f_frsize;
+    uint64_t available = available_bytes(descriptor);
     uint64_t fixed = header_bytes() + rings_bytes(members) + members * member_bytes(0);
     uint64_t least = fixed + static_cast<uint64_t>(members) * fewest_cells * cell_bytes;
     if (least > available) return shortage(members, least, available);
@@ -95,6 +100,18 @@ MemberControl &Segment::member(uint32_t index) const {
 
 std::byte *Segment::cell(uint32_t member_index, uint32_t cell_index) const {
     return reinterpret_cast<std::byte *>(&member(member_index)) + whole_pages(sizeof(MemberControl)) + static_cast<size_t>(cell_index) * cell_bytes;
+}
+
+uint64_t Segment::append_ring() {
+    uint64_t offset = append(ring_bytes);
+    if (offset) header().rings.fetch_add(1, std::memory_order_relaxed);
+    return offset;
+}
+
+uint64_t Segment::append_area(size_t bytes) {
+    uint64_t rings = header().rings.load(std::memory_order_relaxed);
+    uint64_t kept = rings_bytes(members()) - std::min<uint64_t>(rings * ring_bytes, rings_bytes(members()));
+    return available_bytes(descriptor_) >= kept + bytes ? append(bytes) : 0;
 }
 
 uint64_t Segment::append(size_t bytes) {

@@ -6,7 +6,7 @@
 // A member's part: wait record, sleep word, inbox (where its peers put the offsets of the rings they opened to it), cells (buffers
 // for payload that does not fit a ring line). Everything grows by fallocate before it is touched, so shortage is an error and
 // never SIGBUS. The whole possible length is mapped once at the start (reserved addresses cost nothing).
-// Thread rule: after attach() all functions but append() are reads; append() is atomic between processes.
+// Thread rule: after attach() all functions but append_*() are reads; those are atomic between processes.
 #pragma once
 
 #include <atomic>
@@ -34,6 +34,7 @@ struct alignas(64) SegmentHeader {
     uint64_t members_offset;
     uint64_t member_bytes;
     std::atomic<uint64_t> appended;  // end of what has been handed out
+    std::atomic<uint32_t> rings;     // opened so far
     uint64_t limit;                  // mapped length
     uint64_t world_area;             // offset of the shared-memory collectives' area of MPI_COMM_WORLD, 0: none
 };
@@ -81,10 +82,14 @@ public:
     MemberControl &member(uint32_t index) const;
     std::byte *cell(uint32_t member_index, uint32_t cell_index) const;
     std::byte *at(uint64_t offset) const { return base_ + offset; }
-    // `bytes` (a multiple of a line) of new zeroed memory at the end; its offset, or 0 when the node's shared memory is used up.
-    uint64_t append(size_t bytes);
+    // New zeroed memory at the end; its offset, or 0 when the node's shared memory is used up. An area (a multiple of a line) is
+    // refused where the rings that may still be opened would no longer find room.
+    uint64_t append_ring();
+    uint64_t append_area(size_t bytes);
 
 private:
+    uint64_t append(size_t bytes);
+
     std::byte *base_ = nullptr;
     size_t mapped_ = 0;
     int descriptor_ = -1;
