@@ -74,6 +74,7 @@ void Engine::wait_owned(const Condition &met) {
                 break;
         }
     }
+    if (sleepers_.load(std::memory_order_relaxed)) [[unlikely]] pass_watch();
 }
 
 void Engine::step_for_test() {

@@ -1,0 +1,206 @@
+// Owning the engine and sleeping for it, with real threads: nobody is forgotten. What could hang is watched by a clock, which
+// ends the test with a sentence.
+#include "engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine/process_idle.h"
+
+namespace lanyard {
+namespace {
+
+// Ends the process when it lives for too long.
+class Deadline {
+public:
+    explicit Deadline(const char *what) : thread_([this, what] { watch(what); }) {}
+    ~Deadline() {
+        over_ = true;
+        thread_.join();
+    }
+
+private:
+    void watch(const char *what) {
+        for (int turn = 0; turn < 6000 && !over_; ++turn) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        if (over_) return;
+        std::fprintf(stderr, "after a minute: %s\n", what);
+        std::_Exit(1);
+    }
+    std::atomic<bool> over_{false};
+    std::thread thread_;
+};
+
+// Completions that somebody outside the engine brings about, as a peer's frames would.
+class OutsidePath final : public Path {
+public:
+    const char *name() const override { return "outside"; }
+    size_t max_eager() const override { return 0; }
+    size_t max_bulk() const override { return 1; }
+    bool reaches(uint32_t) const override { return false; }
+    Sent send(uint32_t, const Envelope &, Payload) override { return Sent::full; }
+    Sent send_bulk(uint32_t, const BulkHeader &, Payload, uint64_t) override { return Sent::full; }
+    std::string describe() const override { return "outside: completions"; }
+    int poll(Sink &, int, uint64_t) override {
+        std::lock_guard guard(lock_);
+        int work = 0;
+        for (; !arrived_.empty(); arrived_.pop_front(), ++work) arrived_.front()->finish();
+        return work;
+    }
+    void arrive(std::vector<Completion *> completions, Idle &idle) {
+        {
+            std::lock_guard guard(lock_);
+            arrived_.insert(arrived_.end(), completions.begin(), completions.end());
+        }
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        idle.wake();
+    }
+
+private:
+    std::mutex lock_;
+    std::deque<Completion *> arrived_;
+};
+
+void rest_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+constexpr IdlePolicy sleep_at_once{0, 0, false};
+
+TEST(Engine, ForgetsNobodyWhoSleptForIt) {
+    Deadline deadline("a thread sleeps though the engine is free");
+    ProcessIdle idle(sleep_at_once, nullptr);
+    Engine engine(idle);
+    int total = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 5; ++i)
+        threads.emplace_back([&] {
+            for (int round = 0; round < 20; ++round) {
+                EngineGuard guard(engine);
+                ++total;
+                rest_ms(1);  // longer than the others spin and yield
+            }
+        });
+    for (auto &thread : threads) thread.join();
+    EXPECT_EQ(total, 100);
+}
+
+TEST(Engine, PassesTheWatchOn) {
+    Deadline deadline("a thread sleeps though its completion has come, since nobody watches");
+    for (int round = 0; round < 30; ++round) {
+        ProcessIdle idle(sleep_at_once, nullptr);
+        Engine engine(idle);
+        OutsidePath path;
+        engine.add_path(path);
+        constexpr int waiting = 4;
+        Completion completions[waiting];
+        std::vector<std::thread> threads;
+        for (Completion &completion : completions) {
+            threads.emplace_back([&] {
+                EngineGuard guard(engine);
+                engine.wait_owned(completion);
+            });
+            rest_ms(round % 3);  // the first becomes the watcher
+        }
+        rest_ms(1);
+        // The watcher and the one that would be next leave together; those who stay must still be told.
+        path.arrive({&completions[0], &completions[1]}, idle);
+        rest_ms(2);
+        path.arrive({&completions[2 + round % 2]}, idle);
+        rest_ms(round % 2);
+        path.arrive({&completions[3 - round % 2]}, idle);
+        for (auto &thread : threads) thread.join();
+    }
+}
+
+TEST(Engine, CompletesUnderManyWaitersAndTests) {
+    Deadline deadline("a completion has been lost");
+    ProcessIdle idle(sleep_at_once, nullptr);
+    Engine engine(idle);
+    OutsidePath path;
+    engine.add_path(path);
+    constexpr int rounds = 300, waiting = 4;
+    static Completion completions[waiting][rounds];
+    std::vector<std::thread> threads;
+    for (int i = 0; i < waiting; ++i)
+        threads.emplace_back([&, i] {
+            for (int round = 0; round < rounds; ++round) {
+                EngineGuard guard(engine);
+                if (i == 0 && round % 7 == 0) {
+                    while (!completions[i][round].complete()) engine.step_for_test();
+                } else {
+                    engine.wait_owned(completions[i][round]);
+                }
+            }
+        });
+    std::thread outside([&] {
+        for (int round = 0; round < rounds; ++round)
+            for (int i = 0; i < waiting; ++i) path.arrive({&completions[(i + round) % waiting][round]}, idle);
+    });
+    outside.join();
+    for (auto &thread : threads) thread.join();
+}
+
+struct CountingTask : Task {
+    Engine *engine = nullptr;
+    int runs = 0, again = 0;
+    CountingTask *removes = nullptr;
+};
+
+int run_counting(Task &task) {
+    auto &self = static_cast<CountingTask &>(task);
+    ++self.runs;
+    if (self.removes && self.removes->hook.linked()) self.removes->hook.unlink();
+    if (self.again-- > 0) self.engine->ready(self);
+    return 1;
+}
+
+TEST(Engine, RunsEachTaskOnceAStep) {
+    ProcessIdle idle(sleep_at_once, nullptr);
+    Engine engine(idle);
+    CountingTask tasks[3];
+    for (CountingTask &task : tasks) {
+        task.run = run_counting;
+        task.engine = &engine;
+    }
+    tasks[0].again = 5;
+    EngineGuard guard(engine);
+    for (CountingTask &task : tasks) engine.ready(task);
+    engine.ready(tasks[1]);
+    EXPECT_EQ(engine.step(), 3);
+    EXPECT_EQ(engine.step(), 1);
+    EXPECT_EQ(tasks[0].runs, 2);
+    EXPECT_EQ(tasks[1].runs, 1);
+    // A task may take another out, the last one too.
+    tasks[0].again = 0;
+    tasks[0].removes = &tasks[2];
+    engine.ready(tasks[2]);
+    EXPECT_EQ(engine.step(), 1);
+    EXPECT_EQ(engine.step(), 0);
+    EXPECT_EQ(tasks[2].runs, 1);
+}
+
+TEST(Completion, TellsItsWaiterOnce) {
+    Completion completion;
+    Waiter waiter;
+    waiter.remaining = 1;
+    EXPECT_TRUE(completion.await(waiter));
+    EXPECT_FALSE(waiter.done());
+    completion.finish();
+    EXPECT_TRUE(waiter.done() && completion.complete());
+    EXPECT_FALSE(completion.await(waiter)) << "complete already";
+    completion.forget(waiter);  // told already: nothing happens
+    completion.reset();
+    waiter.remaining = 1;
+    EXPECT_TRUE(completion.await(waiter));
+    completion.forget(waiter);
+    completion.finish();
+    EXPECT_FALSE(waiter.done());
+}
+
+}  // namespace
+}  // namespace lanyard
