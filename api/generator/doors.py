@@ -119,7 +119,7 @@ class EntryPoint:
         kind = self.description.kinds[p.kind]
         if p.kind in self.description.handle_of_kind:
             self.convert_object(p, self.converts) if not p.array else self.convert_objects(p)
-        elif p.kind == 'varargs':
+        elif p.kind == 'varargs' or p.has('unchecked'):
             pass
         elif p.kind == 'buffer':
             self.check_buffer(p)
