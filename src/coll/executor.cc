@@ -21,7 +21,7 @@ constexpr size_t scratch_alignment = 64;
 void copy_buffer(const Buffer &from, const Buffer &to) {
     int64_t bytes = std::min(from.bytes(), to.bytes());
     if (bytes == 0) return;
-    if (to.contiguous()) return pack_block(from, 0, to.base, bytes);
+    if (to.contiguous()) return pack_block(from, to.base, bytes);
     Cursor target(to);
     if (from.contiguous()) {
         target.unpack(from.base, static_cast<size_t>(bytes));
@@ -188,8 +188,12 @@ void Collective::launch(StepId id) {
 bool Collective::advance(StepId id) {
     int32_t number = schedule.steps()[id].number;
     const Exchange &exchange = schedule.exchanges()[number];
-    return exchanges_[number].advance(exchange, schedule.op, *team_, executor_.bell_,
-                                      [this](const Block &block) { return buffer(block); });
+    ExchangeRun &run = exchanges_[number];
+    if (!run.advance(exchange, schedule.op, *team_, executor_.bell_, [this](const Block &block) { return buffer(block); }))
+        return false;
+    Error failure = run.error();
+    keep(failure);
+    return true;
 }
 
 void Collective::done(StepId id) {

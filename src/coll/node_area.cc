@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string>
 
 #include "datatype/cursor.h"
 
@@ -17,7 +18,8 @@ constexpr size_t line = 64;
 struct Slot {
     std::atomic<uint32_t> generation;
     std::atomic<uint32_t> done_through;  // of the rank whose slot it is, when it posted
-    std::byte padding[8];                // the payload is aligned for every datatype
+    uint32_t bytes;
+    uint32_t unused;  // the payload is aligned for every datatype
 };
 struct Header {
     std::atomic<uint32_t> done_through;
@@ -71,12 +73,12 @@ int64_t node_slot_capacity(Team &team) {
     return area.slot_bytes < line ? -1 : static_cast<int64_t>(area.slot_bytes - sizeof(Slot));
 }
 
-void pack_block(const Buffer &from, int64_t skip, std::byte *to, int64_t bytes) {
+void pack_block(const Buffer &from, std::byte *to, int64_t bytes) {
     if (bytes == 0) return;
     if (from.contiguous()) {
-        std::memcpy(to, from.base + skip, static_cast<size_t>(bytes));
+        std::memcpy(to, from.base, static_cast<size_t>(bytes));
     } else {
-        Cursor(from, skip).pack(to, static_cast<size_t>(bytes));
+        Cursor(from).pack(to, static_cast<size_t>(bytes));
     }
 }
 
@@ -95,6 +97,7 @@ void ExchangeRun::begin(Team &team) {
     next_ = 0;
     state_ = State::posting;
     wants_room_ = false;
+    misfit_ = -1;
 }
 
 // May this rank write its slot? Not while somebody may still read what was there four generations ago.
@@ -125,7 +128,8 @@ bool ExchangeRun::room(Team &team) {
 
 void ExchangeRun::post(const Exchange &exchange, const Buffer &data, Team &team, NodeBell *bell) {
     Slot &slot = Area(team).slot(team.index, generation_);
-    if (exchange.data.type) pack_block(data, 0, reinterpret_cast<std::byte *>(&slot + 1), data.bytes());
+    if (exchange.data.type) pack_block(data, reinterpret_cast<std::byte *>(&slot + 1), data.bytes());
+    slot.bytes = static_cast<uint32_t>(exchange.data.bytes());
     slot.done_through.store(team.node_use.done_through, std::memory_order_relaxed);
     slot.generation.store(generation_, std::memory_order_seq_cst);
     if (exchange.wants == Exchange::Wants::everyone || !bell) return;
@@ -150,16 +154,35 @@ bool ExchangeRun::all_there(const Exchange &exchange, Team &team) {
     return true;
 }
 
-std::byte *ExchangeRun::payload_of(Team &team, int rank) const {
-    return reinterpret_cast<std::byte *>(&Area(team).slot(rank, generation_) + 1);
+const std::byte *ExchangeRun::payload_of(Team &team, int rank, int64_t bytes) {
+    const Slot &slot = Area(team).slot(rank, generation_);
+    if (slot.bytes == bytes) return reinterpret_cast<const std::byte *>(&slot + 1);
+    misfit_ = rank;
+    misfit_bytes_ = slot.bytes;
+    expected_bytes_ = bytes;
+    return nullptr;
+}
+
+Error ExchangeRun::error() const {
+    if (misfit_ < 0) return {};
+    return Error(ErrorClass::truncate, "rank " + std::to_string(misfit_) + " takes part with " + std::to_string(misfit_bytes_) +
+                                           " bytes, this rank expects " + std::to_string(expected_bytes_) +
+                                           "; count and datatype must agree on all ranks");
+}
+
+void ExchangeRun::copy_from(Team &team, int rank, const Buffer &into) {
+    if (const std::byte *payload = payload_of(team, rank, into.bytes())) unpack_block(payload, into);
 }
 
 // In rank order, from the last: result = a(r) op result.
 void ExchangeRun::reduce_slots(const Op &op, const Buffer &into, Team &team) {
-    if (into.bytes() == 0) return;
-    std::memcpy(into.base, payload_of(team, team.size - 1), static_cast<size_t>(into.bytes()));
-    for (int rank = team.size - 2; rank >= 0; --rank)
-        reduce(op, payload_of(team, rank), into.base, into.count, *into.datatype);
+    int64_t bytes = into.bytes();
+    for (int rank = team.size - 1; rank >= 0 && bytes > 0; --rank) {
+        const std::byte *payload = payload_of(team, rank, bytes);
+        if (!payload) return;
+        if (rank == team.size - 1) std::memcpy(into.base, payload, static_cast<size_t>(bytes));
+        else reduce(op, payload, into.base, into.count, *into.datatype);
+    }
 }
 
 void ExchangeRun::finish(Team &team, NodeBell *bell) {

@@ -3,7 +3,7 @@
 // the slots of one or of all, then take what is in them. It never blocks: advance() is called again until it says done.
 //
 //   area:  room word | rank 0: header, 4 slots | rank 1: header, 4 slots | ...
-//   slot:  generation (the use it belongs to), done_through, payload
+//   slot:  generation (the use it belongs to), done_through, bytes of the payload, payload
 //
 // Uses are numbered by generation, the same on all ranks; generation g uses slot g mod 4 of each rank. A slot is written
 // again only when every rank is done with its previous generation: headers say through which generation a rank is done,
@@ -30,7 +30,7 @@ size_t node_area_bytes(int size);
 int64_t node_slot_capacity(Team &team);
 
 // Copies between a block of the program's memory and packed bytes.
-void pack_block(const Buffer &from, int64_t skip, std::byte *to, int64_t bytes);
+void pack_block(const Buffer &from, std::byte *to, int64_t bytes);
 void unpack_block(const std::byte *from, const Buffer &to);
 
 class ExchangeRun {
@@ -40,6 +40,8 @@ public:
     // True when done. `base` turns blocks into memory.
     template <class BufferOf>
     bool advance(const Exchange &exchange, const Op *op, Team &team, NodeBell *bell, BufferOf &&buffer_of);
+    // Once done: the ranks' arguments did not fit together.
+    Error error() const;
 
 private:
     enum class State : uint8_t { posting, waiting, done };
@@ -47,7 +49,9 @@ private:
     bool room(Team &team);
     void post(const Exchange &exchange, const Buffer &data, Team &team, NodeBell *bell);
     bool all_there(const Exchange &exchange, Team &team);
-    std::byte *payload_of(Team &team, int rank) const;
+    // The payload of a rank, which must have `bytes` bytes; nullptr, and an error is kept, when it has not.
+    const std::byte *payload_of(Team &team, int rank, int64_t bytes);
+    void copy_from(Team &team, int rank, const Buffer &into);
     void finish(Team &team, NodeBell *bell);
     void reduce_slots(const Op &op, const Buffer &into, Team &team);
 
@@ -57,6 +61,8 @@ private:
     int next_ = 0;  // ranks below have posted
     State state_ = State::posting;
     bool wants_room_ = false;
+    int misfit_ = -1;  // a rank that posted another number of bytes than this rank expects
+    int64_t misfit_bytes_ = 0, expected_bytes_ = 0;
 };
 
 template <class BufferOf>
@@ -80,13 +86,13 @@ bool ExchangeRun::advance(const Exchange &exchange, const Op *op, Team &team, No
     if (exchange.take == Exchange::Take::reduce) {
         reduce_slots(*op, buffer_of(exchange.into), team);
     } else if (exchange.take == Exchange::Take::copy && exchange.wants == Exchange::Wants::root) {
-        unpack_block(payload_of(team, exchange.root) + exchange.skip, buffer_of(exchange.into));
+        copy_from(team, exchange.root, buffer_of(exchange.into));
     } else if (exchange.take == Exchange::Take::copy) {
         for (int rank = 0; rank < team.size; ++rank) {
             if (rank == team.index && !exchange.takes_own) continue;
             Block into = exchange.into;
             into.offset += rank * exchange.stride;
-            unpack_block(payload_of(team, rank) + exchange.skip, buffer_of(into));
+            copy_from(team, rank, buffer_of(into));
         }
     }
     finish(team, bell);

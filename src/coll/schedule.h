@@ -35,11 +35,10 @@ struct Exchange {
     Take take = Take::nothing;
     int root = 0;
     Block data = {};            // posted, packed
-    // copy: bytes from `skip` on of the slot of rank r go to `into`, moved by r * stride bytes (those of the root: not moved).
+    // copy: the slot of rank r goes to `into`, moved by r * stride bytes (that of the root: not moved).
     // reduce: all slots are combined in rank order into `into`.
     Block into = {};
     int64_t stride = 0;
-    int64_t skip = 0;
     bool takes_own = true;      // false: this rank's own block is already there
     Wants wakes = Wants::nobody;  // who may be waiting for this rank's post
 };

@@ -213,6 +213,27 @@ TEST(NodeArea, ManyUnderWay) {
     });
 }
 
+TEST(NodeArea, TellsThatCountsDiffer) {
+    Shared shared(3);
+    with_ranks(shared, [&](Rank &rank) {
+        int64_t values[2] = {1, 2}, sums[2] = {0, 0};
+        Schedule schedule;
+        allreduce_exchange(reduce_shape(rank, 0, rank.team.index == 1 ? 2 : 1), schedule);
+        ExchangeRun exchange;
+        rank.begin(exchange);
+        shared.bells.wait(rank.team.index, [&] { return rank.advance(exchange, schedule, values, sums); });
+        Error error = exchange.error();
+        if (!error) {
+            ++shared.wrong;
+        } else if (rank.team.index == 0) {
+            EXPECT_EQ(error.take().sentence,
+                      "rank 1 takes part with 16 bytes, this rank expects 8; count and datatype must agree on all ranks");
+        } else {
+            error.discard();
+        }
+    });
+}
+
 TEST(NodeArea, GenerationsWrap) {
     Shared shared(2);
     with_ranks(shared, [&](Rank &rank) {
