@@ -24,7 +24,7 @@ std::string describe(const WaitRecord &record, size_t member) {
                       "rank %d: is not waiting in MPI (computing, or testing); %" PRIu64 " messages sent, %" PRIu64 " received", rank,
                       record.sent.load(), record.matched.load());
     } else {
-        char peer[48] = "", tag[32] = "", name[64] = "", number[48] = "";
+        char peer[48] = "", tag[32] = "", name[64] = "", number[64] = "";
         if (record.peer == -1) std::snprintf(peer, sizeof peer, " with any rank");
         else if (record.peer >= 0) std::snprintf(peer, sizeof peer, " with rank %d", record.peer);
         if (record.peer >= -1 && record.tag >= 0) std::snprintf(tag, sizeof tag, ", tag %d", record.tag);
