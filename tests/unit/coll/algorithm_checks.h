@@ -1,0 +1,119 @@
+// What the tests of collective algorithms share: memory of the program with a pattern, values of ranks, the sizes tried,
+// and the comparison of what was observed with what the algorithm says of its work. Test code; one thread.
+// The seed is printed on failure; LANYARD_TEST_SEED sets it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "coll/algorithms.h"
+#include "elements.h"
+#include "machine.h"
+
+namespace lanyard::testing {
+
+
+inline uint64_t seed() {
+    const char *text = std::getenv("LANYARD_TEST_SEED");
+    return text ? std::strtoull(text, nullptr, 10) : 20260;
+}
+
+inline std::vector<int> sizes() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return {1, 2, 3, 4, 5, 7, 8, 12, 16, 23};
+#else
+    std::vector<int> all(40);
+    std::iota(all.begin(), all.end(), 1);
+    return all;
+#endif
+}
+
+constexpr size_t area_bytes_per_rank = 64 + 4 * 1088;
+inline size_t area_bytes(int size) { return 64 + static_cast<size_t>(size) * area_bytes_per_rank; }
+
+// The program's memory for some elements of a datatype, beginning at `origin` in `bytes`, filled with a pattern.
+struct Memory {
+    std::vector<std::byte> bytes;
+    int64_t origin = 0;
+    const Datatype *type = nullptr;
+
+    Memory() = default;
+    Memory(int64_t count, const Datatype &t) : type(&t) {
+        int64_t span = count > 0 ? t.true_extent + (count - 1) * std::abs(t.extent) : 0;
+        bytes.assign(static_cast<size_t>(span), std::byte{0xEE});
+        origin = (t.extent < 0 && count > 0 ? (count - 1) * -t.extent : 0) - t.true_lower_bound;
+    }
+    void put(int64_t i, Pair pair) {
+        std::byte *at = bytes.data() + origin + i * type->extent;
+        bool gaps = type == &gappy_pair();
+        std::memcpy(at + (gaps ? 4 : 0), &pair.a, 4);
+        std::memcpy(at + (gaps ? 12 : 4), &pair.b, 4);
+    }
+    Pair get(int64_t i) const {
+        const std::byte *at = bytes.data() + origin + i * type->extent;
+        bool gaps = type == &gappy_pair();
+        Pair pair;
+        std::memcpy(&pair.a, at + (gaps ? 4 : 0), 4);
+        std::memcpy(&pair.b, at + (gaps ? 12 : 4), 4);
+        return pair;
+    }
+};
+
+// What rank `rank` contributes as element i.
+inline Pair value_of(int rank, int64_t i) {
+    return {static_cast<uint32_t>(rank * 7919 + i * 104729 + 3), static_cast<uint32_t>(rank * 31 + i * 17 + 1)};
+}
+
+inline void give(Machine::Rank &rank, const Memory &send, const Memory &receive) {
+    rank.send = send.bytes;
+    rank.send_origin = send.origin;
+    rank.receive = receive.bytes;
+    rank.receive_origin = receive.origin;
+}
+
+inline Memory result_of(const Machine::Rank &rank, const Memory &like) {
+    Memory memory = like;
+    memory.bytes = rank.receive;
+    return memory;
+}
+
+using WorkOf = Work (*)(int, int64_t);
+
+// Exact where blocks divide evenly and are not empty.
+inline void check_work(const Machine &machine, WorkOf work_of, int size, int64_t bytes, const std::string &what) {
+    Work work = work_of(size, bytes);
+    EXPECT_EQ(machine.observed().messages, work.messages) << what;
+    EXPECT_EQ(machine.observed().bytes, work.bytes) << what;
+    EXPECT_LE(machine.observed().rounds, work.rounds) << what;
+}
+
+inline std::string describe(const char *name, int size, int64_t count, const Datatype &type, bool in_place, int root) {
+    return std::string(name) + " P=" + std::to_string(size) + " count=" + std::to_string(count) +
+           (&type == &plain_pair() ? " plain" : &type == &gappy_pair() ? " gappy" : " backward") + (in_place ? " in place" : "") +
+           " root=" + std::to_string(root) + " LANYARD_TEST_SEED=" + std::to_string(seed());
+}
+
+inline const std::vector<const Datatype *> &datatypes() {
+    static const std::vector<const Datatype *> all{&plain_pair(), &gappy_pair(), &back_pair()};
+    return all;
+}
+
+template <class Shape>
+struct Algorithm {
+    const char *name;
+    void (*make)(const Shape &, Schedule &);
+    WorkOf work;
+    bool commutative_only = false;
+    bool needs_area = false;
+    bool even_only = false;
+};
+
+// Which counts: empty, fewer elements than ranks, and many that divide evenly.
+inline std::vector<int64_t> counts_for(int size) { return {0, 1, 3, int64_t{size} * 4, int64_t{size} * 3 + 2}; }
+
+}  // namespace lanyard::testing
