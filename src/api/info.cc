@@ -81,8 +81,10 @@ Error lanyard_info_get_valuelen(Info &info, const char *key, int *valuelen, int 
     return {};
 }
 
-// `buflen` is the room including the null on entry, and what all of the value needs on return. With 0 only that is asked.
+// `buflen` is the room including the null on entry, and what all of the value needs on return. With 0 only that is asked,
+// and `value` may be NULL.
 Error lanyard_info_get_string(Info &info, const char *key, int *buflen, char *value, int *flag) {
+    if (*buflen > 0 && !value) return Error(ErrorClass::arg, "value is a null pointer, though buflen is " + std::to_string(*buflen));
     std::string kept;
     bool found = false;
     if (Error error = info.get(key, kept, found)) return error;

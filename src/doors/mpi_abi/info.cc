@@ -126,7 +126,6 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
     if (!error) error = find("info", info, info_object);
     if (!error) error = check_string("key", key);
     if (!error) error = check_out("buflen", buflen);
-    if (!error) error = check_out("value", value);
     if (!error) error = check_out("flag", flag);
     if (!error) error = lanyard_info_get_string(*info_object, key, buflen, value, flag);
     if (!error) return MPI_SUCCESS;
