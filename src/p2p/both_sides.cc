@@ -29,6 +29,7 @@ size_t bytes_of_piece(uint64_t wanted, uint64_t piece) { return static_cast<size
 bool Messenger::begin_both_sides(Transfer &transfer) {
     Path &path = *peers_[transfer.data_peer].path;
     if (transfer.wanted < help_from || !transfer.buffer.contiguous() || free_words_ == 0) return false;
+    if (transfer.error) return false;  // truncated: the sender would count pieces that have no place here
     auto index = static_cast<uint32_t>(__builtin_ctz(free_words_));
     std::atomic<uint64_t> *word = path.shared_word(own_peer_, index);
     if (!word) return false;
@@ -67,6 +68,7 @@ bool Messenger::read_piece(Transfer &transfer, uint64_t piece) {
     if (!error) return true;
     log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", transfer.data_peer, error.sentence().c_str());
     error.discard();
+    if (transfer.hook.linked()) transfer.hook.unlink();
     free_word(transfer);
     transfers_.remove(transfer.id);
     ask_for_bulk(transfer);
@@ -85,14 +87,14 @@ void Messenger::end_both_sides(Transfer &transfer) {
     finish(transfer);
 }
 
-// The sender has written what it claimed, or (not `all_written`) could not: then its pieces are read here.
+// The sender has written what it claimed, or (not `all_written`) could not and claims no more: then all is read here.
 void Messenger::helped(uint64_t id, bool all_written) {
     Transfer *transfer = transfers_.find(id);
     if (!transfer || !transfer->word) return;
     if (!all_written) {
         uint64_t pieces = pieces_of(transfer->wanted);
-        uint64_t back = Claims::read(transfer->word->load(std::memory_order_acquire)).back;
-        for (uint64_t piece = pieces - back; piece < pieces; ++piece)
+        uint64_t front = Claims::read(transfer->word->load(std::memory_order_acquire)).front;
+        for (uint64_t piece = front; piece < pieces; ++piece)
             if (!read_piece(*transfer, piece)) return;
     }
     end_both_sides(*transfer);

@@ -45,19 +45,28 @@ void Messenger::route(uint32_t number, Path &path) {
 
 void Messenger::start(uint32_t number, Outgoing &outgoing) {
     Peer &peer = peers_[number];
-    if (peer.outgoing.empty()) {
-        if (outgoing.flush(*this, outgoing)) return;
-        ++waiting_peers_;
-        engine_.ready(flush_task_);
-    }
+    if (!peer.outgoing.empty() || !outgoing.flush(*this, outgoing)) wait_for_room(peer, outgoing);
+}
+
+void Messenger::wait_for_room(Peer &peer, Outgoing &outgoing) {
     peer.outgoing.push_back(outgoing);
+    if (peer.waiting) return;
+    peer.waiting = true;
+    ++waiting_peers_;
+    engine_.ready(flush_task_);
+}
+
+void Messenger::stop_waiting(Peer &peer) {
+    if (!peer.waiting || !peer.outgoing.empty()) return;
+    peer.waiting = false;
+    --waiting_peers_;
 }
 
 int Messenger::flush_all(Task &task) {
     Messenger &self = *static_cast<FlushTask &>(task).messenger;
     int work = 0;
     for (Peer &peer : self.peers_) {
-        if (peer.outgoing.empty()) continue;
+        // What is flushed may complete, and its continuation may send more to the same peer.
         while (Outgoing *next = peer.outgoing.front()) {
             next->outgoing_hook.unlink();
             if (!next->flush(self, *next)) {
@@ -66,7 +75,7 @@ int Messenger::flush_all(Task &task) {
             }
             ++work;
         }
-        if (peer.outgoing.empty()) --self.waiting_peers_;
+        self.stop_waiting(peer);
     }
     if (self.waiting_peers_) self.engine_.ready(task);
     return work;
@@ -84,11 +93,7 @@ void Messenger::reply(uint32_t number, EnvelopeKind kind, uint64_t id, int32_t t
     reply->tag = tag;
     reply->size = size;
     if (size) std::memcpy(reply->payload, payload, size);
-    if (peer.outgoing.empty()) {
-        ++waiting_peers_;
-        engine_.ready(flush_task_);
-    }
-    peer.outgoing.push_back(*reply);
+    wait_for_room(peer, *reply);
 }
 
 bool Messenger::flush_reply(Messenger &self, Outgoing &outgoing) {
@@ -180,7 +185,10 @@ void Messenger::lost(uint32_t number, Error reason) {
         entry = next;
     }
     transfers_.each([&](Transfer &transfer) {
-        if (transfer.peer == number && !transfer.outgoing_hook.linked() && !transfer.hook.linked()) fail(transfer, error());
+        if (transfer.outgoing_hook.linked()) return;  // fails when it is flushed, if it needs an answer
+        bool receiving = transfer.data_peer == number;
+        if (receiving && transfer.word) free_word(transfer);
+        if (receiving || transfer.peer == number) fail(transfer, error());
     });
 }
 

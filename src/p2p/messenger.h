@@ -114,6 +114,7 @@ private:
         int64_t credit_owed = 0;  // bytes consumed here, to be returned
         List<Outgoing, &Outgoing::outgoing_hook> outgoing;
         CreditReturn credit_return;  // its place in the queue when credit must travel alone
+        bool waiting = false;       // counted in waiting_peers_
         bool lost = false;
     };
     struct Reply;  // a control envelope that found no room
@@ -124,6 +125,8 @@ private:
     // messenger.cc: envelopes, in order
     Sent transmit(Peer &peer, uint32_t number, Envelope &envelope, Payload payload);
     void start(uint32_t peer, Outgoing &outgoing);
+    void wait_for_room(Peer &peer, Outgoing &outgoing);
+    void stop_waiting(Peer &peer);
     void reply(uint32_t peer, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload = nullptr, size_t size = 0);
     static int flush_all(Task &task);
     static bool flush_reply(Messenger &messenger, Outgoing &outgoing);

@@ -118,6 +118,8 @@ int Messenger::read_on(Task &task) {
 }
 
 void Messenger::ask_for_bulk(Transfer &transfer) {
+    if (peers_[transfer.data_peer].lost)
+        return fail(transfer, Error(ErrorClass::proc_aborted, "the process that sends this message cannot be reached any more"));
     transfer.moved = 0;
     transfer.id = transfers_.add(transfer);
     ClearToSend clear{transfer.id, transfer.wanted};

@@ -55,6 +55,7 @@ void Messenger::send(Transfer &transfer) {
     transfer.error = {};
     transfer.cancelled = transfer.cancelling = false;
     transfer.word = nullptr;
+    transfer.data_peer = no_peer;
     if (peer.lost) return fail(transfer, Error(ErrorClass::proc_aborted, "the process to send to cannot be reached any more"));
     if (transfer.mode != SendMode::synchronous && eager_fits(peer, transfer.buffer.bytes())) {
         transfer.flush = flush_eager;
@@ -87,6 +88,10 @@ bool Messenger::flush_eager(Messenger &self, Outgoing &outgoing) {
 bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     Transfer &transfer = static_cast<Transfer &>(outgoing);
     Peer &peer = self.peers_[transfer.peer];
+    if (peer.lost) {
+        self.fail(transfer, Error(ErrorClass::proc_aborted, "the process to send to cannot be reached any more"));
+        return true;
+    }
     Envelope envelope = message_envelope(transfer, EnvelopeKind::rendezvous, transfer.buffer.bytes(), transfer.check);
     RendezvousOffer offer{transfer.id, 0};
     if (transfer.buffer.contiguous() && peer.path->touches_memory(transfer.peer)) offer.address = reinterpret_cast<uintptr_t>(transfer.buffer.base);
@@ -149,7 +154,7 @@ void Messenger::cancel(Transfer &transfer) {
     } else if (transfer.state == Transfer::State::queued && transfer.outgoing_hook.linked()) {
         Peer &peer = peers_[transfer.peer];
         transfer.outgoing_hook.unlink();
-        if (peer.outgoing.empty()) --waiting_peers_;
+        stop_waiting(peer);
         if (!transfer.id) peer.credit_left += credit_cost(transfer.buffer.bytes());
         transfer.cancelled = true;
         finish(transfer);

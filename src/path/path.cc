@@ -5,10 +5,11 @@
 namespace lanyard {
 
 void Payload::copy(void *to, size_t bytes) {
+    if (bytes == 0) return;  // there may be no address to copy from or to
     if (data) {
         std::memcpy(to, data, bytes);
         data += bytes;
-    } else if (bytes) {
+    } else {
         cursor->pack(to, bytes);
     }
     size -= bytes;

@@ -22,7 +22,8 @@
 
 namespace lanyard {
 
-enum class FrameKind : uint32_t { inlined = 0, in_cell = 1, bulk = 2 };
+// None is 0, so that no frame's word is 0, not even that of an empty frame whose number has come round to 0.
+enum class FrameKind : uint32_t { inlined = 1, in_cell = 2, bulk = 3 };
 
 constexpr uint32_t ring_lines = ring_bytes / line_bytes - 1;
 constexpr size_t first_line_room = inline_payload;
@@ -46,6 +47,9 @@ constexpr uint64_t frame_word(uint32_t number, FrameKind kind, size_t payload) {
     return static_cast<uint64_t>(static_cast<uint32_t>(kind) << 30 | static_cast<uint32_t>(payload)) << 32 | (number + 1);
 }
 
+constexpr FrameKind frame_kind(uint64_t word) { return static_cast<FrameKind>(word >> 62); }
+constexpr size_t frame_payload(uint64_t word) { return word >> 32 & 0x3fffffff; }
+
 inline uint32_t lines_for(size_t payload) {
     return payload <= first_line_room ? 1 : 1 + static_cast<uint32_t>((payload - first_line_room + next_line_room - 1) / next_line_room);
 }
@@ -55,9 +59,11 @@ inline uint32_t first_line(uint32_t writer) { return writer * 5 % ring_lines; }
 
 class RingWriter {
 public:
-    void open(Ring &ring, uint32_t writer) {
+    // Both ends count from `number`.
+    void open(Ring &ring, uint32_t writer, uint32_t number = 0) {
         ring_ = &ring;
         place_ = first_line(writer);
+        number_ = consumed_ = number;
     }
     bool is_open() const { return ring_ != nullptr; }
 
@@ -73,7 +79,7 @@ public:
         return ring_->line[place >= ring_lines ? place - ring_lines : place];
     }
     // Marks a continuation line; must come before publish().
-    void number_line(uint32_t ahead) { line(ahead).word.store(static_cast<uint64_t>(number_ + ahead + 1), std::memory_order_relaxed); }
+    void number_line(uint32_t ahead) { line(ahead).word.store(static_cast<uint64_t>(number_ + ahead + 1u), std::memory_order_relaxed); }
     void publish(FrameKind kind, size_t payload, uint32_t lines) {
         line().word.store(frame_word(number_, kind, payload), std::memory_order_release);
         number_ += lines;
@@ -90,9 +96,10 @@ private:
 
 class RingReader {
 public:
-    void open(Ring &ring, uint32_t writer) {
+    void open(Ring &ring, uint32_t writer, uint32_t number = 0) {
         ring_ = &ring;
         place_ = first_line(writer);
+        number_ = reported_ = number;
         next_ = &ring.line[place_];
     }
     // The word of the next frame when it is there, else 0.

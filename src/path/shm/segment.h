@@ -37,6 +37,8 @@ struct alignas(64) SegmentHeader {
     std::atomic<uint32_t> rings;     // opened so far
     uint64_t limit;                  // mapped length
     uint64_t world_area;             // offset of the shared-memory collectives' area of MPI_COMM_WORLD, 0: none
+    std::atomic<uint64_t> processors[16];  // bit by number: those that some member may run on
+    uint32_t processor_quota;              // how many of them may be used at a time; 0: all
 };
 
 // Who wants to be woken: set by a sleeper, cleared by its waker.

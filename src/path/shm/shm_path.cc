@@ -40,7 +40,7 @@ ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bo
 
 // Makes the ring to a peer and tells it where it is.
 bool ShmPath::open_outlet(uint32_t index) {
-    uint64_t offset = segment_.append(ring_bytes);
+    uint64_t offset = segment_.append_ring();
     LANYARD_MUST(offset != 0);  // room for all rings was checked when the segment was made
     Ring *ring = new (segment_.at(offset)) Ring;
     outlets_[index].ring.open(*ring, own_);
@@ -150,10 +150,26 @@ Sent ShmPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload
 int ShmPath::poll(Sink &sink, int budget, uint64_t) {
     int work = 0;
     if (segment_.member(own_).inbox.arrivals.load(std::memory_order_relaxed) != arrivals_seen_) work += accept_inlets();
-    // By index: a frame's handler may lead to no new inlets, but keeps no reference to the vector either.
-    for (size_t i = 0; i < inlets_.size(); ++i)
-        if (inlets_[i].ring.peek()) work += drain(inlets_[i], sink, budget);
-    return work;
+    size_t first = next_inlet_;
+    int frames = drain_from(first, inlets_.size(), sink, budget);
+    if (first && frames < budget) {
+        next_inlet_ = 0;
+        frames += drain_from(0, first, sink, budget - frames);
+    }
+    return work + frames;
+}
+
+// By index: a frame's handler leads to no new inlets, but keeps no reference to the vector either.
+inline int ShmPath::drain_from(size_t first, size_t last, Sink &sink, int budget) {
+    int frames = 0;
+    for (size_t i = first; i < last; ++i) {
+        if (!inlets_[i].ring.peek()) continue;
+        frames += drain(inlets_[i], sink, budget - frames);
+        if (frames < budget) continue;
+        next_inlet_ = i + 1 < inlets_.size() ? i + 1 : 0;
+        break;
+    }
+    return frames;
 }
 
 int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
@@ -161,8 +177,8 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
     bool told = false;
     uint32_t peer = peers_[inlet.member];
     for (uint64_t word; frames < budget && (word = inlet.ring.peek()); ++frames) {
-        auto kind = static_cast<FrameKind>(word >> 62);
-        size_t size = word >> 32 & 0x3fffffff;
+        FrameKind kind = frame_kind(word);
+        size_t size = frame_payload(word);
         const std::byte *first = inlet.ring.first();
         if (kind == FrameKind::inlined) {
             Envelope envelope;

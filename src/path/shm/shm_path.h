@@ -60,6 +60,7 @@ private:
     uint32_t index_of(uint32_t peer) const { return peer < index_of_peer_.size() ? index_of_peer_[peer] : not_here; }
     bool open_outlet(uint32_t index);
     int accept_inlets();
+    int drain_from(size_t first, size_t last, Sink &sink, int budget);
     int drain(Inlet &inlet, Sink &sink, int budget);
     bool take_cell(uint32_t &cell);
     Sent send_long(uint32_t index, const Envelope &envelope, Payload payload);
@@ -75,6 +76,7 @@ private:
     std::vector<Outlet> outlets_;
     std::vector<Inlet> inlets_;
     uint32_t arrivals_seen_ = 0;
+    size_t next_inlet_ = 0;  // polling begins here: behind the one that used up the budget last
     uint32_t next_cell_ = 0;
     std::vector<std::byte> gathered_;
 };

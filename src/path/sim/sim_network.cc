@@ -190,6 +190,10 @@ Error SimPath::put(uint32_t, const iovec *local, int runs, uint64_t remote_addre
     return {};
 }
 
+std::atomic<uint64_t> *SimPath::shared_word(uint32_t owner, uint32_t index) {
+    return network_.behaviour_.touches_memory ? &network_.peers_[owner].words[index] : nullptr;
+}
+
 int SimPath::poll(Sink &sink, int budget, uint64_t) {
     Baton &baton = network_.baton_;
     if (baton.random().chance(network_.behaviour_.preempt_percent)) baton.pass();

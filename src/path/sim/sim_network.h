@@ -5,6 +5,7 @@
 // Thread rule: the thread that holds the baton. Compiled into tests only.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -48,6 +49,7 @@ public:
     bool touches_memory(uint32_t peer) const override;
     Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     std::string describe() const override;
 
@@ -96,6 +98,7 @@ private:
         std::vector<Departure> leaving;
         std::vector<uint32_t> to_report;  // lost peers
         std::set<uint32_t> reported;
+        std::atomic<uint64_t> words[shared_words] = {};
     };
 
     Way &way(uint32_t from, uint32_t to) { return ways_[from * peers_.size() + to]; }
