@@ -10,7 +10,7 @@ import re
 import tomllib
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent
-PARAMETER_FLAGS = {'async', 'by_value', 'committed', 'in_place', 'large_only', 'mutable', 'null', 'nullable', 'pointer', 'positive',
+PARAMETER_FLAGS = {'async', 'by_value', 'committed', 'in_place', 'large_only', 'mutable', 'null', 'nullable', 'pointer',
                    'unchecked'}
 PARAMETER_OPTIONS = {'at', 'elements', 'error', 'fn', 'overflow', 'unless_in_place'}
 FUNCTION_KEYS = {'says', 'since', 'deprecated', 'large_count', 'returns', 'parameters', 'core', 'door', 'state', 'raises_on',
