@@ -83,7 +83,9 @@ def read_ctest(path, details, build, suite):
             continue
         if outcome == "skipped":
             message = skip_reason(output) or message
-        cases.append(Case(suite, name, outcome, message or node.get("message", ""), output if outcome == "failed" else "", labels))
+        if outcome == "failed":
+            message = message or f"did not end with 0 in time; see build/results/{suite}-ctest.log"
+        cases.append(Case(suite, name, outcome, message, output if outcome == "failed" else "", labels))
     return cases
 
 

@@ -1,6 +1,7 @@
 """The summary of tools/test: reading reports, judging skips, the closing line."""
 import importlib.util
 import pathlib
+import subprocess
 
 import pytest
 
@@ -54,3 +55,39 @@ def test_reasons_of_skips_are_found_in_output():
     assert junit.skip_reason("some line\nskipped: needs two processors\n") == "needs two processors"
     assert junit.skip_reason("/a/b.cc:12: Skipped\nno namespaces\n[  SKIPPED ]") == "no namespaces"
     assert junit.skip_reason("nothing") == ""
+
+
+CTEST_FILE = """
+add_test(skips "sh" "-c" "echo 'skipped: no second host'; exit 77")
+set_tests_properties(skips PROPERTIES SKIP_RETURN_CODE 77 LABELS lab)
+add_test(fails "sh" "-c" "echo broken; exit 3")
+add_test(hangs "sleep" "100")
+set_tests_properties(hangs PROPERTIES TIMEOUT 1)
+add_test(passes "true")
+add_test(several "{several}")
+add_test(crashes "{crashes}")
+"""
+GTEST_REPORT = '''<testsuites><testsuite name="A"><testcase name="ok" status="run" classname="A"/>
+<testcase name="off" status="run" result="skipped" classname="A"><skipped message="x.cc:3&#x0A;no luck"/></testcase></testsuite></testsuites>'''
+
+
+def test_ctest_is_read_with_labels_reasons_and_the_cases_of_googletest(tmp_path):
+    """`several` behaves as a GoogleTest program with two cases; `crashes` reports a case that passed and then fails."""
+    details = tmp_path / "details"
+    details.mkdir()
+    for name, code in (("several", 0), ("crashes", 1)):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\nexit {code}\n")
+        program.chmod(0o755)
+        (details / f"{name}.xml").write_text(GTEST_REPORT)
+    (tmp_path / "CTestTestfile.cmake").write_text(CTEST_FILE.format(several=tmp_path / "several", crashes=tmp_path / "crashes"))
+    report = tmp_path / "report.xml"
+    subprocess.run(["ctest", "--test-dir", tmp_path, "--output-junit", report], capture_output=True, check=False)
+    cases = junit.read_ctest(report, details, tmp_path, "release")
+    found = {(case.suite, case.name): (case.outcome, case.message) for case in cases}
+    assert found["release", "skips"] == ("skipped", "no second host")
+    assert found["release", "fails"][0] == found["release", "hangs"][0] == "failed"
+    assert found["release", "passes"][0] == "passed"
+    assert found["release several A", "ok"][0] == "passed" and found["release several A", "off"] == ("skipped", "no luck")
+    assert found["release", "crashes"] == ("failed", "ended badly after its last test")
+    assert next(case.labels for case in cases if case.name == "skips") == ("lab",)
