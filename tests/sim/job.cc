@@ -1,0 +1,84 @@
+#include "sim/job.h"
+
+#include "coll/node_area.h"
+
+namespace lanyard::sim {
+
+std::byte *SimMemory::allocate(size_t bytes, uint64_t &offset) {
+    ++in_use;
+    areas_.push_back(std::make_unique<Line[]>(bytes / sizeof(Line) + 1));
+    offset = areas_.size() - 1;
+    return at(offset);
+}
+
+Rank::Rank(Job &j, uint32_t number)
+    : job(j),
+      own(number),
+      idle(job.baton),
+      engine(idle),
+      messenger(engine, job.shape.settings, own, job.shape.ranks),
+      self_path(own),
+      path(job.network.path(own)),
+      bell(job.baton, job.threads),
+      executor(messenger, &bell),
+      universe(messenger, job.shape.settings, own) {
+    engine.add_path(self_path);
+    engine.add_path(path);
+    Peers world;
+    for (uint32_t peer = 0; peer < job.shape.ranks; ++peer) {
+        messenger.route(peer, peer == own ? static_cast<Path &>(self_path) : path);
+        universe.node_of_peer.push_back(peer / job.shape.ranks_per_node);
+        world.push_back(peer);
+    }
+    if (job.shape.ranks_per_node > 1) universe.node_memory = &job.memory;
+    universe.executor = &executor;
+    if (Error error = make_predefined(universe, std::move(world), job.world_area, job.world_area_bytes)) {
+        std::fprintf(stderr, "%s\n", error.take().sentence.c_str());
+        std::abort();
+    }
+}
+
+Rank::~Rank() { free_predefined(universe); }
+
+std::string Rank::waits_for() {
+    std::string text;
+    for (MatchEntry *entry = messenger.posted().first(); entry; entry = messenger.posted().after(*entry))
+        text += " receive(context " + std::to_string(entry->context) + ", rank " + std::to_string(entry->rank) + ", tag " + std::to_string(entry->tag) + ")";
+    for (MatchEntry *entry = messenger.unexpected().first(); entry; entry = messenger.unexpected().after(*entry))
+        text += " stored(context " + std::to_string(entry->context) + ", rank " + std::to_string(entry->rank) + ", tag " + std::to_string(entry->tag) + ")";
+    return text + (messenger.quiet() ? " nothing under way" : " transfers under way") + ", sent " + std::to_string(messenger.counts().sent) + ", matched " +
+           std::to_string(messenger.counts().matched);
+}
+
+void Rank::finish() {
+    EngineGuard guard(engine);
+    engine.wait_owned(Condition{[](const void *subject) { return static_cast<const Messenger *>(subject)->quiet(); }, &messenger});
+    if (++job.finished == job.shape.ranks)
+        for (uint32_t thread : job.threads) job.baton.notify(thread);
+    auto all_finished = [](const void *subject) {
+        auto &rank = *static_cast<const Rank *>(subject);
+        return rank.job.finished == rank.job.shape.ranks && rank.messenger.quiet();
+    };
+    engine.wait_owned(Condition{all_finished, this});
+}
+
+Job::Job(Baton &b, const Behaviour &behaviour, const JobShape &s, std::string name)
+    : baton(b), shape(s), network(baton, behaviour, shape.ranks), threads(shape.ranks, UINT32_MAX), name_(std::move(name)) {
+    if (shape.ranks > 1 && shape.ranks_per_node >= shape.ranks) {
+        uint64_t offset;
+        world_area_bytes = node_area_bytes(static_cast<int>(shape.ranks));
+        if (world_area_bytes) world_area = memory.allocate(world_area_bytes, offset);
+        memory.in_use = 0;
+    }
+    for (uint32_t own = 0; own < shape.ranks; ++own) ranks_.push_back(std::make_unique<Rank>(*this, own));
+}
+
+void Job::each(const std::function<void(Rank &)> &body) {
+    for (uint32_t own = 0; own < shape.ranks; ++own) {
+        Rank &rank = *ranks_[own];
+        threads[own] = baton.add(name_ + " " + std::to_string(own), [&rank, body] { body(rank); }, [&rank] { return rank.waits_for(); });
+        network.drives(own, threads[own]);
+    }
+}
+
+}  // namespace lanyard::sim

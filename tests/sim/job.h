@@ -1,0 +1,126 @@
+// A job on the simulated network: ranks with everything a process has below the API (engine, messenger, executor of
+// collectives, communicators), each a thread of one Baton. Several jobs may share a baton. A body runs as each rank; a deadlock
+// ends the test with what every rank waits for.
+//
+//     sim::Job job(baton, sim::Behaviour::any(baton.random()), {.ranks = 8});
+//     job.each([](sim::Rank &rank) { ... });
+//     baton.run();
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coll/executor.h"
+#include "coll/node_bell.h"
+#include "comm/universe.h"
+#include "config/settings.h"
+#include "engine/engine.h"
+#include "p2p/messenger.h"
+#include "path/self/self_path.h"
+#include "path/sim/sim_network.h"
+
+namespace lanyard::sim {
+
+// Waits by handing the baton on.
+class SimIdle final : public Idle {
+public:
+    explicit SimIdle(Baton &baton) : baton_(baton) {}
+    Action next(uint32_t idle_turns, uint64_t, uint64_t) override {
+        return idle_turns > 2 || baton_.random().chance(50) ? Action::sleep : Action::yield;
+    }
+    void yield() override { baton_.pass(); }
+    void arm() override { baton_.arm(); }
+    void sleep(uint64_t) override { baton_.sleep(); }
+    void disarm() override {}
+    void wake() override {}  // one thread a rank: nobody wakes it from inside
+
+private:
+    Baton &baton_;
+};
+
+// Memory of one node: everyone's heap. Counts what is in use.
+class SimMemory final : public NodeMemory {
+public:
+    std::byte *allocate(size_t bytes, uint64_t &offset) override;
+    std::byte *at(uint64_t offset) override { return reinterpret_cast<std::byte *>(areas_[offset].get()); }
+    void release(uint64_t, size_t) override { --in_use; }
+    int in_use = 0;
+
+private:
+    struct alignas(64) Line {
+        std::byte bytes[64];
+    };
+    std::vector<std::unique_ptr<Line[]>> areas_;
+};
+
+class SimBell final : public NodeBell {
+public:
+    SimBell(Baton &baton, const std::vector<uint32_t> &threads) : baton_(baton), threads_(threads) {}
+    void ring(uint32_t peer) override { baton_.notify(threads_[peer]); }
+
+private:
+    Baton &baton_;
+    const std::vector<uint32_t> &threads_;
+};
+
+struct JobShape {
+    uint32_t ranks = 2;
+    uint32_t ranks_per_node = 1;  // with more than one, collectives use the node's memory
+    Settings settings = {};
+};
+
+class Job;
+
+// One process of the job.
+struct Rank {
+    Rank(Job &job, uint32_t own);
+    ~Rank();
+    Rank(const Rank &) = delete;
+    Rank &operator=(const Rank &) = delete;
+
+    int number() const { return static_cast<int>(own); }
+    int size() const { return universe.world->size; }
+    Comm &world() { return *universe.world; }
+    // What it waits for, as far as the messenger knows.
+    std::string waits_for();
+    // The end of a program: moves on until nothing is owed to anybody and every rank has come here.
+    void finish();
+
+    Job &job;
+    uint32_t own;
+    SimIdle idle;
+    Engine engine;
+    Messenger messenger;
+    SelfPath self_path;
+    SimPath &path;
+    SimBell bell;
+    Executor executor;
+    Universe universe;
+};
+
+class Job {
+public:
+    Job(Baton &baton, const Behaviour &behaviour, const JobShape &shape, std::string name = "rank");
+    // Adds a thread for every rank; they run in baton.run().
+    void each(const std::function<void(Rank &)> &body);
+    Rank &rank(uint32_t number) { return *ranks_[number]; }
+    // Ends all processes, after baton.run().
+    void end() { ranks_.clear(); }
+
+    Baton &baton;
+    const JobShape shape;
+    SimNetwork network;
+    SimMemory memory;
+    std::byte *world_area = nullptr;
+    size_t world_area_bytes = 0;
+    std::vector<uint32_t> threads;  // by rank
+    uint32_t finished = 0;
+
+private:
+    std::string name_;
+    std::vector<std::unique_ptr<Rank>> ranks_;
+};
+
+}  // namespace lanyard::sim

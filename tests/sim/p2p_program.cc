@@ -1,0 +1,195 @@
+#include "sim/p2p_program.h"
+
+#include <gtest/gtest.h>
+
+#include "base/abi_constants.h"
+#include "datatype/predefined.h"
+#include "sim/spread_type.h"
+
+namespace lanyard::sim {
+
+namespace {
+
+std::byte content(uint64_t id, int64_t i) { return static_cast<std::byte>(id * 37 + static_cast<uint64_t>(i) * 11 + (static_cast<uint64_t>(i) >> 9)); }
+
+int64_t random_size(Random &random) {
+    switch (random.below(20)) {
+        case 0: return 0;
+        case 1: return random.between(8000, 40'000);
+        case 2: return random.between(40'000, 600'000);
+        case 3:
+        case 4:
+        case 5: return random.between(25, 400);
+        case 6:
+        case 7: return random.between(400, 8000);
+        default: return random.between(0, 24);
+    }
+}
+
+}  // namespace
+
+Program::Program(Random &random, uint32_t ranks, int count) {
+    for (uint64_t i = 0, many = 1 + random.below(3); i < many; ++i) contexts.push_back(1000 + 2 * i);
+    for (size_t i = 0; i < ranks * contexts.size(); ++i) styles.push_back(static_cast<Style>(random.below(4)));
+    auto tags = 1 + random.below(4);
+    int scattered = random.chance(50) ? static_cast<int>(random.below(50)) : 0;
+    int synchronous = static_cast<int>(random.below(random.chance(20) ? 100 : 15));
+    wait_percent = static_cast<int>(random.below(random.chance(50) ? 60 : 8));
+    probe_percent = random.chance(50) ? static_cast<int>(random.below(40)) : 0;
+    for (int i = 0; i < count; ++i) {
+        Message message{};
+        message.id = static_cast<uint64_t>(i);
+        message.from = static_cast<uint32_t>(random.below(ranks));
+        message.to = static_cast<uint32_t>(random.below(ranks));
+        message.tag = static_cast<int32_t>(random.below(tags));
+        message.context = static_cast<uint32_t>(random.below(contexts.size()));
+        message.bytes = random_size(random);
+        message.mode = random.chance(synchronous) ? SendMode::synchronous : SendMode::standard;
+        message.send_scattered = random.chance(scattered);
+        message.receive_scattered = random.chance(scattered);
+        if (message.send_scattered || message.receive_scattered) message.bytes -= message.bytes % 3;
+        largest = std::max(largest, message.bytes);
+        messages.push_back(message);
+    }
+}
+
+Player::Player(const Program &program, Rank &rank, uint64_t seed) : program_(program), rank_(rank), random_(seed * 1000 + rank.own) {
+    for (const Message &message : program.messages) {
+        if (message.to != rank.own) continue;
+        Style style = program.style(rank.own, message.context);
+        bool by_tag = style == Style::exact || style == Style::any_source;
+        expected_[{message.context, static_cast<int32_t>(message.from), by_tag ? message.tag : any_tag}].push_back(&message);
+    }
+}
+
+void Player::play() {
+    EngineGuard guard(rank_.engine);
+    for (const Message &message : program_.messages) {
+        if (message.to != rank_.own && message.from != rank_.own) continue;
+        // To itself the receive comes first, as nobody else would post it while this one waits.
+        if (message.to == rank_.own) post_receive(message);
+        if (message.from == rank_.own) post_send(message);
+        if (random_.chance(program_.cancel_percent)) cancel_something();
+        if (random_.chance(program_.wait_percent)) wait_for_all();
+        if (random_.chance(20)) rank_.engine.step();
+    }
+    wait_for_all();
+    for (auto &[key, left] : expected_) EXPECT_TRUE(left.empty()) << left.size() << " messages to rank " << rank_.own << " never came";
+}
+
+std::unique_ptr<Player::Operation> Player::new_operation(bool scattered, int64_t bytes) {
+    auto made = std::make_unique<Operation>();
+    made->scattered = scattered;
+    made->room = bytes;
+    const Datatype &type = scattered ? spread_type() : *predefined_datatype(abi::type_byte);
+    int64_t count = scattered ? bytes / 3 : bytes;
+    made->memory.resize(static_cast<size_t>(count * type.extent));
+    made->transfer.buffer = {made->memory.data(), count, &type};
+    return made;
+}
+
+void Player::post_send(const Message &message) {
+    Operation &operation = *sends_.emplace_back(new_operation(message.send_scattered, message.bytes));
+    operation.message = &message;
+    std::vector<std::byte> packed(static_cast<size_t>(message.bytes));
+    for (int64_t i = 0; i < message.bytes; ++i) packed[static_cast<size_t>(i)] = content(message.id, i);
+    Cursor(operation.transfer.buffer).unpack(packed.data(), packed.size());
+    Transfer &transfer = operation.transfer;
+    static_cast<MatchKey &>(transfer) = {program_.contexts[message.context], static_cast<int32_t>(rank_.own), message.tag};
+    transfer.peer = message.to;
+    transfer.destination = static_cast<int32_t>(message.to);
+    transfer.mode = message.mode;
+    if (message.mode == SendMode::standard && random_.chance(50) && rank_.messenger.send_now(message.to, transfer, transfer.buffer)) {
+        std::fill(operation.memory.begin(), operation.memory.end(), std::byte{0xdd});  // it has been copied
+        sends_.pop_back();
+        return;
+    }
+    rank_.messenger.send(transfer);
+}
+
+void Player::post_receive(const Message &message) {
+    Style style = program_.style(rank_.own, message.context);
+    // Which message it gets is known for exact ones only, so others have room for any.
+    int64_t room = program_.largest + 2;
+    Operation &operation = *receives_.emplace_back(new_operation(message.receive_scattered, room - room % 3));
+    operation.context = message.context;
+    Transfer &transfer = operation.transfer;
+    bool source_known = style == Style::exact || style == Style::any_tag, tag_known = style == Style::exact || style == Style::any_source;
+    static_cast<MatchKey &>(transfer) = {program_.contexts[message.context], source_known ? static_cast<int32_t>(message.from) : any_source,
+                                         tag_known ? message.tag : any_tag};
+    transfer.peer = source_known ? message.from : no_peer;
+    // Probing for a message that this rank itself has yet to send would wait for ever.
+    if (message.from != rank_.own && random_.chance(program_.probe_percent)) return probe_and_receive(operation);
+    rank_.messenger.receive(transfer);
+}
+
+void Player::probe_and_receive(Operation &operation) {
+    struct Question {
+        Messenger &messenger;
+        MatchKey key;
+    } question{rank_.messenger, operation.transfer};
+    for (const auto &earlier : receives_)
+        // Nor can it be found while earlier receives of this rank wait for its own sends.
+        if (!earlier->transfer.completion.complete() && earlier.get() != &operation) return rank_.messenger.receive(operation.transfer);
+    rank_.engine.wait_owned(Condition{[](const void *subject) {
+                                          auto &asked = *static_cast<const Question *>(subject);
+                                          return asked.messenger.probe(asked.key) != nullptr;
+                                      },
+                                      &question});
+    Unexpected *found = rank_.messenger.probe(question.key);
+    rank_.messenger.take(*found);
+    if (random_.chance(50)) rank_.engine.step();
+    rank_.messenger.receive_taken(operation.transfer, *found);
+}
+
+// A receive that nobody sends to, or a synchronous send that nobody receives.
+void Player::cancel_something() {
+    std::unique_ptr<Operation> operation = new_operation(false, random_.between(0, 100));
+    Transfer &transfer = operation->transfer;
+    static_cast<MatchKey &>(transfer) = {5000, static_cast<int32_t>(rank_.own), 1};
+    if (random_.chance(50)) {
+        transfer.context = 6000;
+        transfer.rank = any_source;
+        rank_.messenger.receive(transfer);
+    } else {
+        transfer.peer = static_cast<uint32_t>(random_.below(rank_.job.shape.ranks));
+        transfer.mode = SendMode::synchronous;
+        rank_.messenger.send(transfer);
+    }
+    if (random_.chance(50)) rank_.engine.step();
+    bool is_receive = transfer.rank == any_source;
+    rank_.messenger.cancel(transfer);
+    rank_.engine.wait_owned(transfer.completion);
+    EXPECT_TRUE(transfer.cancelled) << (is_receive ? "a receive" : "a send") << " that met nothing can be cancelled";
+}
+
+void Player::wait_for_all() {
+    for (auto *list : {&sends_, &receives_})
+        for (const auto &operation : *list) {
+            rank_.engine.wait_owned(operation->transfer.completion);
+            if (Error error = operation->transfer.error) FAIL() << error.take().sentence;
+        }
+    for (const auto &operation : receives_) check(*operation);
+    sends_.clear();
+    receives_.clear();
+}
+
+// Receives are checked in the order in which they were posted, so messages must be in the order in which they were sent.
+void Player::check(Operation &operation) {
+    const Transfer &transfer = operation.transfer;
+    Style style = program_.style(rank_.own, operation.context);
+    bool by_tag = style == Style::exact || style == Style::any_source;
+    auto &queue = expected_[{operation.context, transfer.matched_rank, by_tag ? transfer.matched_tag : any_tag}];
+    ASSERT_FALSE(queue.empty()) << "nobody sent rank " << rank_.own << " a message with tag " << transfer.matched_tag << " from " << transfer.matched_rank;
+    const Message &message = *queue.front();
+    queue.pop_front();
+    EXPECT_EQ(transfer.matched_tag, message.tag) << "overtaken: message " << message.id;
+    ASSERT_EQ(transfer.received, message.bytes) << "overtaken or cut: message " << message.id;
+    std::vector<std::byte> packed(static_cast<size_t>(message.bytes));
+    Cursor(transfer.buffer).pack(packed.data(), packed.size());
+    int64_t good = 0;
+    while (good < message.bytes && packed[static_cast<size_t>(good)] == content(message.id, good)) ++good;
+    EXPECT_EQ(good, message.bytes) << "byte " << good << " of message " << message.id << " from " << message.from << " to " << message.to << " is wrong";
+}
+
+}  // namespace lanyard::sim

@@ -1,0 +1,86 @@
+// Point-to-point messages of whole jobs on the simulated network: random programs, and what the simulation itself promises.
+#include <gtest/gtest.h>
+
+#include "sim/job.h"
+#include "sim/p2p_program.h"
+#include "sim/seeds.h"
+
+namespace lanyard::sim {
+namespace {
+
+Settings random_settings(Random &random) {
+    Settings settings;
+    if (random.chance(50)) settings.eager_limit = random.between(0, 20'000);
+    if (random.chance(50)) settings.eager_credit = random.between(0, 30'000);
+    return settings;
+}
+
+void add_program(Job &job, const Program &program, uint64_t seed) {
+    job.each([&program, seed](Rank &rank) {
+        Player(program, rank, seed).play();
+        rank.finish();
+    });
+}
+
+uint64_t play(uint64_t seed) {
+    Baton baton(seed);
+    Random &random = baton.random();
+    JobShape shape{.ranks = static_cast<uint32_t>(random.between(1, random.chance(20) ? 20 : 5)), .settings = random_settings(random)};
+    Program program(random, shape.ranks, static_cast<int>(random.between(1, 400)));
+    Job job(baton, Behaviour::any(random), shape);
+    add_program(job, program, seed);
+    baton.run();
+    for (uint32_t own = 0; own < shape.ranks; ++own) {
+        EXPECT_EQ(job.rank(own).messenger.unexpected().count(), 0u);
+        EXPECT_EQ(job.rank(own).messenger.posted().count(), 0u);
+        EXPECT_EQ(job.rank(own).messenger.counts().unexpected_bytes, 0u);
+    }
+    return baton.turns() ^ baton.now_ns() << 20;
+}
+
+TEST(SimulatedJobs, RunRandomPrograms) {
+    for_seeds(20, 35, [](uint64_t seed) {
+        SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+        play(seed);
+        return !::testing::Test::HasFailure();
+    });
+}
+
+TEST(SimulatedJobs, RunTheSameWayForTheSameSeed) {
+    for (uint64_t seed : {3u, 4u, 5u}) EXPECT_EQ(play(seed), play(seed));
+    EXPECT_NE(play(3), play(4));
+}
+
+TEST(SimulatedJobs, LiveSideBySide) {
+    for (uint64_t seed : seeds(3)) {
+        SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+        Baton baton(seed);
+        Random &random = baton.random();
+        Program first_program(random, 3, 200), second_program(random, 5, 200);
+        Job first(baton, Behaviour::any(random), {.ranks = 3}, "first job, rank"), second(baton, Behaviour::any(random), {.ranks = 5}, "second job, rank");
+        add_program(first, first_program, seed);
+        add_program(second, second_program, seed);
+        baton.run();
+    }
+}
+
+TEST(SimulatedJobsDeathTest, SayWhatEachRankWaitsForInADeadlock) {
+    auto deadlock = [] {
+        Baton baton(1);
+        Job job(baton, {}, {.ranks = 2});
+        job.each([](Rank &rank) {
+            Transfer receive;
+            static_cast<MatchKey &>(receive) = {1000, 1 - rank.number(), 77};
+            std::byte byte;
+            receive.buffer = {&byte, 0, &packed_bytes()};
+            EngineGuard guard(rank.engine);
+            rank.messenger.receive(receive);
+            rank.engine.wait_owned(receive.completion);
+        });
+        baton.run();
+    };
+    EXPECT_EXIT(deadlock(), ::testing::ExitedWithCode(1), "rank 1 sleeps:  receive.context 1000, rank 0, tag 77");
+}
+
+}  // namespace
+}  // namespace lanyard::sim

@@ -1,0 +1,26 @@
+// A datatype with gaps for tests: blocks of three bytes, each at the beginning of eight.
+#pragma once
+
+#include "base/abi_constants.h"
+#include "datatype/construct.h"
+#include "datatype/predefined.h"
+
+namespace lanyard::sim {
+
+inline const Datatype &spread_type() {
+    // Ended with the program, so that nothing counts as leaked.
+    static const struct Spread {
+        Datatype *block = nullptr, *made = nullptr;
+        Spread() {
+            make_contiguous(3, *predefined_datatype(abi::type_byte), &block).discard();
+            make_resized(*block, 0, 8, &made).discard();
+        }
+        ~Spread() {
+            release(*made);
+            release(*block);
+        }
+    } spread;
+    return *spread.made;
+}
+
+}  // namespace lanyard::sim

@@ -1,0 +1,333 @@
+// The protocols of point-to-point messages, step by step: two processes on the simulated network, driven by one thread.
+#include "p2p/messenger.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/abi_constants.h"
+#include "datatype/predefined.h"
+#include "sim/job.h"
+#include "sim/spread_type.h"
+
+namespace lanyard {
+namespace {
+
+constexpr uint64_t context = 4000;
+
+std::byte content(size_t i) { return static_cast<std::byte>(i * 7 + (i >> 8)); }
+
+// A transfer and its memory, with a margin behind that must stay as it is.
+struct Operation {
+    Transfer transfer;
+    std::vector<std::byte> memory;
+
+    Operation(int64_t bytes, bool scattered) {
+        const Datatype &type = scattered ? sim::spread_type() : *predefined_datatype(abi::type_byte);
+        int64_t count = scattered ? bytes / 3 : bytes;
+        memory.resize(static_cast<size_t>(count * type.extent) + margin);
+        transfer.buffer = {memory.data(), count, &type};
+    }
+    bool done() const { return transfer.completion.complete(); }
+    void fill() {
+        std::vector<std::byte> packed(static_cast<size_t>(transfer.buffer.bytes()));
+        for (size_t i = 0; i < packed.size(); ++i) packed[i] = content(i);
+        Cursor(transfer.buffer).unpack(packed.data(), packed.size());
+    }
+    void expect_filled(int64_t bytes) {
+        EXPECT_EQ(transfer.received, bytes);
+        std::vector<std::byte> packed(static_cast<size_t>(transfer.buffer.bytes()));
+        Cursor(transfer.buffer).pack(packed.data(), packed.size());
+        size_t good = 0;
+        while (good < static_cast<size_t>(bytes) && packed[good] == content(good)) ++good;
+        EXPECT_EQ(good, static_cast<size_t>(bytes));
+        for (size_t i = memory.size() - margin; i < memory.size(); ++i) ASSERT_EQ(memory[i], std::byte{0}) << "written behind the buffer";
+    }
+    static constexpr size_t margin = 300'000;
+};
+
+class MessengerTest : public ::testing::Test {
+protected:
+    void make(sim::Behaviour behaviour = quiet(), Settings settings = {}) {
+        job = std::make_unique<sim::Job>(baton, behaviour, sim::JobShape{.ranks = 2, .settings = settings});
+    }
+    // A network that is only slow.
+    static sim::Behaviour quiet() {
+        sim::Behaviour behaviour;
+        behaviour.stall_percent = 0;
+        behaviour.queue_frames = 1000;
+        behaviour.max_eager = 16384;
+        return behaviour;
+    }
+    std::unique_ptr<Operation> send(int64_t bytes, bool scattered = false, SendMode mode = SendMode::standard, int32_t tag = 1, uint32_t to = 1) {
+        auto operation = std::make_unique<Operation>(bytes, scattered);
+        operation->fill();
+        static_cast<MatchKey &>(operation->transfer) = {context, 0, tag};
+        operation->transfer.peer = to;
+        operation->transfer.mode = mode;
+        messenger(0).send(operation->transfer);
+        return operation;
+    }
+    std::unique_ptr<Operation> receive(int64_t bytes, bool scattered = false, int32_t rank = 0, int32_t tag = 1, uint32_t at = 1) {
+        auto operation = std::make_unique<Operation>(bytes, scattered);
+        static_cast<MatchKey &>(operation->transfer) = {context, rank, tag};
+        operation->transfer.peer = rank == any_source ? no_peer : static_cast<uint32_t>(rank);
+        messenger(at).receive(operation->transfer);
+        return operation;
+    }
+    Messenger &messenger(uint32_t number) { return job->rank(number).messenger; }
+    void step(int turns = 300) {
+        for (int i = 0; i < turns; ++i)
+            for (uint32_t own : {0u, 1u}) job->rank(own).engine.step();
+    }
+    template <class... Operations>
+    void complete(Operations &...operations) {
+        for (int turn = 0; turn < 100'000 && !(operations->done() && ...); ++turn) step(1);
+        ASSERT_TRUE((operations->done() && ...)) << "a transfer never completes";
+    }
+    void expect_truncated(Operation &operation, int64_t sent, int64_t room) {
+        ASSERT_TRUE(static_cast<bool>(operation.transfer.error));
+        ErrorRecord record = operation.transfer.error.take();
+        EXPECT_EQ(record.code, static_cast<int>(ErrorClass::truncate));
+        EXPECT_NE(record.sentence.find(std::to_string(sent)), std::string::npos) << record.sentence;
+        EXPECT_NE(record.sentence.find(std::to_string(room)), std::string::npos) << record.sentence;
+        operation.expect_filled(room);
+    }
+
+    sim::Baton baton{7};
+    std::unique_ptr<sim::Job> job;
+};
+
+const int64_t some_sizes[] = {0, 3, 24, 27, 600, 16383, 16386, 30'000, 300'000, 900'000};
+
+TEST_F(MessengerTest, CarriesEverySizeEveryWay) {
+    for (int refuse : {-1, 0, 30, 100}) {
+        sim::Behaviour behaviour = quiet();
+        behaviour.touches_memory = refuse >= 0;
+        behaviour.refuse_percent = std::max(refuse, 0);
+        make(behaviour);
+        for (int64_t bytes : some_sizes)
+            for (int layout = 0; layout < 4; ++layout)
+                for (bool early : {true, false}) {
+                    SCOPED_TRACE(std::to_string(bytes) + " bytes, layout " + std::to_string(layout) + ", refused " + std::to_string(refuse));
+                    std::unique_ptr<Operation> receiver, sender;
+                    if (early) receiver = receive(bytes, layout & 1);
+                    sender = send(bytes, layout & 2, bytes % 2 ? SendMode::standard : SendMode::synchronous);
+                    if (!early) step(50);
+                    if (!early) receiver = receive(bytes + 6, layout & 1, any_source, any_tag);
+                    complete(sender, receiver);
+                    if (HasFatalFailure()) return;
+                    EXPECT_FALSE(sender->transfer.error);
+                    EXPECT_FALSE(receiver->transfer.error);
+                    EXPECT_EQ(receiver->transfer.matched_rank, 0);
+                    EXPECT_EQ(receiver->transfer.matched_tag, 1);
+                    receiver->expect_filled(bytes);
+                }
+        step();
+        EXPECT_TRUE(messenger(0).quiet() && messenger(1).quiet());
+    }
+}
+
+TEST_F(MessengerTest, TruncatesWithoutTouchingMore) {
+    for (bool touches : {false, true}) {
+        sim::Behaviour behaviour = quiet();
+        behaviour.touches_memory = touches;
+        make(behaviour);
+        for (int64_t sent : {3, 27, 6000, 60'000, 600'000, 900'000})
+            for (int64_t room : {int64_t{0}, sent / 6 * 3, sent - 3})
+                for (bool early : {true, false}) {
+                    std::unique_ptr<Operation> receiver;
+                    if (early) receiver = receive(room, sent % 2);
+                    auto sender = send(sent);
+                    if (!early) step(50);
+                    if (!early) receiver = receive(room);
+                    complete(sender, receiver);
+                    if (HasFatalFailure()) return;
+                    EXPECT_FALSE(sender->transfer.error) << "truncation is the receiver's error";
+                    expect_truncated(*receiver, sent, room);
+                }
+    }
+}
+
+TEST_F(MessengerTest, CompletesSynchronousSendsWhenMatched) {
+    make();
+    for (int64_t bytes : {int64_t{0}, int64_t{10}, int64_t{100'000}}) {
+        auto sender = send(bytes, false, SendMode::synchronous);
+        step();
+        EXPECT_FALSE(sender->done());
+        auto receiver = receive(bytes);
+        complete(sender, receiver);
+    }
+}
+
+TEST_F(MessengerTest, ProbesWithoutTakingAndTakesWithoutReceiving) {
+    make();
+    auto first = send(10, false, SendMode::standard, 5), second = send(50'000, false, SendMode::standard, 6);
+    EXPECT_EQ(messenger(1).probe({context, 0, 5}), nullptr);
+    step();
+    EXPECT_EQ(messenger(1).probe({context, 0, 7}), nullptr);
+    EXPECT_EQ(messenger(1).probe({context + 2, any_source, any_tag}), nullptr);
+    Unexpected *any = messenger(1).probe({context, any_source, any_tag}), *other = messenger(1).probe({context, 0, 6});
+    ASSERT_TRUE(any && other && any != other);
+    EXPECT_EQ(any->tag, 5);
+    EXPECT_EQ(other->envelope.length, 50'000u);
+    messenger(1).take(*other);
+    EXPECT_EQ(messenger(1).probe({context, 0, 6}), nullptr) << "what has been taken is not matched any more";
+    auto receiver = std::make_unique<Operation>(50'000, false);
+    messenger(1).receive_taken(receiver->transfer, *other);
+    complete(receiver, second);
+    receiver->expect_filled(50'000);
+    auto last = receive(10, false, any_source, any_tag);
+    complete(last, first);
+    EXPECT_EQ(last->transfer.matched_tag, 5);
+}
+
+TEST_F(MessengerTest, CancelsWhatHasNotBeenMatched) {
+    make();
+    auto receiver = receive(10);
+    messenger(1).cancel(receiver->transfer);
+    EXPECT_TRUE(receiver->done() && receiver->transfer.cancelled);
+    auto sender = send(10, false, SendMode::synchronous);
+    step();
+    messenger(0).cancel(sender->transfer);
+    complete(sender);
+    EXPECT_TRUE(sender->transfer.cancelled);
+    EXPECT_EQ(messenger(1).unexpected().count(), 0u);
+
+    // Too late: the cancellation meets a message that has just been matched.
+    receiver = receive(100'000);
+    sender = send(100'000, false, SendMode::synchronous);
+    messenger(0).cancel(sender->transfer);
+    complete(sender, receiver);
+    EXPECT_FALSE(sender->transfer.cancelled);
+    receiver->expect_filled(100'000);
+    step();
+    EXPECT_TRUE(messenger(0).quiet() && messenger(1).quiet());
+}
+
+TEST_F(MessengerTest, CancelsWhatFindsNoRoomYet) {
+    sim::Behaviour behaviour = quiet();
+    behaviour.queue_frames = 2;
+    make(behaviour);
+    std::vector<std::unique_ptr<Operation>> sends;
+    for (int i = 0; i < 6; ++i) sends.push_back(send(100));
+    EXPECT_TRUE(sends[1]->done());
+    EXPECT_FALSE(sends[2]->done());
+    for (size_t i : {4u, 2u, 3u}) messenger(0).cancel(sends[i]->transfer);
+    step();
+    for (size_t i = 0; i < sends.size(); ++i) {
+        EXPECT_TRUE(sends[i]->done());
+        EXPECT_EQ(sends[i]->transfer.cancelled, i >= 2 && i <= 4);
+    }
+    EXPECT_EQ(messenger(1).unexpected().count(), 3u);
+    EXPECT_TRUE(messenger(0).quiet());
+}
+
+TEST_F(MessengerTest, BoundsWhatTheReceiverMustKeep) {
+    Settings settings;
+    settings.eager_credit = 20'000;
+    make(quiet(), settings);
+    constexpr int flood = 500;
+    std::vector<std::unique_ptr<Operation>> sends;
+    for (int i = 0; i < flood; ++i) sends.push_back(send(1000, false, SendMode::standard, i));
+    for (int turn = 0; turn < 1000 && messenger(1).unexpected().count() < flood; ++turn) step();
+    EXPECT_EQ(messenger(1).unexpected().count(), static_cast<size_t>(flood)) << "envelopes are never held back";
+    EXPECT_LE(messenger(1).counts().unexpected_bytes, 20'000u);
+    EXPECT_GE(messenger(1).counts().unexpected_bytes, 15'000u) << "and the credit is used";
+    EXPECT_TRUE(sends.front()->done());
+    EXPECT_FALSE(sends.back()->done());
+    // In any order, the last first.
+    for (int i = flood - 1; i >= 0; --i) {
+        auto receiver = receive(1000, false, 0, i);
+        complete(receiver, sends[static_cast<size_t>(i)]);
+        receiver->expect_filled(1000);
+    }
+    EXPECT_EQ(messenger(1).counts().unexpected_bytes, 0u);
+    step();
+    // The credit has come back: an eager send is complete at once, again and again.
+    for (int i = 0; i < 100; ++i) {
+        auto sender = send(1000);
+        EXPECT_TRUE(sender->done()) << "message " << i;
+        auto receiver = receive(1000);
+        complete(receiver);
+        step(20);
+    }
+    EXPECT_TRUE(messenger(0).quiet() && messenger(1).quiet());
+}
+
+TEST_F(MessengerTest, SendsToItself) {
+    make();
+    for (int64_t bytes : some_sizes)
+        for (int layout = 0; layout < 4; ++layout) {
+            auto receiver = receive(bytes, layout & 1, 0, 1, 0);
+            auto sender = send(bytes, layout & 2, SendMode::standard, 1, 0);
+            complete(sender, receiver);
+            if (HasFatalFailure()) return;
+            receiver->expect_filled(bytes);
+        }
+    EXPECT_TRUE(messenger(0).quiet());
+}
+
+// A continuation that sends again, while the way is full: nothing may be counted twice.
+TEST_F(MessengerTest, LetsContinuationsSend) {
+    sim::Behaviour behaviour = quiet();
+    behaviour.queue_frames = 1;
+    make(behaviour);
+    struct Chain {
+        Operation operation{8, false};
+        int left = 20;
+        Messenger *messenger = nullptr;
+    } chain;
+    chain.messenger = &messenger(0);
+    static_cast<MatchKey &>(chain.operation.transfer) = {context, 0, 1};
+    chain.operation.transfer.peer = 1;
+    chain.operation.transfer.completion.context = &chain;
+    chain.operation.transfer.completion.then = [](Completion &completion) {
+        auto &self = *static_cast<Chain *>(completion.context);
+        if (--self.left > 0) self.messenger->send(self.operation.transfer);
+    };
+    messenger(0).send(chain.operation.transfer);
+    step();
+    EXPECT_EQ(chain.left, 0);
+    EXPECT_EQ(messenger(1).unexpected().count(), 20u);
+    EXPECT_TRUE(messenger(0).quiet());
+}
+
+TEST_F(MessengerTest, FailsWhatNeedsALostPeer) {
+    for (bool touches : {false, true}) {
+        sim::Behaviour behaviour = quiet();
+        behaviour.queue_frames = 4;
+        behaviour.touches_memory = touches;
+        behaviour.refuse_percent = 100;
+        make(behaviour);
+        auto moving_sender = send(800'000), offered = send(10, false, SendMode::synchronous, 9);
+        auto moving_receiver = receive(800'000, false, any_source);
+        step(20);
+        auto waiting = receive(10, false, 0, 2), from_any = receive(10, false, any_source, 3);
+        std::vector<std::unique_ptr<Operation>> queued;
+        for (int i = 0; i < 10; ++i) queued.push_back(send(10, false, i % 2 ? SendMode::synchronous : SendMode::standard, 9));
+        job->network.kill(0);
+        job->network.kill(1);  // both processes live on in this test, and each takes the other for lost
+        step();
+        for (auto *operation : {&moving_sender, &offered, &moving_receiver, &waiting, &queued[9]}) {
+            ASSERT_TRUE((*operation)->done());
+            ASSERT_TRUE(static_cast<bool>((*operation)->transfer.error));
+            EXPECT_EQ((*operation)->transfer.error.take().code, static_cast<int>(ErrorClass::proc_aborted));
+        }
+        for (auto &operation : queued) EXPECT_TRUE(operation->done());
+        EXPECT_FALSE(from_any->done()) << "another process may still send that";
+        messenger(1).cancel(from_any->transfer);
+        auto late = send(10), late_receive = receive(10);
+        EXPECT_TRUE(late->done() && late_receive->done());
+        EXPECT_TRUE(late->transfer.error && late_receive->transfer.error);
+        late->transfer.error.discard();
+        late_receive->transfer.error.discard();
+        for (auto &operation : queued) operation->transfer.error.discard();
+        EXPECT_TRUE(messenger(0).quiet());
+    }
+}
+
+}  // namespace
+}  // namespace lanyard
