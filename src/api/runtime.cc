@@ -1,8 +1,10 @@
 #include "api/runtime.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +31,24 @@ std::string segment_name(const Bootstrap &bootstrap) {
     return "lanyard-" + std::to_string(getuid()) + "-" + job + "-" + std::to_string(node);
 }
 
+// What every rank of the node must know alike, as algorithms are chosen by it: the processors they have together, though
+// each may be bound to another.
+void note_processors(SegmentHeader &header, bool first) {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    for (size_t i = 0; i < std::size(header.processors) * 64; ++i)
+        if (CPU_ISSET(i, &allowed)) header.processors[i / 64].fetch_or(uint64_t{1} << i % 64, std::memory_order_relaxed);
+    int granted = granted_processors();
+    if (first && granted < CPU_COUNT(&allowed)) header.processor_quota = static_cast<uint32_t>(granted);
+}
+
+// After the barrier that follows.
+int noted_processors(SegmentHeader &header) {
+    int together = 0;
+    for (const std::atomic<uint64_t> &word : header.processors) together += std::popcount(word.load(std::memory_order_relaxed));
+    return header.processor_quota ? std::min(together, static_cast<int>(header.processor_quota)) : together;
+}
+
 // The first rank of the node makes the segment, the others map it once the barrier has told them that it is there.
 Error make_segment(Runtime &made) {
     Bootstrap &bootstrap = *made.bootstrap;
@@ -45,6 +65,7 @@ Error make_segment(Runtime &made) {
     if ((error = bootstrap.barrier())) return error;
     if (!first && named) error = open_named(made.settings.shm_dir, name, false, descriptor);
     if (!error) error = made.segment.attach(descriptor);
+    if (!error) note_processors(made.segment.header(), first);
     if (first && !error) {
         size_t bytes = bootstrap.local_size() == bootstrap.size() ? node_area_bytes(bootstrap.size()) : 0;
         made.segment.header().world_area = bytes ? made.segment.append_area(bytes) : 0;
@@ -124,7 +145,7 @@ Error make_universe(Runtime &made) {
     universe.node_memory = made.node_memory.get();
     made.executor = std::make_unique<Executor>(*made.messenger, made.node_bell.get());
     universe.executor = made.executor.get();
-    int processors = granted_processors();
+    int processors = made.shm_path ? noted_processors(made.segment.header()) : granted_processors();
     universe.processors = bootstrap.local_size() > processors ? processors : 0;
     universe.abort = abort_job;
     if (bootstrap.appnum() >= 0) universe.predefined.appnum = bootstrap.appnum();

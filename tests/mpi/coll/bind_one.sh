@@ -1,0 +1,6 @@
+#!/bin/sh
+# Runs a program with rank 0 bound to one processor and the others not: all must choose the same algorithms nevertheless.
+if [ "${PMI_RANK:-1}" = 0 ]; then
+    exec taskset -c "$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')" "$@"
+fi
+exec "$@"
