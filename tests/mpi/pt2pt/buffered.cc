@@ -1,0 +1,128 @@
+// Buffered sends and the attached buffer: sends that return though nobody receives, the exact room they need, the error when
+// it is used up, room that comes free again, flush, and detach, which waits for what is still in the buffer.
+#include "area.h"
+
+namespace {
+
+int rank, size, to, from;
+
+// Returns at once though the receive comes later; the buffer may be reused right away.
+void leaves_at_once() {
+    for (size_t bytes : all_sizes())
+        for (bool strided : {false, true}) {
+            Area out(bytes, strided), in(bytes, false);
+            int room = 0, given_size = 0;
+            MPI_Pack_size(out.count(), out.type(), MPI_COMM_WORLD, &room);
+            std::vector<char> attached(static_cast<size_t>(2 * (room + MPI_BSEND_OVERHEAD)));
+            void *given = nullptr;
+            MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
+            for (unsigned message : {1u, 2u}) {
+                out.fill(message);
+                MPI_Bsend(out.data(), out.count(), out.type(), to, 3, MPI_COMM_WORLD);
+            }
+            out.clear();
+            tell_and_hear(to, from);
+            for (unsigned message : {1u, 2u}) {
+                in.clear();
+                MPI_Recv(in.data(), in.count(), in.type(), from, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                in.verify(message);
+            }
+            MPI_Buffer_detach(&given, &given_size);
+            check(given == attached.data() && given_size == static_cast<int>(attached.size()), "the buffer comes back");
+        }
+}
+
+// Five messages too long to leave before they are received fill the buffer; the sixth is refused; when one has been received, there is room.
+void used_up() {
+    constexpr size_t bytes = 100000, count = 5;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    std::vector<char> attached(count * (bytes + MPI_BSEND_OVERHEAD));
+    Area out(bytes, false), in(bytes, false);
+    check_class(MPI_Bsend(out.data(), out.count(), out.type(), to, 0, comm), MPI_ERR_BUFFER);
+    MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
+    for (unsigned i = 0; i < count; ++i) {
+        out.fill(i);
+        check_class(MPI_Bsend(out.data(), out.count(), out.type(), to, static_cast<int>(i), comm), MPI_SUCCESS);
+    }
+    check_class(MPI_Bsend(out.data(), out.count(), out.type(), to, 99, comm), MPI_ERR_BUFFER);
+    MPI_Barrier(comm);  // nobody receives before all have been refused
+    auto receive = [&](unsigned message) {
+        in.clear();
+        MPI_Recv(in.data(), in.count(), in.type(), from, static_cast<int>(message), comm, MPI_STATUS_IGNORE);
+        in.verify(message);
+    };
+    receive(3);
+    tell_and_hear(from, to);  // the fourth of ours has been received too
+    int result = MPI_ERR_BUFFER, error_class = MPI_ERR_BUFFER;
+    out.fill(7);
+    for (int tries = 0; tries < 100000 && error_class != MPI_SUCCESS; ++tries) {
+        result = MPI_Bsend(out.data(), out.count(), out.type(), to, 7, comm);
+        MPI_Error_class(result, &error_class);
+    }
+    check_class(result, MPI_SUCCESS);
+    for (unsigned message : {0u, 1u, 2u, 4u, 7u}) receive(message);
+    MPI_Buffer_flush();
+    void *given;
+    MPI_Count given_size = 0;
+    MPI_Buffer_detach_c(&given, &given_size);
+    check(given == attached.data() && given_size == static_cast<MPI_Count>(attached.size()), "the buffer comes back");
+    MPI_Comm_free(&comm);
+}
+
+// Detach returns when the messages have left the buffer, so that its memory may be reused.
+void detach_waits() {
+    constexpr size_t bytes = 200000;
+    std::vector<char> attached(bytes + MPI_BSEND_OVERHEAD);
+    Area out(bytes, false), in(bytes, false);
+    MPI_Request receive;
+    in.clear();
+    out.fill(9);
+    MPI_Irecv(in.data(), in.count(), in.type(), from, 4, MPI_COMM_WORLD, &receive);
+    MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
+    MPI_Request send;
+    MPI_Ibsend(out.data(), out.count(), out.type(), to, 4, MPI_COMM_WORLD, &send);
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+    void *given;
+    int given_size;
+    MPI_Buffer_detach(&given, &given_size);
+    std::fill(attached.begin(), attached.end(), 0);
+    MPI_Wait(&receive, MPI_STATUS_IGNORE);
+    in.verify(9);
+}
+
+// Thousands of messages of many lengths through a small buffer, whose room is used again and again.
+void used_again_and_again() {
+    constexpr int messages = 3000;
+    std::vector<char> attached(300000);
+    MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
+    for (int i = 0; i < messages; ++i) {
+        size_t bytes = static_cast<size_t>(i) * 7919 % 60000;
+        Area out(bytes, i % 3 == 0), in(bytes, i % 5 == 0);
+        out.fill(static_cast<unsigned>(i));
+        in.clear();
+        MPI_Bsend(out.data(), out.count(), out.type(), to, i, MPI_COMM_WORLD);
+        MPI_Recv(in.data(), in.count(), in.type(), from, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        in.verify(static_cast<unsigned>(i));
+        if (i % 100 == 0) MPI_Buffer_flush();
+    }
+    void *given;
+    int given_size;
+    MPI_Buffer_detach(&given, &given_size);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    rank = rank_in(MPI_COMM_WORLD);
+    size = size_of(MPI_COMM_WORLD);
+    to = (rank + 1) % size;
+    from = (rank + size - 1) % size;
+    leaves_at_once();
+    used_up();
+    detach_waits();
+    used_again_and_again();
+    MPI_Finalize();
+}

@@ -1,0 +1,154 @@
+// Statuses: MPI_Request_get_status of one, all, any and some, which leave the requests as they are; the functions that read and
+// set a status; counts of whole and of partial elements.
+#include <climits>
+
+#include "area.h"
+
+namespace {
+
+void one() {
+    int in = 0, out = 8, flag = 1;
+    MPI_Request request;
+    MPI_Status status;
+    MPI_Request_get_status(MPI_REQUEST_NULL, &flag, &status);
+    check(flag, "MPI_Request_get_status of MPI_REQUEST_NULL is true");
+    check_empty(status);
+    MPI_Irecv(&in, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &request);
+    MPI_Request_get_status(request, &flag, &status);
+    check(!flag, "MPI_Request_get_status of an open receive is false");
+    MPI_Send(&out, 1, MPI_INT, 0, 3, MPI_COMM_SELF);
+    do MPI_Request_get_status(request, &flag, &status);
+    while (!flag);
+    check_status(status, 0, 3, 4);
+    MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+    check(flag && request != MPI_REQUEST_NULL && in == 8, "the request is still there");
+    MPI_Wait(&request, &status);
+    check_status(status, 0, 3, 4);
+    MPI_Send_init(&out, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &request);
+    MPI_Request_get_status(request, &flag, &status);
+    check(flag, "MPI_Request_get_status of an inactive request is true");
+    check_empty(status);
+    MPI_Request_free(&request);
+}
+
+void several() {
+    constexpr int count = 4;
+    int in[count] = {}, out[count] = {5, 6, 7, 8}, flag = 1, index = 0, outcount = 9, indices[count];
+    MPI_Request requests[count] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[count], status;
+    MPI_Request_get_status_any(count, requests, &index, &flag, &status);
+    check(flag && index == MPI_UNDEFINED, "none of no requests is found");
+    check_empty(status);
+    MPI_Request_get_status_some(count, requests, &outcount, indices, statuses);
+    check_equal(outcount, MPI_UNDEFINED);
+    MPI_Request_get_status_all(count, requests, &flag, statuses);
+    check(flag, "all of no requests are complete");
+    check_empty(statuses[3]);
+    for (int i : {1, 2, 3}) MPI_Irecv(&in[i], 1, MPI_INT, 0, i, MPI_COMM_SELF, &requests[i]);
+    MPI_Request_get_status_any(count, requests, &index, &flag, &status);
+    check(!flag, "no receive is complete");
+    MPI_Request_get_status_some(count, requests, &outcount, indices, statuses);
+    check_equal(outcount, 0);
+    MPI_Send(&out[2], 1, MPI_INT, 0, 2, MPI_COMM_SELF);
+    do MPI_Request_get_status_any(count, requests, &index, &flag, &status);
+    while (!flag);
+    check_equal(index, 2);
+    check_status(status, 0, 2, 4);
+    MPI_Request_get_status_some(count, requests, &outcount, indices, statuses);
+    check(outcount == 1 && indices[0] == 2, "some: the same one, since it was not taken");
+    check_status(statuses[0], 0, 2, 4);
+    MPI_Request_get_status_all(count, requests, &flag, statuses);
+    check(!flag, "not all receives are complete");
+    for (int i : {1, 3}) MPI_Send(&out[i], 1, MPI_INT, 0, i, MPI_COMM_SELF);
+    do MPI_Request_get_status_all(count, requests, &flag, statuses);
+    while (!flag);
+    check_empty(statuses[0]);
+    for (int i : {1, 2, 3}) check_status(statuses[i], 0, i, 4);
+    MPI_Waitall(count, requests, statuses);
+    for (int i : {1, 2, 3}) check_status(statuses[i], 0, i, 4);
+    for (int i : {1, 2, 3}) check_equal(in[i], out[i]);
+}
+
+void fields() {
+    MPI_Status status;
+    std::memset(&status, 0, sizeof status);
+    int value = -1;
+    MPI_Status_set_source(&status, 12);
+    MPI_Status_set_tag(&status, 34);
+    MPI_Status_set_error(&status, MPI_ERR_OTHER);
+    MPI_Status_set_cancelled(&status, 1);
+    MPI_Status_get_source(&status, &value);
+    check(value == 12 && status.MPI_SOURCE == 12, "the source was set");
+    MPI_Status_get_tag(&status, &value);
+    check(value == 34 && status.MPI_TAG == 34, "the tag was set");
+    MPI_Status_get_error(&status, &value);
+    check(value == MPI_ERR_OTHER && status.MPI_ERROR == MPI_ERR_OTHER, "the error was set");
+    MPI_Test_cancelled(&status, &value);
+    check_equal(value, 1);
+    MPI_Status_set_cancelled(&status, 0);
+    MPI_Test_cancelled(&status, &value);
+    check_equal(value, 0);
+}
+
+void set_counts() {
+    MPI_Status status;
+    std::memset(&status, 0, sizeof status);
+    int value = -1;
+    MPI_Count large = -1;
+    MPI_Status_set_elements(&status, MPI_DOUBLE, 3);
+    MPI_Get_count(&status, MPI_DOUBLE, &value);
+    check_equal(value, 3);
+    MPI_Get_count(&status, MPI_BYTE, &value);
+    check_equal(value, 24);
+    MPI_Get_count(&status, MPI_LONG_DOUBLE, &value);
+    check_equal(value, MPI_UNDEFINED);
+    MPI_Count many = (MPI_Count{1} << 33) + 5;
+    MPI_Status_set_elements_c(&status, MPI_INT, many);
+    MPI_Get_elements_c(&status, MPI_INT, &large);
+    check_equal(large, many);
+    MPI_Get_count_c(&status, MPI_INT, &large);
+    check_equal(large, many);
+    MPI_Get_count(&status, MPI_INT, &value);
+    check_equal(value, MPI_UNDEFINED);
+    MPI_Status_set_elements_x(&status, MPI_CHAR, many);
+    MPI_Get_elements_x(&status, MPI_CHAR, &large);
+    check_equal(large, many);
+}
+
+// A receive that gets a part of an element: the count is undefined, the elements tell.
+void partial() {
+    MPI_Datatype pair, types[] = {MPI_INT, MPI_DOUBLE};
+    int lengths[] = {1, 1}, out = 1, value = -1;
+    MPI_Aint places[] = {0, 8};
+    struct {
+        int number;
+        double real;
+    } in[2];
+    MPI_Type_create_struct(2, lengths, places, types, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Status status;
+    MPI_Sendrecv(&out, 1, MPI_INT, 0, 1, in, 2, pair, 0, 1, MPI_COMM_SELF, &status);
+    MPI_Get_count(&status, pair, &value);
+    check_equal(value, MPI_UNDEFINED);
+    MPI_Get_elements(&status, pair, &value);
+    check_equal(value, 1);
+    in[0] = {4, 2.5};
+    MPI_Sendrecv_replace(in, 1, pair, 0, 2, 0, 2, MPI_COMM_SELF, &status);
+    MPI_Get_count(&status, pair, &value);
+    check_equal(value, 1);
+    MPI_Get_elements(&status, pair, &value);
+    check_equal(value, 2);
+    MPI_Type_free(&pair);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    one();
+    several();
+    fields();
+    set_counts();
+    partial();
+    MPI_Finalize();
+}
