@@ -1,0 +1,65 @@
+"""'make install' makes bin, lib, include and share that work from there and after moving the folder."""
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute()
+PROGRAM = """
+#include <mpi.h>
+#include <stdio.h>
+int main(void) {
+    int rank, sum;
+    MPI_Init(0, 0);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("%d\\n", sum);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def run(*command, **environment):
+    values = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    done = subprocess.run(command, env={**values, **environment}, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), command
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory):
+    """An install that was moved after it was made."""
+    if not (BUILD / "CMakeCache.txt").exists():
+        pytest.skip(f"{BUILD} is not a build folder, so nothing can be installed from it")
+    first, then = tmp_path_factory.mktemp("install") / "first", tmp_path_factory.mktemp("install") / "then"
+    run("cmake", "--install", BUILD, "--prefix", first)
+    first.rename(then)
+    return then
+
+
+def test_the_folders_are_there(moved):
+    assert {"bin", "lib", "include", "share"} <= {path.name for path in moved.iterdir()}
+    assert {"mpirun", "mpiexec", "mpicc", "mpicxx", "lanyard"} <= {path.name for path in (moved / "bin").iterdir()}
+    assert {"lanyard.1", "mpirun.1"} <= {path.name for path in (moved / "share" / "man" / "man1").iterdir()}
+
+
+def test_doctor_finds_the_moved_install_in_order(moved):
+    report = json.loads(run(moved / "bin" / "lanyard", "doctor", "--json", PATH=f"{moved / 'bin'}:{os.environ['PATH']}"))
+    found = {finding["subject"]: finding for finding in report}
+    assert found["library"]["verdict"] == found["PATH"]["verdict"] == "good"
+    assert str(moved) in found["library"]["sentence"]
+
+
+def test_programs_compile_and_run_with_the_moved_install(moved, tmp_path):
+    source, program = tmp_path / "sum.c", tmp_path / "sum"
+    source.write_text(PROGRAM)
+    run(moved / "bin" / "mpicc", "-o", program, source)
+    assert run(moved / "bin" / "mpirun", "-n", "3", program) == "3\n"
+    assert run(program) == "0\n"
+
+
+def test_benchmarks_are_found_in_the_moved_install(moved):
+    assert "latency" in run(moved / "bin" / "lanyard", "bench").split()
