@@ -11,10 +11,37 @@ namespace lanyard::testing {
 
 namespace {
 
-Datatype &made(Error error, Datatype *&type) {
+// A datatype that ends with the program, before leaks are looked for.
+struct Kept {
+    Datatype *type = nullptr;
+
+    explicit Kept(Datatype *t) : type(t) { type->committed = true; }
+    ~Kept() { release(*type); }
+    Kept(const Kept &) = delete;
+    Kept &operator=(const Kept &) = delete;
+};
+
+Datatype *made(Error error, Datatype *&type) {
     EXPECT_FALSE(error);
-    type->committed = true;
-    return *type;
+    return type;
+}
+
+// The inner datatype lives on in the outer one.
+Datatype *resized(Datatype *inner, int64_t extent) {
+    Datatype *outer = nullptr;
+    made(make_resized(*inner, 0, extent, &outer), outer);
+    release(*inner);
+    return outer;
+}
+
+Datatype *two_numbers() {
+    Datatype *pair = nullptr;
+    return made(make_contiguous(2, *predefined_datatype(abi::type_uint32_t), &pair), pair);
+}
+
+Datatype *two_apart() {
+    Datatype *pair = nullptr;
+    return made(make_hindexed({1, 1}, {4, 12}, *predefined_datatype(abi::type_uint32_t), &pair), pair);
 }
 
 // Where the two numbers of a datatype's element lie.
@@ -53,30 +80,18 @@ const Op &make_op(bool commutative) {
 }  // namespace
 
 const Datatype &plain_pair() {
-    static const Datatype &type = [&]() -> const Datatype & {
-        Datatype *pair = nullptr;
-        Error error = make_contiguous(2, *predefined_datatype(abi::type_uint32_t), &pair);
-        return made(error, pair);
-    }();
-    return type;
+    static const Kept kept(two_numbers());
+    return *kept.type;
 }
 
 const Datatype &gappy_pair() {
-    static const Datatype &type = [&]() -> const Datatype & {
-        Datatype *inner = nullptr, *outer = nullptr;
-        made(make_hindexed({1, 1}, {4, 12}, *predefined_datatype(abi::type_uint32_t), &inner), inner);
-        return made(make_resized(*inner, 0, 20, &outer), outer);
-    }();
-    return type;
+    static const Kept kept(resized(two_apart(), 20));
+    return *kept.type;
 }
 
 const Datatype &back_pair() {
-    static const Datatype &type = [&]() -> const Datatype & {
-        Datatype *inner = nullptr, *outer = nullptr;
-        made(make_contiguous(2, *predefined_datatype(abi::type_uint32_t), &inner), inner);
-        return made(make_resized(*inner, 0, -12, &outer), outer);
-    }();
-    return type;
+    static const Kept kept(resized(two_numbers(), -12));
+    return *kept.type;
 }
 
 const Op &sum_op() {
