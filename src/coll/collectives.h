@@ -68,19 +68,4 @@ Error blocking(Executor &executor, Team &team, void (*plan)(Executor &, Team &, 
     return executor.finish(collective);
 }
 
-// The forms that making communicators uses.
-inline Error barrier(Executor &executor, Team &team) { return blocking(executor, team, plan_barrier); }
-inline Error bcast(Executor &executor, Team &team, const Buffer &data, int root) {
-    return blocking(executor, team, plan_bcast, data, root);
-}
-inline Error allreduce(Executor &executor, Team &team, const Reduction &reduction) {
-    return blocking(executor, team, plan_allreduce, reduction);
-}
-inline Error allgather(Executor &executor, Team &team, const Buffer &own, const Even &all) {
-    return blocking(executor, team, plan_allgather, own, all);
-}
-inline Error gather(Executor &executor, Team &team, const Buffer &own, const Even &all, int root) {
-    return blocking(executor, team, plan_gather, own, all, root);
-}
-
 }  // namespace lanyard
