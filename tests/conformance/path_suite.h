@@ -15,6 +15,8 @@ namespace lanyard::conformance {
 
 class PathSuite : public ::testing::TestWithParam<Kind> {
 protected:
+    static constexpr int patience = 200'000;  // polls of everyone without anything, before something counts as lost
+
     PathSuite();
 
     // Makes the peers; the tests below need this first.
@@ -44,7 +46,6 @@ protected:
 private:
     bool settled();
 
-    static constexpr int patience = 200'000;  // polls of everyone without anything, before something counts as lost
     uint64_t next_token_ = 1;
     std::map<std::pair<uint32_t, uint32_t>, uint64_t> envelopes_sent_, bulk_sent_;
     ::testing::ScopedTrace trace_;

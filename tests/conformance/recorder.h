@@ -10,11 +10,9 @@
 #include <set>
 #include <vector>
 
-#include "base/abi_constants.h"
-#include "datatype/construct.h"
-#include "datatype/predefined.h"
 #include "path/path.h"
 #include "path/sim/random.h"
+#include "sim/spread_type.h"
 
 namespace lanyard::conformance {
 
@@ -30,9 +28,9 @@ public:
             for (size_t i = 0; i < size; ++i) memory_[i + 1] = pattern(key, i);  // + 1: no alignment may be expected
             return;
         }
-        static Datatype *blocks = make_blocks();
-        memory_.resize(size / 3 * static_cast<size_t>(blocks->extent) + 1);
-        cursor_ = Cursor({memory_.data(), static_cast<int64_t>(size / 3), blocks});
+        const Datatype &blocks = sim::spread_type();
+        memory_.resize(size / 3 * static_cast<size_t>(blocks.extent) + 1);
+        cursor_ = Cursor({memory_.data(), static_cast<int64_t>(size / 3), &blocks});
         std::vector<std::byte> packed(size);
         for (size_t i = 0; i < size; ++i) packed[i] = pattern(key, i);
         cursor_.unpack(packed.data(), size);
@@ -45,13 +43,6 @@ public:
     void scribble() { std::fill(memory_.begin(), memory_.end(), std::byte{0xee}); }
 
 private:
-    static Datatype *make_blocks() {
-        Datatype *block = nullptr, *spread = nullptr;
-        make_contiguous(3, *predefined_datatype(abi::type_byte), &block).discard();
-        make_resized(*block, 0, 8, &spread).discard();
-        return spread;
-    }
-
     size_t size_;
     std::vector<std::byte> memory_;
     Cursor cursor_;

@@ -67,6 +67,13 @@ private:
     std::deque<Completion *> arrived_;
 };
 
+class NoSink final : public Sink {
+    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override {}
+    void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
+    void sent(uint64_t) override {}
+    void lost(uint32_t, Error reason) override { reason.discard(); }
+} no_sink;
+
 void rest_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 constexpr IdlePolicy sleep_at_once{0, 0, false};
@@ -95,6 +102,7 @@ TEST(Engine, PassesTheWatchOn) {
         ProcessIdle idle(sleep_at_once, nullptr);
         Engine engine(idle);
         OutsidePath path;
+        engine.set_sink(no_sink);
         engine.add_path(path);
         constexpr int waiting = 4;
         Completion completions[waiting];
@@ -122,6 +130,7 @@ TEST(Engine, CompletesUnderManyWaitersAndTests) {
     ProcessIdle idle(sleep_at_once, nullptr);
     Engine engine(idle);
     OutsidePath path;
+    engine.set_sink(no_sink);
     engine.add_path(path);
     constexpr int rounds = 300, waiting = 4;
     static Completion completions[waiting][rounds];

@@ -1,0 +1,126 @@
+// What is special about the shared-memory path beside its contract (tests/conformance): cells, many peers, real processes.
+#include "path/shm/shm_path.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+
+#include <vector>
+
+#include "conformance/shm_connected.h"
+
+namespace lanyard {
+namespace {
+
+class CountingSink final : public Sink {
+public:
+    std::vector<uint64_t> next = std::vector<uint64_t>(256);
+    uint64_t total = 0, bulk_bytes = 0;
+    bool in_order = true;
+    void envelope(uint32_t peer, const Envelope &envelope, const std::byte *, size_t size) override {
+        in_order &= envelope.context == next[peer]++ && envelope.length == size;
+        ++total;
+    }
+    void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t size) override { bulk_bytes += size; }
+    void sent(uint64_t) override {}
+    void lost(uint32_t, Error reason) override { reason.discard(); }
+};
+
+Envelope numbered(uint64_t number, size_t size) {
+    Envelope envelope{};
+    envelope.context = number;
+    envelope.length = size;
+    return envelope;
+}
+
+TEST(ShmPath, GivesBackCellsOneByOne) {
+    conformance::ShmConnected node(3, false);
+    uint32_t cells = node.segment().header().cells;
+    std::vector<std::byte> payload(cell_bytes);
+    CountingSink first, second;
+    uint64_t sent = 0;
+    while (node.paths[0]->send(1, numbered(sent, cell_bytes), {payload.data(), cell_bytes, nullptr}) == Sent::done) ++sent;
+    EXPECT_EQ(sent, cells);
+    // Cells are the sender's, so none is left for another peer either; what needs no cell goes on.
+    EXPECT_EQ(node.paths[0]->send(2, numbered(0, cell_bytes), {payload.data(), cell_bytes, nullptr}), Sent::full);
+    EXPECT_EQ(node.paths[0]->send_bulk(2, {1, 0}, {payload.data(), 10, nullptr}, 1), Sent::full);
+    EXPECT_EQ(node.paths[0]->send(2, numbered(0, most_inlined), {payload.data(), most_inlined, nullptr}), Sent::done);
+    for (uint64_t back = 0; back < cells; ++back) {
+        EXPECT_EQ(node.paths[1]->poll(first, 1, 0) >= 1, true);
+        EXPECT_EQ(node.paths[0]->send(2, numbered(1 + back, cell_bytes), {payload.data(), cell_bytes, nullptr}), Sent::done);
+        EXPECT_EQ(node.paths[0]->send_bulk(2, {1, 0}, {payload.data(), 10, nullptr}, 1), Sent::full);
+    }
+    while (node.paths[2]->poll(second, 64, 0)) {}
+    EXPECT_EQ(second.total, 1 + cells);
+    EXPECT_TRUE(first.in_order && second.in_order);
+}
+
+TEST(ShmPath, ServesManyPeers) {
+    constexpr uint32_t peers = 64;
+    conformance::ShmConnected node(peers, false);
+    std::vector<CountingSink> sinks(peers);
+    std::vector<std::byte> payload(3000);
+    for (uint64_t round = 0; round < 3; ++round) {
+        for (uint32_t from = 0; from < peers; ++from)
+            for (uint32_t to = 0; to < peers; ++to) {
+                size_t size = (from * 7 + to * 13) % payload.size();
+                while (node.paths[from]->send(to, numbered(round, size), {payload.data(), size, nullptr}) != Sent::done)
+                    for (uint32_t own = 0; own < peers; ++own) node.paths[own]->poll(sinks[own], 64, 0);
+            }
+    }
+    for (int turn = 0; turn < 100; ++turn)
+        for (uint32_t own = 0; own < peers; ++own) node.paths[own]->poll(sinks[own], 64, 0);
+    for (const CountingSink &sink : sinks) {
+        EXPECT_EQ(sink.total, 3 * peers);
+        EXPECT_TRUE(sink.in_order);
+    }
+}
+
+TEST(ShmPath, OpensNoRingBeforeFirstContact) {
+    conformance::ShmConnected node(8, false);
+    uint64_t before = node.segment().header().appended.load();
+    EXPECT_EQ(node.paths[0]->send(5, numbered(0, 0), {}), Sent::done);
+    EXPECT_EQ(node.segment().header().appended.load(), before + ring_bytes);
+}
+
+// Sleeps and wakes across a real process border, with every kind of frame; the child sends all back.
+void answer(Path &path, ShmPath &shm, uint64_t frames) {
+    CountingSink sink;
+    uint64_t answered = 0;
+    while (answered < frames) {
+        shm.arm();
+        if (path.poll(sink, 8, 0) == 0) shm.sleep(no_deadline);
+        shm.disarm();
+        for (; answered < sink.total && path.send(0, numbered(answered, 0), {}) == Sent::done; ++answered) {}
+    }
+    _exit(sink.in_order ? 0 : 3);
+}
+
+TEST(ShmPath, ConnectsRealProcesses) {
+    constexpr uint64_t frames = 20'000;
+    conformance::ShmConnected node(2, false);
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) answer(*node.paths[1], static_cast<ShmPath &>(*node.paths[1]), frames);
+    auto &shm = static_cast<ShmPath &>(*node.paths[0]);
+    CountingSink sink;
+    std::vector<std::byte> payload(cell_bytes);
+    uint64_t sent = 0;
+    while (sink.total < frames) {
+        size_t size = sent % 50 == 0 ? cell_bytes : sent % 600;
+        if (sent < frames && sent < sink.total + 100 && shm.send(1, numbered(sent, size), {payload.data(), size, nullptr}) == Sent::done) {
+            ++sent;
+            continue;
+        }
+        shm.arm();
+        if (shm.poll(sink, 8, 0) == 0) shm.sleep(no_deadline);
+        shm.disarm();
+    }
+    EXPECT_TRUE(sink.in_order);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+}  // namespace
+}  // namespace lanyard
