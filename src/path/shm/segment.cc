@@ -111,12 +111,14 @@ uint64_t Segment::append_ring() {
 uint64_t Segment::append_area(size_t bytes) {
     uint64_t rings = header().rings.load(std::memory_order_relaxed);
     uint64_t kept = rings_bytes(members()) - std::min<uint64_t>(rings * ring_bytes, rings_bytes(members()));
-    return available_bytes(descriptor_) >= kept + bytes ? append(bytes) : 0;
+    return available_bytes(descriptor_) >= kept + bytes ? append(bytes, kept) : 0;
 }
 
-uint64_t Segment::append(size_t bytes) {
-    uint64_t offset = header().appended.fetch_add(bytes, std::memory_order_relaxed);
-    if (offset + bytes > header().limit) return 0;
+uint64_t Segment::append(size_t bytes, uint64_t kept) {
+    uint64_t offset = header().appended.load(std::memory_order_relaxed);
+    do {
+        if (offset + bytes + kept > header().limit) return 0;
+    } while (!header().appended.compare_exchange_weak(offset, offset + bytes, std::memory_order_relaxed));
     if (posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes)) != 0) return 0;
     return offset;
 }

@@ -90,7 +90,7 @@ public:
     uint64_t append_area(size_t bytes);
 
 private:
-    uint64_t append(size_t bytes);
+    uint64_t append(size_t bytes, uint64_t kept = 0);  // kept: bytes that must remain within the limit after it
 
     std::byte *base_ = nullptr;
     size_t mapped_ = 0;
