@@ -182,7 +182,7 @@ Error make_runtime() {
     if (error) return error;
     int rank = made->bootstrap->rank();
     set_log_name(("rank " + std::to_string(rank)).c_str());
-    if (rank == 0)
+    if (rank == 0 && made->bootstrap->identity().launcher != "mpirun")  // which has said so itself
         for (const std::string &warning : warnings) log(LogLevel::warn, "settings", "%s", warning.c_str());
     the_runtime = made;
     if ((error = make_paths(*made))) return error;
