@@ -38,7 +38,7 @@ void run_on_world(uint64_t seed, uint32_t ranks, int operations, int64_t most) {
 }
 
 TEST(SimulatedCollectives, AreRightOnAnyNumberOfRanks) {
-    for_seeds(20, 30, [](uint64_t seed) {
+    for_seeds(3, 30, [](uint64_t seed) {
         Random random(seed);
         run_on_world(seed, static_cast<uint32_t>(random.between(2, random.chance(10) ? 20 : 8)), 30, random.chance(20) ? 3000 : 60);
         return !::testing::Test::HasFailure();
@@ -86,7 +86,7 @@ void use_communicators(Rank &rank, uint64_t seed) {
 }
 
 TEST(SimulatedCommunicators, AreMadeUsedAndFreed) {
-    for_seeds(20, 25, [](uint64_t seed) {
+    for_seeds(3, 25, [](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
         Baton baton(seed);
         Random &random = baton.random();

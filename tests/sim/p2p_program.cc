@@ -70,10 +70,10 @@ void Player::play() {
         if (message.to == rank_.own) post_receive(message);
         if (message.from == rank_.own) post_send(message);
         if (random_.chance(program_.cancel_percent)) cancel_something();
-        if (random_.chance(program_.wait_percent)) wait_for_all();
+        if (random_.chance(program_.wait_percent)) wait(false);
         if (random_.chance(20)) rank_.engine.step();
     }
-    wait_for_all();
+    wait(true);
     for (auto &[key, left] : expected_) EXPECT_TRUE(left.empty()) << left.size() << " messages to rank " << rank_.own << " never came";
 }
 
@@ -163,15 +163,25 @@ void Player::cancel_something() {
     EXPECT_TRUE(transfer.cancelled) << (is_receive ? "a receive" : "a send") << " that met nothing can be cancelled";
 }
 
-void Player::wait_for_all() {
-    for (auto *list : {&sends_, &receives_})
-        for (const auto &operation : *list) {
-            rank_.engine.wait_owned(operation->transfer.completion);
-            if (Error error = operation->transfer.error) FAIL() << error.take().sentence;
-        }
+// Waits for what has been posted. In the middle of the program a send is not waited for where receives from any source may have
+// taken another rank's later message instead: its own receive is then posted later too.
+void Player::wait(bool at_the_end) {
+    for (const auto &operation : receives_) finish(*operation);
     for (const auto &operation : receives_) check(*operation);
-    sends_.clear();
     receives_.clear();
+    std::deque<std::unique_ptr<Operation>> left;
+    for (auto &operation : sends_) {
+        const Message &message = *operation->message;
+        Style style = program_.style(message.to, message.context);
+        if (at_the_end || style == Style::exact || style == Style::any_tag) finish(*operation);
+        else left.push_back(std::move(operation));
+    }
+    sends_ = std::move(left);
+}
+
+void Player::finish(Operation &operation) {
+    rank_.engine.wait_owned(operation.transfer.completion);
+    if (Error error = operation.transfer.error) FAIL() << error.take().sentence;
 }
 
 // Receives are checked in the order in which they were posted, so messages must be in the order in which they were sent.

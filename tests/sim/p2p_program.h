@@ -2,7 +2,7 @@
 // wildcards, posted early or late, probed, cancelled; every byte and the order that the standard promises are checked.
 //
 // It cannot deadlock: all ranks go through one list of messages in its order, posting their sends and receives, and wait only for
-// what they have posted. All receives of one rank in one context are of one style, so that no wildcard takes what another needs.
+// what needs nothing later in the list. All receives of one rank in one context are of one style, so that no wildcard takes what another needs.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,8 @@ private:
     void post_receive(const Message &message);
     void probe_and_receive(Operation &operation);
     void cancel_something();
-    void wait_for_all();
+    void wait(bool at_the_end);
+    void finish(Operation &operation);
     void check(Operation &operation);
     std::unique_ptr<Operation> new_operation(bool scattered, int64_t bytes);
 
