@@ -102,6 +102,9 @@ public:
         number_ = reported_ = number;
         next_ = &ring.line[place_];
     }
+    // What to look at for the next frame, and what its low half will be.
+    const std::atomic<uint64_t> *awaited_word() const { return &next_->word; }
+    uint32_t awaited_number() const { return number_ + 1; }
     // The word of the next frame when it is there, else 0.
     uint64_t peek() const {
         uint64_t word = next_->word.load(std::memory_order_acquire);

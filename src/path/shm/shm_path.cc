@@ -31,6 +31,7 @@ ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bo
         outlets_[i].sleep = &segment_.member(i).sleep;
     }
     inlets_.reserve(peers_.size());
+    awaited_.reserve(peers_.size());
     MemberControl &self = segment_.member(own_);
     self.reach.probe_value = static_cast<uint64_t>(getpid()) * 0x9e3779b97f4a7c15u ^ clock_ns();
     self.reach.probe_address.store(reinterpret_cast<uintptr_t>(&self.reach.probe_value), std::memory_order_relaxed);
@@ -61,6 +62,7 @@ int ShmPath::accept_inlets() {
         inlet.member = i;
         inlet.ring.open(*reinterpret_cast<Ring *>(segment_.at(offset)), i);
         inlets_.push_back(inlet);
+        awaited_.push_back({inlet.ring.awaited_word(), inlet.ring.awaited_number()});
         ++opened;
     }
     return opened;
@@ -159,12 +161,19 @@ int ShmPath::poll(Sink &sink, int budget, uint64_t) {
     return work + frames;
 }
 
+// Only a hint, so it need not acquire; drain() looks properly.
+inline size_t ShmPath::next_with_frame(size_t first, size_t last) const {
+    const Awaited *awaited = awaited_.data();
+    while (first < last && static_cast<uint32_t>(awaited[first].word->load(std::memory_order_relaxed)) != awaited[first].number) ++first;
+    return first;
+}
+
 // By index: a frame's handler leads to no new inlets, but keeps no reference to the vector either.
 inline int ShmPath::drain_from(size_t first, size_t last, Sink &sink, int budget) {
     int frames = 0;
-    for (size_t i = first; i < last; ++i) {
-        if (!inlets_[i].ring.peek()) continue;
+    for (size_t i = first; (i = next_with_frame(i, last)) < last; ++i) {
         frames += drain(inlets_[i], sink, budget - frames);
+        awaited_[i] = {inlets_[i].ring.awaited_word(), inlets_[i].ring.awaited_number()};
         if (frames < budget) continue;
         next_inlet_ = i + 1 < inlets_.size() ? i + 1 : 0;
         break;
