@@ -23,14 +23,16 @@ help:
 	@echo "make bench             the figures of bench/RESULTS.md (under 30 minutes; ONLY=latency for a part)"
 	@echo "make clean             removes the build folder"
 
-# The release build without tests, unless an earlier 'make test' asked for them.
+# The release build without tests, unless an earlier 'make test' asked for them. The demos build only what they run, since a
+# newcomer waits for it; 'make library' builds the other commands too.
+demo demo-python: WANTED = --target mpirun heat
 library:
 	@tools/setup build
 	@mkdir -p $(BUILD)
 	@test -f $(BUILD)/CMakeCache.txt || { echo "lanyard: configuring $(BUILD)"; \
 	  $(CONFIGURE) --preset release -DLANYARD_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }; }
 	@echo "lanyard: building $(BUILD)"
-	@cmake --build $(BUILD) --parallel $(JOBS) -- $$(grep -q 'GENERATOR:INTERNAL=Ninja' $(BUILD)/CMakeCache.txt && echo --quiet || echo -s)
+	@cmake --build $(BUILD) --parallel $(JOBS) $(WANTED) -- $$(grep -q 'GENERATOR:INTERNAL=Ninja' $(BUILD)/CMakeCache.txt && echo --quiet || echo -s)
 
 python: library
 	@tools/setup python
