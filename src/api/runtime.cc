@@ -43,7 +43,7 @@ void note_processors(SegmentHeader &header, bool first) {
 }
 
 // After the barrier that follows.
-int noted_processors(SegmentHeader &header) {
+int noted_processors(const SegmentHeader &header) {
     int together = 0;
     for (const std::atomic<uint64_t> &word : header.processors) together += std::popcount(word.load(std::memory_order_relaxed));
     return header.processor_quota ? std::min(together, static_cast<int>(header.processor_quota)) : together;
@@ -137,6 +137,8 @@ void abort_job(Universe &, int code, std::string_view message) {
     _exit(code & 255 ? code & 255 : 1);
 }
 
+int node_processors(const Runtime &made) { return made.shm_path ? noted_processors(made.segment.header()) : granted_processors(); }
+
 Error make_universe(Runtime &made) {
     const Bootstrap &bootstrap = *made.bootstrap;
     made.universe = std::make_unique<Universe>(*made.messenger, made.settings, static_cast<uint32_t>(bootstrap.rank()));
@@ -145,7 +147,7 @@ Error make_universe(Runtime &made) {
     universe.node_memory = made.node_memory.get();
     made.executor = std::make_unique<Executor>(*made.messenger, made.node_bell.get());
     universe.executor = made.executor.get();
-    int processors = made.shm_path ? noted_processors(made.segment.header()) : granted_processors();
+    int processors = node_processors(made);
     universe.processors = bootstrap.local_size() > processors ? processors : 0;
     universe.abort = abort_job;
     if (bootstrap.appnum() >= 0) universe.predefined.appnum = bootstrap.appnum();
@@ -186,7 +188,7 @@ Error make_runtime() {
         for (const std::string &warning : warnings) log(LogLevel::warn, "settings", "%s", warning.c_str());
     the_runtime = made;
     if ((error = make_paths(*made))) return error;
-    IdlePolicy policy = choose_idle_policy(made->bootstrap->local_size(), granted_processors(), made->settings.spin_us);
+    IdlePolicy policy = choose_idle_policy(made->bootstrap->local_size(), node_processors(*made), made->settings.spin_us);
     made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path.get());
     made->engine = std::make_unique<Engine>(*made->idle);
     made->messenger = std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), static_cast<uint32_t>(made->bootstrap->size()));

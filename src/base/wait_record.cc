@@ -13,7 +13,7 @@ namespace lanyard {
 namespace {
 
 std::string describe(const WaitRecord &record, size_t member) {
-    char line[256];
+    char line[400];
     int rank = record.state ? record.world_rank : static_cast<int>(member);
     if (record.state == 0) {
         std::snprintf(line, sizeof line, "rank %d: has not called MPI_Init", rank);
