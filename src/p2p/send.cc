@@ -95,7 +95,8 @@ bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     Envelope envelope = message_envelope(transfer, EnvelopeKind::rendezvous, transfer.buffer.bytes(), transfer.check);
     RendezvousOffer offer{transfer.id, 0};
     if (transfer.buffer.contiguous() && peer.path->touches_memory(transfer.peer)) offer.address = reinterpret_cast<uintptr_t>(transfer.buffer.base);
-    if (self.transmit(peer, transfer.peer, envelope, {reinterpret_cast<const std::byte *>(&offer), sizeof offer, nullptr}) != Sent::done) return false;
+    Payload payload{reinterpret_cast<const std::byte *>(&offer), sizeof offer, nullptr};
+    if (self.transmit(peer, transfer.peer, envelope, payload) != Sent::done) return false;
     ++self.counts_.sent;
     transfer.state = Transfer::State::offered;
     return true;

@@ -72,8 +72,8 @@ struct Call {
         return value;
     }
     void expect(Pair got, Pair wanted, const char *what, int64_t i) const {
-        ASSERT_EQ(got, wanted) << what << ", operation " << number << ", rank " << me() << " of " << size() << ", root " << root << ", element " << i << " of "
-                               << count << (in_place ? ", in place" : "");
+        ASSERT_EQ(got, wanted) << what << ", operation " << number << ", rank " << me() << " of " << size() << ", root " << root
+                               << ", element " << i << " of " << count << (in_place ? ", in place" : "");
     }
     template <class... Parameters, class... Arguments>
     void run(void (*plan)(Executor &, Team &, Collective &, Parameters...), const Arguments &...arguments) const {

@@ -4,6 +4,18 @@
 
 namespace lanyard::sim {
 
+namespace {
+
+std::string entries(const char *what, MatchQueue &queue) {
+    std::string text;
+    for (MatchEntry *entry = queue.first(); entry; entry = queue.after(*entry))
+        text += std::string(what) + "(context " + std::to_string(entry->context) + ", rank " + std::to_string(entry->rank) + ", tag " +
+                std::to_string(entry->tag) + ")";
+    return text;
+}
+
+}  // namespace
+
 std::byte *SimMemory::allocate(size_t bytes, uint64_t &offset) {
     ++in_use;
     areas_.push_back(std::make_unique<Line[]>(bytes / sizeof(Line) + 1));
@@ -41,13 +53,10 @@ Rank::Rank(Job &j, uint32_t number)
 Rank::~Rank() { free_predefined(universe); }
 
 std::string Rank::waits_for() {
-    std::string text;
-    for (MatchEntry *entry = messenger.posted().first(); entry; entry = messenger.posted().after(*entry))
-        text += " receive(context " + std::to_string(entry->context) + ", rank " + std::to_string(entry->rank) + ", tag " + std::to_string(entry->tag) + ")";
-    for (MatchEntry *entry = messenger.unexpected().first(); entry; entry = messenger.unexpected().after(*entry))
-        text += " stored(context " + std::to_string(entry->context) + ", rank " + std::to_string(entry->rank) + ", tag " + std::to_string(entry->tag) + ")";
-    return text + (messenger.quiet() ? " nothing under way" : " transfers under way") + ", sent " + std::to_string(messenger.counts().sent) + ", matched " +
-           std::to_string(messenger.counts().matched);
+    const MessageCounts &counts = messenger.counts();
+    return entries(" receive", messenger.posted()) + entries(" stored", messenger.unexpected()) +
+           (messenger.quiet() ? " nothing under way" : " transfers under way") + ", sent " + std::to_string(counts.sent) + ", matched " +
+           std::to_string(counts.matched);
 }
 
 void Rank::finish() {

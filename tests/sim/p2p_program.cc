@@ -10,7 +10,10 @@ namespace lanyard::sim {
 
 namespace {
 
-std::byte content(uint64_t id, int64_t i) { return static_cast<std::byte>(id * 37 + static_cast<uint64_t>(i) * 11 + (static_cast<uint64_t>(i) >> 9)); }
+std::byte content(uint64_t id, int64_t i) {
+    auto place = static_cast<uint64_t>(i);
+    return static_cast<std::byte>(id * 37 + place * 11 + (place >> 9));
+}
 
 int64_t random_size(Random &random) {
     switch (random.below(20)) {
@@ -190,7 +193,8 @@ void Player::check(Operation &operation) {
     Style style = program_.style(rank_.own, operation.context);
     bool by_tag = style == Style::exact || style == Style::any_source;
     auto &queue = expected_[{operation.context, transfer.matched_rank, by_tag ? transfer.matched_tag : any_tag}];
-    ASSERT_FALSE(queue.empty()) << "nobody sent rank " << rank_.own << " a message with tag " << transfer.matched_tag << " from " << transfer.matched_rank;
+    ASSERT_FALSE(queue.empty()) << "nobody sent rank " << rank_.own << " a message with tag " << transfer.matched_tag << " from "
+                                << transfer.matched_rank;
     const Message &message = *queue.front();
     queue.pop_front();
     EXPECT_EQ(transfer.matched_tag, message.tag) << "overtaken: message " << message.id;
@@ -199,7 +203,8 @@ void Player::check(Operation &operation) {
     Cursor(transfer.buffer).pack(packed.data(), packed.size());
     int64_t good = 0;
     while (good < message.bytes && packed[static_cast<size_t>(good)] == content(message.id, good)) ++good;
-    EXPECT_EQ(good, message.bytes) << "byte " << good << " of message " << message.id << " from " << message.from << " to " << message.to << " is wrong";
+    EXPECT_EQ(good, message.bytes) << "byte " << good << " of message " << message.id << " from " << message.from << " to " << message.to
+                                   << " is wrong";
 }
 
 }  // namespace lanyard::sim

@@ -57,7 +57,8 @@ TEST(SimulatedJobs, LiveSideBySide) {
         Baton baton(seed);
         Random &random = baton.random();
         Program first_program(random, 3, 200), second_program(random, 5, 200);
-        Job first(baton, Behaviour::any(random), {.ranks = 3}, "first job, rank"), second(baton, Behaviour::any(random), {.ranks = 5}, "second job, rank");
+        Job first(baton, Behaviour::any(random), {.ranks = 3}, "first job, rank");
+        Job second(baton, Behaviour::any(random), {.ranks = 5}, "second job, rank");
         add_program(first, first_program, seed);
         add_program(second, second_program, seed);
         baton.run();

@@ -50,7 +50,8 @@ Segment::~Segment() {
 
 Error Segment::create(int descriptor, uint32_t members) {
     if (members > most_members)
-        return Error(ErrorClass::other, std::to_string(members) + " processes on one node are more than the " + std::to_string(most_members) + " supported");
+        return Error(ErrorClass::other, std::to_string(members) + " processes on one node are more than the " + std::to_string(most_members) +
+                                            " supported");
     uint64_t available = available_bytes(descriptor);
     uint64_t fixed = header_bytes() + rings_bytes(members) + members * member_bytes(0);
     uint64_t least = fixed + static_cast<uint64_t>(members) * fewest_cells * cell_bytes;

@@ -258,14 +258,16 @@ bool ShmPath::try_direct(uint32_t index) const {
     iovec remote{reinterpret_cast<void *>(reach.probe_address.load(std::memory_order_relaxed)), sizeof value};
     ssize_t got = process_vm_readv(reach.process.load(std::memory_order_acquire), &local, 1, &remote, 1, 0);
     bool allowed = got == sizeof value && value == reach.probe_value;
-    if (!allowed) log(LogLevel::info, "shm", "direct copies from process %d are refused (%s)", reach.process.load(), got < 0 ? system_text(errno).c_str() : "not it");
+    std::string why = got < 0 ? system_text(errno) : "not it";
+    if (!allowed) log(LogLevel::info, "shm", "direct copies from process %d are refused (%s)", reach.process.load(), why.c_str());
     return allowed;
 }
 
 Error ShmPath::get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
     iovec remote{reinterpret_cast<void *>(remote_address), bytes};
     uint32_t index = index_of_peer_[peer];
-    ssize_t got = process_vm_readv(segment_.member(index).reach.process.load(std::memory_order_relaxed), local, static_cast<size_t>(runs), &remote, 1, 0);
+    pid_t process = segment_.member(index).reach.process.load(std::memory_order_relaxed);
+    ssize_t got = process_vm_readv(process, local, static_cast<size_t>(runs), &remote, 1, 0);
     if (got == static_cast<ssize_t>(bytes)) return {};
     outlets_[index].direct = Reach::refused;
     return Error(ErrorClass::other, got < 0 ? "process_vm_readv: " + system_text(errno) : "process_vm_readv read only a part");
@@ -274,7 +276,8 @@ Error ShmPath::get(uint32_t peer, const iovec *local, int runs, uint64_t remote_
 Error ShmPath::put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
     iovec remote{reinterpret_cast<void *>(remote_address), bytes};
     uint32_t index = index_of_peer_[peer];
-    ssize_t put = process_vm_writev(segment_.member(index).reach.process.load(std::memory_order_relaxed), local, static_cast<size_t>(runs), &remote, 1, 0);
+    pid_t process = segment_.member(index).reach.process.load(std::memory_order_relaxed);
+    ssize_t put = process_vm_writev(process, local, static_cast<size_t>(runs), &remote, 1, 0);
     if (put == static_cast<ssize_t>(bytes)) return {};
     outlets_[index].direct = Reach::refused;
     return Error(ErrorClass::other, put < 0 ? "process_vm_writev: " + system_text(errno) : "process_vm_writev wrote only a part");
