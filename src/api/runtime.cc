@@ -122,10 +122,12 @@ Error make_routes(Runtime &made) {
         } else if (made.shm_path && made.shm_path->reaches(peer)) {
             made.messenger->route(peer, *made.shm_path);
         } else {
-            bool here = bootstrap.identity().node_of_rank[static_cast<size_t>(rank)] == bootstrap.identity().node_of_rank[static_cast<size_t>(bootstrap.rank())];
-            return Error(ErrorClass::other, "rank " + std::to_string(bootstrap.rank()) + " cannot reach rank " + std::to_string(rank) +
-                                                (here ? ": LANYARD_PATHS=" + made.settings.paths + " leaves no path to another process of this node; add shm"
-                                                      : " on another node: this version of Lanyard reaches processes of one node only"));
+            const std::vector<int> &node = bootstrap.identity().node_of_rank;
+            bool here = node[static_cast<size_t>(rank)] == node[static_cast<size_t>(bootstrap.rank())];
+            return Error(ErrorClass::other,
+                         "rank " + std::to_string(bootstrap.rank()) + " cannot reach rank " + std::to_string(rank) +
+                             (here ? ": LANYARD_PATHS=" + made.settings.paths + " leaves no path to another process of this node; add shm"
+                                   : " on another node: this version of Lanyard reaches processes of one node only"));
         }
     }
     return {};
@@ -191,7 +193,8 @@ Error make_runtime() {
     IdlePolicy policy = choose_idle_policy(made->bootstrap->local_size(), node_processors(*made), made->settings.spin_us);
     made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path.get());
     made->engine = std::make_unique<Engine>(*made->idle);
-    made->messenger = std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), static_cast<uint32_t>(made->bootstrap->size()));
+    auto peers = static_cast<uint32_t>(made->bootstrap->size());
+    made->messenger = std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), peers);
     for (Path *path : {static_cast<Path *>(made->self_path.get()), static_cast<Path *>(made->shm_path.get())})
         if (path) made->engine->add_path(*path);
     if ((error = make_routes(*made))) return error;
