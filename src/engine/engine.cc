@@ -34,6 +34,7 @@ int Engine::step() {
     List<Task, &Task::hook> due;
     due.take_all(tasks_);
     while (Task *task = due.pop_front()) work += task->run(*task);
+    if (work == 0) work_left_ = false;  // what is still ready waits for a peer
     return work;
 }
 
@@ -128,11 +129,12 @@ void Engine::pass_watch() {
     futex_wake(successor->signal, 1, false);
 }
 
-// Wakes the threads whose completions this owner has brought about.
+// Wakes the threads whose completions this owner has brought about, and the watcher where this owner leaves work behind.
 void Engine::tell_sleepers() {
+    bool due = step_is_due();
     SpinGuard guard(sleeping_lock_);
     for (Sleeper *sleeper = sleeping_.front(); sleeper; sleeper = sleeping_.after(*sleeper)) {
-        if (!(*sleeper->condition)()) continue;
+        if (!(due && sleeper->watcher) && !(*sleeper->condition)()) continue;
         if (sleeper->watcher) {
             idle_.wake();
         } else {
@@ -141,6 +143,8 @@ void Engine::tell_sleepers() {
         }
     }
 }
+
+bool Engine::step_is_due() const { return work_left_ || deadline_ns() <= now_ns_; }
 
 uint64_t Engine::deadline_ns() const {
     uint64_t earliest = no_deadline;

@@ -69,7 +69,9 @@ public:
     int step();
     // [owner] Runs `task` in the next step.
     void ready(Task &task) {
-        if (!task.hook.linked()) tasks_.push_back(task);
+        if (task.hook.linked()) return;
+        tasks_.push_back(task);
+        work_left_ = true;
     }
     // [owner] Polls `poller` on every step from now on.
     void watch(Poller &poller) { pollers_.push_back(poller); }
@@ -105,6 +107,7 @@ private:
     void sleep(const Condition &condition);
     void pass_watch();
     void tell_sleepers();
+    bool step_is_due() const;
     uint64_t deadline_ns() const;
 
     alignas(64) std::atomic<uint32_t> owned_{free};
@@ -119,6 +122,7 @@ private:
     List<Poller, &Poller::hook> pollers_;
     uint64_t now_ns_ = 0;
     uint32_t fruitless_tests_ = 0;
+    bool work_left_ = false;  // a task may get further in the next step
 
     SpinLock sleeping_lock_;
     List<Sleeper, &Sleeper::hook> sleeping_;

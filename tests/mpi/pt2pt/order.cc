@@ -19,8 +19,8 @@ void no_overtaking() {
         std::vector<MPI_Request> requests(rounds);
         for (int i = 0; i < rounds; ++i) {
             size_t bytes = std::max<size_t>(lengths[static_cast<size_t>(i) % std::size(lengths)], 4);
-            messages.emplace_back(bytes / 4, i);
-            MPI_Isend(messages.back().data(), static_cast<int>(messages.back().size()), MPI_INT, 0, 5, MPI_COMM_WORLD, &requests[static_cast<size_t>(i)]);
+            const std::vector<int> &message = messages.emplace_back(bytes / 4, i);
+            MPI_Isend(message.data(), static_cast<int>(bytes / 4), MPI_INT, 0, 5, MPI_COMM_WORLD, &requests[static_cast<size_t>(i)]);
         }
         if (rank > 0) MPI_Waitall(rounds, requests.data(), MPI_STATUSES_IGNORE);
         if (rank > 0) return;

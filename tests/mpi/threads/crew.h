@@ -1,0 +1,39 @@
+// What the programs with threads share: four threads of each rank at work at once, and what each of them needs to know.
+#pragma once
+
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "comm/check.h"
+
+constexpr int threads = 4;
+
+struct Ranks {
+    int rank, size, to, from;
+
+    Ranks() : rank(rank_in(MPI_COMM_WORLD)), size(size_of(MPI_COMM_WORLD)), to((rank + 1) % size), from((rank + size - 1) % size) {}
+};
+
+// Runs work(0) to work(threads - 1) at once and waits for all.
+inline void all_together(const std::function<void(int)> &work) {
+    std::vector<std::thread> crew;
+    for (int thread = 0; thread < threads; ++thread) crew.emplace_back(work, thread);
+    for (std::thread &one : crew) one.join();
+}
+
+// Starts MPI with MPI_THREAD_MULTIPLE, which the library must grant.
+inline void begin(int &argc, char **&argv) {
+    int provided = -1;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    check_equal(provided, MPI_THREAD_MULTIPLE);
+}
+
+// A message that says of every number where it belongs.
+inline std::vector<int> numbers(size_t count, int seed) {
+    std::vector<int> all(count);
+    for (size_t i = 0; i < count; ++i) all[i] = static_cast<int>(i) * 3 + seed * 1000003;
+    return all;
+}
+
+inline int count_of(const std::vector<int> &all) { return static_cast<int>(all.size()); }
