@@ -15,11 +15,12 @@ std::byte content(uint64_t id, int64_t i) {
     return static_cast<std::byte>(id * 37 + place * 11 + (place >> 9));
 }
 
+// Some are long enough for both sides to copy.
 int64_t random_size(Random &random) {
     switch (random.below(20)) {
         case 0: return 0;
         case 1: return random.between(8000, 40'000);
-        case 2: return random.between(40'000, 600'000);
+        case 2: return random.chance(20) ? random.between(262'144, 300'000) : random.between(40'000, 90'000);
         case 3:
         case 4:
         case 5: return random.between(25, 400);
