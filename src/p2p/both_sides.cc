@@ -30,10 +30,10 @@ bool Messenger::begin_both_sides(Transfer &transfer) {
     Path &path = *peers_[transfer.data_peer].path;
     if (transfer.wanted < help_from || !transfer.buffer.contiguous() || free_words_ == 0) return false;
     if (transfer.error) return false;  // truncated: the sender would count pieces that have no place here
-    auto index = static_cast<uint32_t>(__builtin_ctz(free_words_));
+    auto index = static_cast<uint32_t>(__builtin_ctzll(free_words_));
     std::atomic<uint64_t> *word = path.shared_word(own_peer_, index);
     if (!word) return false;
-    free_words_ &= ~(1u << index);
+    free_words_ &= ~(uint64_t{1} << index);
     transfer.word = word;
     transfer.word_index = index;
     transfer.generation = (Claims::read(word->load(std::memory_order_relaxed)).generation + 1) & 0xffff;
@@ -77,7 +77,7 @@ bool Messenger::read_piece(Transfer &transfer, uint64_t piece) {
 
 void Messenger::free_word(Transfer &transfer) {
     transfer.word->store(Claims{(transfer.generation + 1) & 0xffff, 0, 0}.word(), std::memory_order_release);
-    free_words_ |= 1u << transfer.word_index;
+    free_words_ |= uint64_t{1} << transfer.word_index;
     transfer.word = nullptr;
 }
 

@@ -172,7 +172,8 @@ private:
     TransferTable transfers_;
     MessageCounts counts_;
     size_t waiting_peers_ = 0;  // with something outgoing
-    uint32_t free_words_ = (1u << shared_words) - 1;  // own words not in use
+    uint64_t free_words_ = ~uint64_t{0};  // own words not in use, by bit
+    static_assert(shared_words == 64);
     FlushTask flush_task_;
     std::vector<std::unique_ptr<Unexpected>> spare_;
 };

@@ -26,7 +26,7 @@
 namespace lanyard {
 
 constexpr size_t max_bulk_frame = 256 * 1024;
-constexpr uint32_t shared_words = 16;
+constexpr uint32_t shared_words = 64;
 constexpr uint64_t no_deadline = UINT64_MAX;
 
 // What is sent: `size` bytes, contiguous at `data`, or else the next `size` bytes of `cursor` (data is nullptr).
