@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "api/generated/core.h"
 #include "api/request.h"
@@ -13,6 +14,24 @@
 namespace lanyard {
 
 namespace {
+
+// The wait record of a creation, which takes the engine only here and there.
+class Creating {
+public:
+    Creating(const char *call, const Comm *comm, int peer, int tag, uint64_t sequence = 0) {
+        EngineGuard guard(*runtime()->engine);
+        waiting_.emplace(call, comm, peer, tag, sequence);
+    }
+    ~Creating() {
+        EngineGuard guard(*runtime()->engine);
+        waiting_.reset();
+    }
+    Creating(const Creating &) = delete;
+    Creating &operator=(const Creating &) = delete;
+
+private:
+    std::optional<Waiting> waiting_;
+};
 
 // MPI_Comm_idup under way.
 struct PendingDuplication {
@@ -135,12 +154,12 @@ Error lanyard_comm_get_info(Comm &comm, Info **info_used) {
 }
 
 Error lanyard_comm_dup(Comm &comm, Comm **newcomm) {
-    Waiting waiting("MPI_Comm_dup", &comm, abi::undefined, abi::any_tag, comm.creations);
+    Creating creating("MPI_Comm_dup", &comm, abi::undefined, abi::any_tag, comm.creations);
     return duplicate_comm(comm, nullptr, *newcomm);
 }
 
 Error lanyard_comm_dup_with_info(Comm &comm, Info *info, Comm **newcomm) {
-    Waiting waiting("MPI_Comm_dup_with_info", &comm, abi::undefined, abi::any_tag, comm.creations);
+    Creating creating("MPI_Comm_dup_with_info", &comm, abi::undefined, abi::any_tag, comm.creations);
     return duplicate_comm(comm, info, *newcomm);
 }
 
@@ -151,27 +170,27 @@ Error lanyard_comm_idup_with_info(Comm &comm, Info *info, Comm **newcomm, Reques
 }
 
 Error lanyard_comm_split(Comm &comm, int color, int key, Comm **newcomm) {
-    Waiting waiting("MPI_Comm_split", &comm, abi::undefined, abi::any_tag, comm.creations);
+    Creating creating("MPI_Comm_split", &comm, abi::undefined, abi::any_tag, comm.creations);
     return split_comm(comm, color, key, *newcomm);
 }
 
 Error lanyard_comm_split_type(Comm &comm, int split_type, int key, Info *info, Comm **newcomm) {
-    Waiting waiting("MPI_Comm_split_type", &comm, abi::undefined, abi::any_tag, comm.creations);
+    Creating creating("MPI_Comm_split_type", &comm, abi::undefined, abi::any_tag, comm.creations);
     return split_comm_by_type(comm, split_type, key, info, *newcomm);
 }
 
 Error lanyard_comm_create(Comm &comm, Group &group, Comm **newcomm) {
-    Waiting waiting("MPI_Comm_create", &comm, abi::undefined, abi::any_tag, comm.creations);
+    Creating creating("MPI_Comm_create", &comm, abi::undefined, abi::any_tag, comm.creations);
     return create_comm(comm, group, *newcomm);
 }
 
 Error lanyard_comm_create_group(Comm &comm, Group &group, int tag, Comm **newcomm) {
-    Waiting waiting("MPI_Comm_create_group", &comm, abi::undefined, tag);
+    Creating creating("MPI_Comm_create_group", &comm, abi::undefined, tag);
     return create_comm_of_group(comm, group, tag, *newcomm);
 }
 
 Error lanyard_comm_create_from_group(Group &group, const char *stringtag, Info *info, Errhandler &errhandler, Comm **newcomm) {
-    Waiting waiting("MPI_Comm_create_from_group", nullptr, abi::undefined, abi::any_tag);
+    Creating creating("MPI_Comm_create_from_group", nullptr, abi::undefined, abi::any_tag);
     return create_comm_from_group(group, stringtag, info, errhandler, *newcomm);
 }
 

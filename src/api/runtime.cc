@@ -76,6 +76,16 @@ Error make_segment(Runtime &made) {
     return error;
 }
 
+// A process alone on its node has nobody to share a segment with, but its launcher may look into it.
+void keep_record_alone(Runtime &made) {
+    int descriptor = made.bootstrap->segment_fd();
+    if (descriptor < 0) return;
+    Error error = made.segment.create(descriptor, 1);
+    if (!error) error = made.segment.attach(descriptor);
+    if (error) error.discard();
+    else made.record = &made.segment.member(0).wait;
+}
+
 std::vector<std::string> split_words(const std::string &list) {
     std::vector<std::string> words;
     size_t from = 0;
@@ -99,6 +109,7 @@ Error make_paths(Runtime &made) {
         }
     }
     made.self_path = std::make_unique<SelfPath>(static_cast<uint32_t>(bootstrap.rank()));
+    if (bootstrap.local_size() == 1) keep_record_alone(made);
     if (!shm || bootstrap.local_size() == 1) return {};
     if (Error error = make_segment(made)) return error;
     std::vector<uint32_t> here;
@@ -191,7 +202,7 @@ Error make_runtime() {
     the_runtime = made;
     if ((error = make_paths(*made))) return error;
     IdlePolicy policy = choose_idle_policy(made->bootstrap->local_size(), node_processors(*made), made->settings.spin_us);
-    made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path.get());
+    made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path.get(), made->record);
     made->engine = std::make_unique<Engine>(*made->idle);
     auto peers = static_cast<uint32_t>(made->bootstrap->size());
     made->messenger = std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), peers);
@@ -207,22 +218,40 @@ Error make_runtime() {
     return {};
 }
 
-Waiting::Waiting(const char *call, const Comm *comm, int peer, int tag, uint64_t sequence) {
+Waiting::Waiting(const char *call, const Comm *comm, int peer, int tag, uint64_t sequence)
+    : call_(call), comm_(comm), peer_(peer), tag_(tag), sequence_(sequence), others_(the_runtime->waits) {
+    if (others_) others_->since_ns_ = the_runtime->record->since_ns;
+    the_runtime->waits = this;
+    publish();
+}
+
+Waiting::~Waiting() {
+    Waiting *&shown = the_runtime->waits;
+    if (shown == this) {
+        shown = others_;
+        if (others_) others_->publish();
+        else the_runtime->record->waiting.store(0, std::memory_order_release);
+        return;
+    }
+    Waiting *newer = shown;  // another thread's
+    while (newer->others_ != this) newer = newer->others_;
+    newer->others_ = others_;
+}
+
+void Waiting::publish() const {
     WaitRecord &record = *the_runtime->record;
-    copy_text(record.call, sizeof record.call, call);
-    if (comm) copy_text(record.communicator, sizeof record.communicator, comm->name.c_str());
+    copy_text(record.call, sizeof record.call, call_);
+    if (comm_) copy_text(record.communicator, sizeof record.communicator, comm_->name.c_str());
     else record.communicator[0] = 0;
-    record.peer = peer;
-    record.tag = tag;
-    record.context = comm ? comm->context : 0;
-    record.sequence = sequence;
-    record.since_ns = the_runtime->engine->now_ns();
+    record.peer = peer_;
+    record.tag = tag_;
+    record.context = comm_ ? comm_->context : 0;
+    record.sequence = sequence_;
+    record.since_ns = since_ns_;
     const MessageCounts &counts = the_runtime->messenger->counts();
     record.sent.store(counts.sent, std::memory_order_relaxed);
     record.matched.store(counts.matched, std::memory_order_relaxed);
     record.waiting.store(1, std::memory_order_release);
 }
-
-Waiting::~Waiting() { the_runtime->record->waiting.store(0, std::memory_order_release); }
 
 }  // namespace lanyard

@@ -35,6 +35,7 @@ struct Runtime {
     std::unique_ptr<Universe> universe;
     WaitRecord own_record;  // used where there is no segment
     WaitRecord *record = &own_record;
+    class Waiting *waits = nullptr;  // the one that the record shows
     int thread_level = 0;
     std::thread::id main_thread;
 };
@@ -44,7 +45,8 @@ Runtime *runtime();
 // Makes it: joins the job, finds paths to every rank, makes the predefined communicators.
 Error make_runtime();
 
-// While it exists the process's record says what it waits for. The arguments live at least as long.
+// While it exists the process's record says what it waits for; of several (threads) the latest. Made and ended by the
+// engine's owner. The arguments live at least as long.
 class Waiting {
 public:
     // `call` has at most 31 characters. peer -32766: the call names none.
@@ -52,6 +54,16 @@ public:
     ~Waiting();
     Waiting(const Waiting &) = delete;
     Waiting &operator=(const Waiting &) = delete;
+
+private:
+    void publish() const;
+
+    const char *call_;
+    const Comm *comm_;
+    int peer_, tag_;
+    uint64_t sequence_;
+    uint64_t since_ns_ = 0;  // while another is shown
+    Waiting *others_;        // the next latest
 };
 
 }  // namespace lanyard

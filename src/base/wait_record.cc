@@ -31,7 +31,7 @@ std::string describe(const WaitRecord &record, size_t member) {
         else if (record.peer >= -1 && record.tag == -2) std::snprintf(tag, sizeof tag, ", any tag");
         if (record.communicator[0]) std::snprintf(name, sizeof name, " on %.31s", record.communicator);
         if (record.peer < -1 && record.sequence) std::snprintf(number, sizeof number, ", number %" PRIu64 " of this communicator", record.sequence);
-        double seconds = static_cast<double>(clock_ns() - record.since_ns) * 1e-9;
+        double seconds = record.since_ns ? static_cast<double>(clock_ns() - record.since_ns) * 1e-9 : 0;
         std::snprintf(line, sizeof line,
                       "rank %d: waits in %.31s%s%s%s%s, for %.1f s; %" PRIu64 " messages sent, %" PRIu64 " received", rank, record.call,
                       peer, tag, name, number, seconds, record.sent.load(), record.matched.load());

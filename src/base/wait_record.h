@@ -31,7 +31,7 @@ struct alignas(64) WaitRecord {
     int32_t tag;
     uint64_t context;
     uint64_t sequence;  // of the collective on its communicator, or of the wait
-    uint64_t since_ns;  // CLOCK_MONOTONIC
+    uint64_t since_ns;  // CLOCK_MONOTONIC; 0: the wait has just begun
     std::atomic<uint64_t> sent;     // envelopes sent and matched since the start
     std::atomic<uint64_t> matched;
     int32_t state;      // 0 not initialised, 1 initialised, 2 finalised

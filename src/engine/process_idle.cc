@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/wait_record.h"
 #include "path/shm/shm_path.h"
 
 namespace lanyard {
@@ -20,6 +21,7 @@ IdlePolicy choose_idle_policy(int ranks, int processors, int64_t spin_us) {
 }
 
 Idle::Action ProcessIdle::next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) {
+    if (record_ && record_->since_ns == 0) record_->since_ns = now_ns;
     if (now_ns - idle_since_ns < policy_.spin_ns) return Action::spin;
     return idle_turns <= policy_.yields ? Action::yield : Action::sleep;
 }

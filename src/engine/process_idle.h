@@ -11,6 +11,7 @@
 namespace lanyard {
 
 class ShmPath;
+struct WaitRecord;
 
 struct IdlePolicy {
     uint64_t spin_ns;  // before the first sleep
@@ -23,7 +24,8 @@ IdlePolicy choose_idle_policy(int ranks, int processors, int64_t spin_us);
 
 class ProcessIdle final : public Idle {
 public:
-    ProcessIdle(const IdlePolicy &policy, ShmPath *shm) : policy_(policy), shm_(shm) {}
+    // `record`, if any, is told since when the process is idle.
+    ProcessIdle(const IdlePolicy &policy, ShmPath *shm, WaitRecord *record = nullptr) : policy_(policy), shm_(shm), record_(record) {}
 
     Action next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) override;
     void yield() override;
@@ -35,6 +37,7 @@ public:
 private:
     IdlePolicy policy_;
     ShmPath *shm_;
+    WaitRecord *record_;
     std::atomic<uint32_t> asleep_{0};
 };
 
