@@ -12,6 +12,7 @@
 #include "api/request.h"
 #include "api/runtime.h"
 #include "api/state.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "comm/info.h"
 
@@ -45,9 +46,29 @@ void report_leftovers(Runtime &ending) {
 
 bool all_sent(const void *subject) { return static_cast<const Messenger *>(subject)->quiet(); }
 
+// In debug mode: after a second says which sends keep MPI_Finalize from returning, since no receive matches them.
+void report_what_is_waited_for(Runtime &ending) {
+    constexpr uint64_t patience_ns = 1'000'000'000;
+    uint64_t limit_ns = clock_ns() + patience_ns;
+    EngineGuard guard(*ending.engine);
+    while (!ending.messenger->quiet() && clock_ns() < limit_ns)
+        if (ending.engine->step() == 0) usleep(1000);
+    size_t open = 0;
+    std::string first;
+    ending.messenger->each_offered([&](const Transfer &send) {
+        if (send.context & collective_bit || open++ > 0) return;
+        first = "to rank " + std::to_string(send.destination) + " with tag " + std::to_string(send.tag) + ", " + std::to_string(send.buffer.bytes()) +
+                " bytes";
+    });
+    if (open)
+        log(LogLevel::warn, "check", "MPI_Finalize: waits for %zu send%s that no receive has matched; the first is %s", open, open == 1 ? "" : "s",
+            first.c_str());
+}
+
 // Answers peers until everything sent from here has arrived; then all ranks meet, so that nobody leaves while another still needs it.
 Error leave(Runtime &ending) {
     Comm &world = *ending.universe->world;
+    if (ending.settings.check) report_what_is_waited_for(ending);
     {
         EngineGuard guard(*ending.engine);
         Waiting waiting("MPI_Finalize", &world, abi::undefined, abi::any_tag);

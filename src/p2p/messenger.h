@@ -94,6 +94,13 @@ public:
 
     // Nothing is owed to any peer and no peer owes anything.
     bool quiet() const { return waiting_peers_ == 0 && transfers_.empty(); }
+    // Sends whose offer no receive has matched.
+    template <class Visit>
+    void each_offered(Visit visit) const {
+        transfers_.each([&](const Transfer &transfer) {
+            if (transfer.state == Transfer::State::offered) visit(transfer);
+        });
+    }
     const MessageCounts &counts() const { return counts_; }
     MatchQueue &posted() { return posted_; }
     MatchQueue &unexpected() { return unexpected_; }

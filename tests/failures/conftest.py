@@ -1,0 +1,22 @@
+"""What the tests of failures share: mpirun of the build named by LANYARD_BUILD (with the check that nothing is left behind) and
+compiled programs, both as in tests/launch, and the programs of tests/failures/programs."""
+import importlib.util
+import pathlib
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+_spec = importlib.util.spec_from_file_location("launch_conftest", HERE.parent / "launch" / "conftest.py")
+_launch = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_launch)
+
+mpirun = _launch.mpirun
+built = _launch.built
+
+
+@pytest.fixture
+def program(mpirun, built):
+    """program(name): the compiled tests/failures/programs/NAME.c."""
+    def compiled(name):
+        return built(name, (HERE / "programs" / f"{name}.c").read_text(), mpirun.build / "bin" / "mpicc", "-pthread")
+    return compiled

@@ -1,0 +1,119 @@
+// Makes one wrong call, named by the first word. Second word: "return" (the error comes back: prints its class and text) or
+// "fatal" (the default handler; the line behind the call must not be reached).
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int numbers[8];
+static MPI_Datatype uncommitted, freed_type, pair;
+static MPI_Comm freed_comm;
+static MPI_Request started;
+
+static void prepare(void) {
+    MPI_Type_vector(2, 1, 2, MPI_INT, &uncommitted);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Datatype type;
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    freed_type = type;
+    MPI_Type_free(&type);
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    freed_comm = comm;
+    MPI_Comm_free(&comm);
+}
+
+static int user_key(void) {
+    int key, kept;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    kept = key;
+    MPI_Comm_free_keyval(&key);
+    return kept;
+}
+
+static int make(const char *wish) {
+    int flag, *value;
+    MPI_Comm comm = MPI_COMM_WORLD;
+    MPI_Status *none = MPI_STATUS_IGNORE;
+    MPI_Group group;
+    MPI_Info info;
+    MPI_Win win;
+#define WISH(word) if (!strcmp(wish, word))
+    WISH("negative count") return MPI_Send(numbers, -1, MPI_INT, 0, 0, comm);
+    WISH("rank too large") return MPI_Send(numbers, 1, MPI_INT, 2, 0, comm);
+    WISH("negative rank") return MPI_Recv(numbers, 1, MPI_INT, -7, 0, comm, none);
+    WISH("send to any source") return MPI_Send(numbers, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm);
+    WISH("negative tag") return MPI_Send(numbers, 1, MPI_INT, 0, -3, comm);
+    WISH("send with any tag") return MPI_Send(numbers, 1, MPI_INT, 0, MPI_ANY_TAG, comm);
+    WISH("null communicator") return MPI_Send(numbers, 1, MPI_INT, 0, 0, MPI_COMM_NULL);
+    WISH("freed communicator") return MPI_Barrier(freed_comm);
+    WISH("no communicator") return MPI_Barrier((MPI_Comm)(size_t)0x7777777);
+    WISH("datatype as communicator") return MPI_Barrier((MPI_Comm)MPI_INT);
+    WISH("null datatype") return MPI_Send(numbers, 1, MPI_DATATYPE_NULL, 0, 0, comm);
+    WISH("uncommitted datatype") return MPI_Send(numbers, 1, uncommitted, 0, 0, comm);
+    WISH("freed datatype") return MPI_Send(numbers, 1, freed_type, 0, 0, comm);
+    WISH("null buffer") return MPI_Send(NULL, 3, MPI_INT, 0, 0, comm);
+    WISH("in place where it may not be") return MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, comm);
+    WISH("root too large") return MPI_Bcast(numbers, 1, MPI_INT, 2, comm);
+    WISH("negative root") return MPI_Reduce(numbers, numbers + 4, 1, MPI_INT, MPI_SUM, -1, comm);
+    WISH("null operation") return MPI_Allreduce(numbers, numbers + 4, 1, MPI_INT, MPI_OP_NULL, comm);
+    WISH("operation not for this datatype") return MPI_Allreduce(numbers, numbers + 4, 1, MPI_DOUBLE, MPI_BAND, comm);
+    WISH("operation not for a derived datatype") return MPI_Allreduce(numbers, numbers + 4, 1, pair, MPI_SUM, comm);
+    WISH("start of a null request") {
+        started = MPI_REQUEST_NULL;
+        return MPI_Start(&started);
+    }
+    WISH("start twice") {
+        MPI_Recv_init(numbers, 1, MPI_INT, 0, 0, comm, &started);
+        MPI_Start(&started);
+        return MPI_Start(&started);
+    }
+    WISH("group without such a rank") {
+        int ranks[] = {0, 5};
+        MPI_Comm_group(comm, &group);
+        return MPI_Group_incl(group, 2, ranks, &group);
+    }
+    WISH("negative color") return MPI_Comm_split(comm, -7, 0, &freed_comm);
+    WISH("freed key") return MPI_Comm_get_attr(comm, user_key(), &value, &flag);
+    WISH("info key without a name") {
+        MPI_Info_create(&info);
+        return MPI_Info_set(info, "", "value");
+    }
+    WISH("null info") return MPI_Info_set(MPI_INFO_NULL, "key", "value");
+    WISH("bsend without a buffer") return MPI_Bsend(numbers, 1, MPI_INT, 0, 0, comm);
+    WISH("buffer attached twice") {
+        MPI_Buffer_attach(numbers, sizeof numbers);
+        return MPI_Buffer_attach(numbers, sizeof numbers);
+    }
+    WISH("negative block length") return MPI_Type_contiguous(-2, MPI_INT, &pair);
+    WISH("null pointer for a result") return MPI_Comm_rank(comm, NULL);
+    WISH("function that is missing") return MPI_Win_create(numbers, sizeof numbers, 1, MPI_INFO_NULL, comm, &win);
+    WISH("second initialisation") return MPI_Init(NULL, NULL);
+    fprintf(stderr, "no such wish: %s\n", wish);
+    exit(99);
+}
+
+int main(int count, char **words) {
+    int rank, code, error_class, length;
+    char text[MPI_MAX_ERROR_STRING];
+    MPI_Init(&count, &words);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    prepare();
+    if (!strcmp(words[2], "return")) {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    code = make(words[1]);
+    if (!strcmp(words[2], "fatal")) {
+        printf("not reached\n");
+        return 98;
+    }
+    MPI_Error_class(code, &error_class);
+    MPI_Error_string(code, text, &length);
+    if (rank == 0) printf("%d %s\n", error_class, text);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,79 @@
+// Programs that go wrong with messages; the first word says how. Most end well for the library, so that what it says is what counts.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size, numbers[1 << 18];
+
+// Rank 0 sends `sent` numbers with tag 7 to the last rank, which has room for `room`.
+static int truncated(int sent, int room, int wait_first) {
+    MPI_Status status;
+    MPI_Request request;
+    int code = MPI_SUCCESS, length, count = -1;
+    char text[MPI_MAX_ERROR_STRING];
+    if (wait_first && rank == size - 1) MPI_Irecv(numbers, room, MPI_INT, 0, 7, MPI_COMM_WORLD, &request);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) MPI_Send(numbers, sent, MPI_INT, size - 1, 7, MPI_COMM_WORLD);
+    if (rank == size - 1) {
+        if (wait_first) code = MPI_Wait(&request, &status);
+        else code = MPI_Recv(numbers, room, MPI_INT, 0, 7, MPI_COMM_WORLD, &status);
+        MPI_Error_string(code, text, &length);
+        MPI_Get_count(&status, MPI_INT, &count);
+        printf("%s\n", text);
+    }
+    return 0;
+}
+
+// Left over at the end: a short message, a request, a posted receive.
+static void leave_over(const char *what) {
+    MPI_Request request;
+    if (!strcmp(what, "short")) {
+        for (int i = 0; i < 2 && rank == 0; ++i) MPI_Send(numbers, 3, MPI_INT, size - 1, 5, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "receive") && rank == 0) {
+        MPI_Irecv(numbers, 1, MPI_INT, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, &request);
+    } else if (!strcmp(what, "long") && rank == 0) {
+        MPI_Isend(numbers, 1 << 18, MPI_INT, size - 1, 5, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+    }
+}
+
+// Waits for what never comes, each rank in another call, on a communicator with a name.
+static void stuck(void) {
+    MPI_Comm named;
+    MPI_Request requests[2];
+    MPI_Comm_dup(MPI_COMM_WORLD, &named);
+    MPI_Comm_set_name(named, "the_lake");
+    printf("ready\n");
+    fflush(stdout);
+    if (rank == 0) MPI_Recv(numbers, 1, MPI_INT, MPI_ANY_SOURCE, 41, named, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Ssend(numbers, 1, MPI_INT, 2, 42, named);
+    if (rank == 2) MPI_Probe(3, MPI_ANY_TAG, named, MPI_STATUS_IGNORE);
+    if (rank == 3) {
+        MPI_Irecv(numbers, 1, MPI_INT, 0, 43, named, &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    }
+    if (rank == 4) {
+        MPI_Irecv(numbers, 1, MPI_INT, 0, 44, named, &requests[0]);
+        MPI_Irecv(numbers, 1, MPI_INT, 0, 45, named, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    if (rank == 5) MPI_Allreduce(numbers, numbers + 1, 1, MPI_INT, MPI_SUM, named);
+    if (rank == 6) MPI_Comm_dup(named, &named);
+    if (rank == 7) for (;;) pause();
+}
+
+int main(int count, char **words) {
+    const char *wish = words[1];
+    MPI_Init(&count, &words);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!strcmp(wish, "truncated")) {
+        if (!strcmp(words[2], "return")) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        truncated(atoi(words[3]), atoi(words[4]), atoi(words[5]));
+    }
+    if (!strcmp(wish, "leave")) leave_over(words[2]);
+    if (!strcmp(wish, "stuck")) stuck();
+    return MPI_Finalize();
+}

@@ -1,0 +1,81 @@
+"""Wrong arguments: the standard's error class, and a sentence with the call, its arguments, the rank, the host and the reason."""
+import pathlib
+import re
+
+import pytest
+
+HEADER = (pathlib.Path(__file__).resolve().parents[2] / "include" / "mpi.h").read_text()
+
+SEND = r"MPI_Send\(buf=(0x\w+|NULL), count={count}, datatype={datatype}, dest={dest}, tag={tag}, comm={comm}\)"
+
+
+def send(count="1", datatype="MPI_INT", dest="0", tag="0", comm="MPI_COMM_WORLD"):
+    return SEND.format(count=count, datatype=datatype, dest=dest, tag=tag, comm=comm)
+
+
+# wish: (error class, the call as it must be shown, the reason)
+CASES = {
+    "negative count": ("COUNT", send(count="-1"), "count is -1 but must not be negative"),
+    "rank too large": ("RANK", send(dest="2"), "dest is 2, which is not a rank of the communicator; it has ranks 0 to 1"),
+    "negative rank": ("RANK", r"MPI_Recv\(buf=0x\w+, .*, source=-7, .*\)", "source is -7, which is not a rank of the communicator"),
+    "send to any source": ("RANK", send(dest="MPI_ANY_SOURCE"), "dest may not be MPI_ANY_SOURCE here"),
+    "negative tag": ("TAG", send(tag="-3"), r"tag is -3 but must be from 0 to \d+"),
+    "send with any tag": ("TAG", send(tag="MPI_ANY_TAG"), "tag may not be MPI_ANY_TAG here"),
+    "null communicator": ("COMM", send(comm="MPI_COMM_NULL"), "comm is MPI_COMM_NULL"),
+    "freed communicator": ("COMM", r"MPI_Barrier\(comm=0x\w+\)", "comm is no communicator: it was freed or never made"),
+    "no communicator": ("COMM", r"MPI_Barrier\(comm=0x7777777\)", "comm is no communicator: it was freed or never made"),
+    "datatype as communicator": ("COMM", r"MPI_Barrier\(comm=MPI_INT\)", "comm is MPI_INT, which is no communicator"),
+    "null datatype": ("TYPE", send(datatype="MPI_DATATYPE_NULL"), "datatype is MPI_DATATYPE_NULL"),
+    "uncommitted datatype": ("TYPE", send(datatype=r"0x\w+"), "is not committed; call MPI_Type_commit first"),
+    "freed datatype": ("TYPE", send(datatype=r"0x\w+"), "datatype is no datatype: it was freed or never made"),
+    "null buffer": ("BUFFER", send(count="3"), "buf is a null pointer but 3 of MPI_INT are to be there"),
+    "in place where it may not be": ("BUFFER", r"MPI_Bcast\(buffer=MPI_IN_PLACE, .*\)", "buffer may not be MPI_IN_PLACE here"),
+    "root too large": ("ROOT", r"MPI_Bcast\(.*, root=2, comm=MPI_COMM_WORLD\)", "root is 2, which is not a rank of the communicator"),
+    "negative root": ("ROOT", r"MPI_Reduce\(.*, root=.*\)", "root"),
+    "null operation": ("OP", r"MPI_Allreduce\(.*op=MPI_OP_NULL, .*\)", "op is MPI_OP_NULL"),
+    "operation not for this datatype": ("OP", r"MPI_Allreduce\(.*MPI_DOUBLE, op=MPI_BAND, .*\)", "MPI_BAND.*MPI_DOUBLE|MPI_DOUBLE.*MPI_BAND"),
+    "operation not for a derived datatype": ("OP", r"MPI_Allreduce\(.*op=MPI_SUM, .*\)", "MPI_SUM"),
+    "start of a null request": ("REQUEST", r"MPI_Start\(.*\)", "is MPI_REQUEST_NULL"),
+    "start twice": ("REQUEST", r"MPI_Start\(.*\)", "the request is active already; wait for it before starting it again"),
+    "group without such a rank": ("RANK", r"MPI_Group_incl\(.*\)", "5"),
+    "negative color": ("ARG", r"MPI_Comm_split\(comm=MPI_COMM_WORLD, color=-7, .*\)", "color is -7 but must be at least 0, or MPI_UNDEFINED"),
+    "freed key": ("KEYVAL", r"MPI_Comm_get_attr\(.*\)", "key"),
+    "info key without a name": ("INFO_KEY", r"MPI_Info_set\(.*key=\"\".*\)", "key"),
+    "null info": ("INFO", r"MPI_Info_set\(info=MPI_INFO_NULL, .*\)", "info is MPI_INFO_NULL"),
+    "bsend without a buffer": ("BUFFER", r"MPI_Bsend\(.*\)", "no buffer is attached: call MPI_Buffer_attach before buffered sends"),
+    "buffer attached twice": ("BUFFER", r"MPI_Buffer_attach\(.*\)", "a buffer of 32 bytes is attached already; detach it first"),
+    "negative block length": ("COUNT", r"MPI_Type_contiguous\(count=-2, oldtype=MPI_INT, .*\)", "count is -2 but must not be negative"),
+    "null pointer for a result": ("ARG", r"MPI_Comm_rank\(comm=MPI_COMM_WORLD, rank=NULL\)", "rank is a null pointer"),
+    "function that is missing": ("UNSUPPORTED_OPERATION", r"MPI_Win_create\(.*\)", r"MPI_Win_create is not implemented in Lanyard \d+\.\d+"),
+    "second initialisation": ("OTHER", r"MPI_Init\(.*\)", "MPI is initialised already; call MPI_Init or MPI_Init_thread once"),
+}
+
+
+def class_number(name):
+    return int(re.search(rf"#define MPI_ERR_{name}\s+(\d+)", HEADER).group(1))
+
+
+@pytest.mark.parametrize("wish", CASES)
+def test_the_error_comes_back(mpirun, program, wish):
+    error_class, call, reason = CASES[wish]
+    code, out, err = mpirun.run("-n", 2, program("arguments"), wish, "return")
+    assert (code, err) == (0, "")
+    number, text = out.split(" ", 1)
+    assert int(number) == class_number(error_class), out
+    assert re.fullmatch(rf"{call} on rank 0 \([^)]+\): .*({reason}).*\n", text), text
+
+
+@pytest.mark.parametrize("wish", ["negative count", "freed communicator", "uncommitted datatype", "root too large", "function that is missing"])
+def test_the_error_is_fatal_by_default(mpirun, program, wish):
+    error_class, call, reason = CASES[wish]
+    code, out, err = mpirun.run("-n", 2, program("arguments"), wish, "fatal")
+    assert code == class_number(error_class) & 255, (code, err)
+    assert out == ""
+    assert re.search(rf"Lanyard: {call} on rank [01] \([^)]+\): .*({reason}).*; the job is aborted \(error handler MPI_ERRORS_ARE_FATAL\)\n", err), err
+    assert re.search(rf"mpirun: rank [01] \(.*\) ended the job with MPI_Abort, code {code}\n", err), err
+
+
+def test_a_process_alone_stops_in_the_same_way(mpirun, program):
+    code, out, err = mpirun.run("negative count", "fatal", launcher=program("arguments"))
+    assert code == class_number("COUNT") and out == ""
+    assert re.search(r"Lanyard: MPI_Send\(.*count=-1.*\) on rank 0 \([^)]+\): count is -1 but must not be negative; the job is aborted", err), err

@@ -1,0 +1,68 @@
+"""Calls before MPI_Init and after MPI_Finalize, in a child of fork, a second start, an abort, and the job of another launcher."""
+import re
+
+import pytest
+
+
+@pytest.mark.parametrize(("when", "reason"), [
+    ("before", "MPI is not initialised; call MPI_Init, MPI_Init_thread or MPI_Session_init first"),
+    ("after", "MPI is finalised; nothing but queries of its state may be called now"),
+])
+@pytest.mark.parametrize("call", ["rank", "send", "barrier", "type", "finalize"])
+def test_call_outside_of_mpi(mpirun, program, when, reason, call):
+    for launcher in (None, program("life")):  # under mpirun and alone
+        words = [when, call] if launcher else ["-n", 2, program("life"), when, call]
+        code, out, err = mpirun.run(*words, launcher=launcher)
+        assert code not in (0, 97, 134, 139) and code < 128, err
+        assert out == ""
+        assert re.search(rf"MPI_\w+\(.*\).*: {reason}", err), err
+
+
+def test_initialisation_after_the_end(mpirun, program):
+    code, out, err = mpirun.run("-n", 2, program("life"), "after", "init")
+    assert code not in (0, 97) and out == ""
+    assert "MPI was finalised; it cannot be initialised a second time" in err
+
+
+def test_second_initialisation(mpirun, program):
+    code, out, err = mpirun.run("-n", 2, program("life"), "twice")
+    assert code not in (0, 97) and out == ""
+    assert re.search(r"MPI_Init\(.*\) on rank [01] \(.*\): MPI is initialised already; call MPI_Init or MPI_Init_thread once", err), err
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_child_is_not_part_of_the_job(mpirun, program, ranks):
+    code, out, err = mpirun.run("-n", ranks, program("life"), "fork", "mpi")
+    assert code == 0, err
+    child, sum_line = out.splitlines()
+    assert child.startswith("child ") and child not in ("child 0", "child 97") and int(child[6:]) < 128
+    assert sum_line == f"sum {ranks * (ranks - 1) // 2}"
+    assert "this process was made by fork() and is not part of the MPI job; only its parent may call MPI" in err
+
+
+def test_child_may_end_as_it_likes(mpirun, program):
+    assert mpirun.run("-n", 3, program("life"), "fork", "exit") == (0, "child 0\nsum 3\n", "")
+
+
+@pytest.mark.parametrize(("errorcode", "expected"), [(3, 3), (200, 200), (-1, 255)])
+def test_abort_of_a_process_alone(mpirun, program, errorcode, expected):
+    code, _, err = mpirun.run("abort", errorcode, launcher=program("life"))
+    assert code == expected
+    assert f"Lanyard: MPI_Abort(comm=MPI_COMM_WORLD, errorcode={errorcode}) was called by rank 0; the job ends" in err
+
+
+@pytest.mark.parametrize(("variables", "words"), [
+    ({"SLURM_NTASKS": 4, "SLURM_PROCID": 0, "SLURM_JOB_ID": 7, "SLURM_STEP_ID": 0}, "SLURM_NTASKS=4"),
+    ({"OMPI_COMM_WORLD_SIZE": 3, "OMPI_COMM_WORLD_RANK": 0}, "OMPI_COMM_WORLD_SIZE=3"),
+    ({"PMIX_RANK": 1, "PMIX_NAMESPACE": "prterun-host-1@1", "PMIX_SERVER_URI2": "x"}, "PMIX_"),
+])
+def test_process_of_another_launcher_stops(mpirun, program, variables, words):
+    code, out, err = mpirun.run("end", launcher=program("life"), env=variables)
+    assert code not in (0, 134, 139) and out == ""
+    said, remedy = err.splitlines()
+    assert words in said and "but it cannot join them" in said
+    assert remedy.startswith("what to do: start it with ") and "this library's mpirun" in remedy
+
+
+def test_slurm_job_of_one_task_is_a_process_alone(mpirun, program):
+    assert mpirun.run("end", launcher=program("life"), env={"SLURM_NTASKS": 1, "SLURM_PROCID": 0, "SLURM_JOB_ID": 7}) == (0, "", "")

@@ -1,0 +1,81 @@
+"""Messages that do not fit, are never received or never come: what the program is told, and its exit code."""
+import re
+import signal
+import time
+
+import pytest
+
+TRUNCATE = 15
+
+
+@pytest.mark.parametrize("posted_first", [0, 1])
+@pytest.mark.parametrize(("sent", "room"), [(4, 1), (100, 99), (2000, 500), (10000, 9999), (200000, 3), (5, 0)])
+def test_truncation_names_both_sides(mpirun, program, sent, room, posted_first):
+    code, out, err = mpirun.run("-n", 3, program("messages"), "truncated", "return", sent, room, posted_first)
+    assert (code, err) == (0, "")
+    assert re.fullmatch(rf"MPI_(Recv|Wait)\(.*\) on rank 2 \([^)]+\): the message from rank 0 with tag 7 has {4 * sent} bytes, but the receive "
+                        rf"posted for it \({room} elements of 4 bytes\) has room for {4 * room}\n", out), out
+
+
+def test_truncation_is_fatal_by_default(mpirun, program):
+    code, out, err = mpirun.run("-n", 3, program("messages"), "truncated", "fatal", 100, 10, 0)
+    assert (code, out) == (TRUNCATE, "")
+    assert re.search(r"Lanyard: MPI_Recv\(.*count=10, .*source=0, tag=7, comm=MPI_COMM_WORLD, .*\) on rank 2 \([^)]+\): the message from rank 0 with "
+                     r"tag 7 has 400 bytes, but .* has room for 40; the job is aborted", err), err
+
+
+@pytest.mark.parametrize(("what", "words"), [
+    ("short", r"rank 1 .*MPI_Finalize: 2 messages were sent to this rank, but never received; the first came from rank 0 with tag 5, 12 bytes"),
+    ("receive", r"rank 0 .*MPI_Finalize: 1 posted receive was never matched"),
+    ("receive", r"rank 0 .*MPI_Finalize: 1 request was never completed or freed"),
+])
+def test_debug_mode_tells_what_is_left(mpirun, program, what, words):
+    code, out, err = mpirun.run("-n", 2, program("messages"), "leave", what, env={"LANYARD_CHECK": "on"})
+    assert (code, out) == (0, "")
+    assert re.search(words, err), err
+
+
+@pytest.mark.parametrize("what", ["short", "receive"])
+def test_without_debug_mode_nothing_is_said(mpirun, program, what):
+    assert mpirun.run("-n", 2, program("messages"), "leave", what) == (0, "", "")
+
+
+def test_debug_mode_tells_what_finalize_waits_for(mpirun, program):
+    """A long message that nobody receives cannot leave, so MPI_Finalize waits; the program learns why."""
+    process = mpirun.start("-n", 2, program("messages"), "leave", "long", env={"LANYARD_CHECK": "on"})
+    said = mpirun.read_until(process.stderr, lambda text: text.count(b"\n") >= 1).decode()
+    process.terminate()
+    process.communicate(timeout=20)
+    assert process.returncode == 143
+    assert re.search(r"rank 0 .*MPI_Finalize: waits for 1 send that no receive has matched; the first is to rank 1 with tag 5, 1048576 bytes", said), said
+
+
+WAITS = (r"rank 0: waits in MPI_Recv with any rank, tag 41 on the_lake",
+         r"rank 1: waits in MPI_Ssend with rank 2, tag 42 on the_lake",
+         r"rank 2: waits in MPI_Probe with rank 3, any tag on the_lake",
+         r"rank 3: waits in MPI_Wait with rank 0, tag 43 on the_lake",
+         r"rank 4: waits in MPI_Waitall on the_lake",
+         r"rank 5: waits in MPI_Allreduce on the_lake, number \d+ of this communicator",
+         r"rank 6: waits in MPI_Comm_dup on the_lake",
+         r"rank 7: is not waiting in MPI")
+
+
+def test_quit_says_what_each_rank_waits_for(mpirun, program):
+    process = mpirun.start("-n", 8, program("messages"), "stuck")
+    mpirun.read_until(process.stdout, lambda text: text.count(b"ready") == 8)
+    time.sleep(1)
+    process.send_signal(signal.SIGQUIT)
+    said = mpirun.read_until(process.stderr, lambda text: text.count(b"\n") >= 9).decode()
+    process.terminate()
+    process.communicate(timeout=20)
+    assert process.returncode == 143
+    for words in WAITS:
+        assert re.search(words, said), f"{words} not in {said}"
+
+
+def test_timeout_says_what_each_rank_waits_for(mpirun, program):
+    code, _, err = mpirun.run("--timeout", 3, "-n", 8, program("messages"), "stuck")
+    assert code == 124
+    assert "the job has run for the 3 s of --timeout and is ended; what the ranks are waiting for:" in err
+    for words in WAITS:
+        assert re.search(words, err), f"{words} not in {err}"
