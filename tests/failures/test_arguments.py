@@ -71,7 +71,8 @@ def test_the_error_is_fatal_by_default(mpirun, program, wish):
     code, out, err = mpirun.run("-n", 2, program("arguments"), wish, "fatal")
     assert code == class_number(error_class) & 255, (code, err)
     assert out == ""
-    assert re.search(rf"Lanyard: {call} on rank [01] \([^)]+\): .*({reason}).*; the job is aborted \(error handler MPI_ERRORS_ARE_FATAL\)\n", err), err
+    assert re.search(rf"Lanyard: {call} on rank [01] \([^)]+\): .*({reason}).*; the job is aborted "
+                     r"\(error handler MPI_ERRORS_ARE_FATAL\)\n", err), err
     assert re.search(rf"mpirun: rank [01] \(.*\) ended the job with MPI_Abort, code {code}\n", err), err
 
 

@@ -47,7 +47,8 @@ def test_debug_mode_tells_what_finalize_waits_for(mpirun, program):
     process.terminate()
     process.communicate(timeout=20)
     assert process.returncode == 143
-    assert re.search(r"rank 0 .*MPI_Finalize: waits for 1 send that no receive has matched; the first is to rank 1 with tag 5, 1048576 bytes", said), said
+    assert re.search(r"rank 0 .*MPI_Finalize: waits for 1 send that no receive has matched; the first is to rank 1 with tag 5, "
+                     r"1048576 bytes", said), said
 
 
 WAITS = (r"rank 0: waits in MPI_Recv with any rank, tag 41 on the_lake",

@@ -1,0 +1,96 @@
+"""What the machine refuses: direct copies between processes, and room in shared memory."""
+import os
+import re
+import subprocess
+
+import pytest
+
+
+def seccomp_or_skip(program):
+    if subprocess.run([program("refused"), "/bin/true"], capture_output=True, check=False).returncode == 96:
+        pytest.skip("the kernel has no seccomp filters")
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_refused_direct_copies_are_replaced(mpirun, program, ranks):
+    seccomp_or_skip(program)
+    code, out, err = mpirun.run("-n", ranks, program("refused"), program("exchange"), env={"LANYARD_LOG": "info"})
+    assert (code, out) == (0, "right\n")
+    assert re.search(r"direct copies from process \d+ are refused \(.*\)", err), err
+
+
+def test_refused_to_one_side_only(mpirun, program):
+    seccomp_or_skip(program)
+    exchange = program("exchange")
+    assert mpirun.run("-n", 1, program("refused"), exchange, ":", "-n", 2, exchange) == (0, "right\n", "")
+
+
+def test_refused_from_some_time_on(mpirun, program):
+    """The first copies succeed, a later one fails in the middle of a message."""
+    seccomp_or_skip(program)
+    code, out, err = mpirun.run("-n", 3, program("exchange"), 1 << 22, "late", env={"LANYARD_LOG": "info"})
+    assert (code, out) == (0, "right\n")
+    assert "copying through shared buffers instead" in err
+
+
+def test_direct_copies_where_they_are_allowed(mpirun, program):
+    """So that the tests above can fail: without the filter nothing is refused, unless the machine refuses it anyway."""
+    code, out, err = mpirun.run("-n", 2, program("exchange"), env={"LANYARD_LOG": "info"})
+    assert (code, out) == (0, "right\n")
+    if "are refused" in err:
+        pytest.skip("this machine refuses process_vm_readv")
+
+
+class SmallMemory:
+    """Commands that run in a mount namespace of their own, with a tmpfs of this size; the kernel takes it away with them."""
+
+    def __init__(self, mpirun, tmp_path):
+        self.mpirun = mpirun
+        self.folder = tmp_path / "memory"
+        self.folder.mkdir()
+        self.unshare = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+        if subprocess.run([*self.unshare, "true"], capture_output=True, check=False).returncode != 0:
+            pytest.skip("mount namespaces are refused")
+
+    def run(self, size, *words, **keywords):
+        script = f'mount -t tmpfs -o size={size} tmpfs "$1" || exit 94; shift; exec "$@"'
+        command = [*self.unshare[1:], "sh", "-c", script, "sh", self.folder, self.mpirun.path, *words]
+        return self.mpirun.run(*command, launcher="unshare", env={"LANYARD_SHM_DIR": self.folder, **keywords.pop("env", {})}, **keywords)
+
+
+@pytest.fixture
+def small_memory(mpirun, tmp_path):
+    memory = SmallMemory(mpirun, tmp_path)
+    yield memory
+    assert not os.path.ismount(memory.folder) and not list(memory.folder.iterdir())
+
+
+def test_four_ranks_in_one_mebibyte(small_memory, program):
+    assert small_memory.run("1m", "-n", 4, program("exchange")) == (0, "right\n", "")
+
+
+@pytest.mark.parametrize("cma", ["on", "off"])
+def test_four_ranks_in_one_mebibyte_with_collectives_of_all_sizes(small_memory, program, cma):
+    assert small_memory.run("1m", "-n", 4, program("exchange"), 1 << 22, env={"LANYARD_CMA": cma}) == (0, "right\n", "")
+
+
+def test_sixteen_ranks_are_refused_with_the_size_needed(small_memory, program):
+    code, out, err = small_memory.run("1m", "-n", 16, program("exchange"))
+    assert code not in (0, 94, 135) and code < 128, err  # 135: SIGBUS
+    assert out == ""
+    found = re.search(r"16 processes on this node need (\d+) KiB of shared memory, but only (\d+) KiB are free; enlarge it", err)
+    assert found, err
+    needed, free = map(int, found.groups())
+    assert free <= 1024 < needed < 64 * 1024
+    # What it asks for is what suffices.
+    assert small_memory.run(f"{needed + 8}k", "-n", 16, program("exchange"), 4096) == (0, "right\n", "")
+
+
+def test_sixty_four_ranks_in_sixty_four_mebibyte(small_memory, program):
+    assert small_memory.run("64m", "-n", 64, program("exchange"), 20000, timeout=120) == (0, "right\n", "")
+
+
+def test_folder_that_is_not_there(mpirun, program):
+    code, out, err = mpirun.run("-n", 2, program("exchange"), env={"LANYARD_SHM_DIR": "/nowhere/at/all"})
+    assert code not in (0,) and code < 128 and out == ""
+    assert "/nowhere/at/all" in err and "set LANYARD_SHM_DIR to a folder in memory that can be written" in err

@@ -1,0 +1,51 @@
+"""Settings that cannot be used stop the job with a sentence; names that are none are told with the nearest one."""
+import re
+
+import pytest
+
+
+@pytest.mark.parametrize(("name", "value", "words"), [
+    ("LANYARD_PATHS", "smh", 'there is no path "smh", did you mean shm?'),
+    ("LANYARD_PATHS", "self,tpc", 'there is no path "tpc"'),
+    ("LANYARD_EAGER_LIMIT", "abc", "it takes a whole number from 0 to 65536 (k, m and g may follow)"),
+    ("LANYARD_EAGER_LIMIT", "-1", "it takes a whole number from 0 to 65536"),
+    ("LANYARD_EAGER_LIMIT", "16kk", "it takes a whole number from 0 to 65536"),
+    ("LANYARD_EAGER_LIMIT", "1g", "it takes a whole number from 0 to 65536"),
+    ("LANYARD_EAGER_LIMIT", "99999999999999999999", "it takes a whole number from 0 to 65536"),
+    ("LANYARD_EAGER_LIMIT", "", "it takes a whole number from 0 to 65536"),
+    ("LANYARD_CMA", "maybe", "it takes on or off"),
+    ("LANYARD_LOG", "loud", "it begins with info, debug or trace"),
+])
+@pytest.mark.parametrize("alone", [False, True])
+def test_value_that_cannot_be_used(mpirun, program, name, value, words, alone):
+    if alone:
+        code, out, err = mpirun.run("end", launcher=program("life"), env={name: value})
+    else:
+        code, out, err = mpirun.run("-n", 2, program("life"), "end", env={name: value})
+    assert code not in (0, 134, 139) and code < 128, err
+    assert out == ""
+    assert f"{name}={value} cannot be used: " in err and words in err, err
+
+
+def test_paths_that_reach_nobody(mpirun, program):
+    code, _, err = mpirun.run("-n", 2, program("life"), "end", env={"LANYARD_PATHS": "self"})
+    assert code not in (0, 134, 139) and code < 128
+    assert re.search(r"rank [01] cannot reach rank [01]: LANYARD_PATHS=self leaves no path to another process of this node; add shm", err), err
+
+
+@pytest.mark.parametrize(("name", "nearest"), [("LANYARD_EAGER_LIMITS", "LANYARD_EAGER_LIMIT"), ("LANYARD_PATH", "LANYARD_PATHS"),
+                                               ("LANYARD_CHEK", "LANYARD_CHECK")])
+@pytest.mark.parametrize("alone", [False, True])
+def test_name_that_is_none(mpirun, program, name, nearest, alone):
+    if alone:
+        code, out, err = mpirun.run("end", launcher=program("life"), env={name: "1"})
+    else:
+        code, out, err = mpirun.run("-n", 2, program("life"), "end", env={name: "1"})
+    assert (code, out) == (0, "")
+    assert err.count(f"{name} is not a setting of Lanyard, did you mean {nearest}?") == 1, err
+
+
+@pytest.mark.parametrize(("name", "value"), [("LANYARD_EAGER_LIMIT", "4k"), ("LANYARD_EAGER_LIMIT", "0"), ("LANYARD_CMA", "off"), ("LANYARD_PATHS", "shm"),
+                                             ("LANYARD_PATHS", "self,shm"), ("LANYARD_SPIN_US", "-1"), ("LANYARD_EAGER_CREDIT", "0")])
+def test_value_that_can_be_used(mpirun, program, name, value):
+    assert mpirun.run("-n", 3, program("exchange"), 100000, env={name: value}) == (0, "right\n", "")
