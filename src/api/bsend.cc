@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <list>
+#include <memory>
+#include <new>
 #include <string>
 
 #include "api/generated/core.h"
@@ -18,6 +20,7 @@ namespace {
 struct Buffered {
     std::byte *at;
     size_t bytes;
+    std::unique_ptr<std::byte[]> own;  // where the library finds the room
     Transfer transfer;
 };
 
@@ -26,6 +29,7 @@ struct AttachedBuffer {
     int64_t size = 0;
     void *given = nullptr;  // as the program attached it
     int64_t given_size = 0;
+    bool automatic = false;  // MPI_BUFFER_AUTOMATIC: the library finds the room
     std::list<Buffered> messages;  // by address
 };
 
@@ -50,6 +54,11 @@ void message_left(Completion &completion) {
     attached.messages.remove_if([&](const Buffered &message) { return &message == left; });
 }
 
+Error no_room(size_t bytes) {
+    return Error(ErrorClass::buffer, "the attached buffer of " + std::to_string(attached.size) + " bytes has no room for " + std::to_string(bytes) +
+                                         " more: " + std::to_string(attached.messages.size()) + " earlier messages are still in it");
+}
+
 bool nothing_buffered(const void *) { return attached.messages.empty(); }
 
 void flush_attached(const char *call) {
@@ -66,19 +75,24 @@ Datatype &packed_datatype() { return *predefined_datatype(abi::type_packed); }
 
 Error send_buffered(Messenger &messenger, uint32_t peer, const MatchKey &key, const Buffer &buffer) {
     auto bytes = static_cast<size_t>(buffer.bytes());
-    if (!attached.base) return Error(ErrorClass::buffer, "no buffer is attached: call MPI_Buffer_attach before buffered sends");
-    std::list<Buffered>::iterator behind;
+    if (!attached.base && !attached.automatic)
+        return Error(ErrorClass::buffer, "no buffer is attached: call MPI_Buffer_attach before buffered sends");
+    auto behind = attached.messages.end();
     size_t needed = rounded(std::max<size_t>(bytes, 1));
-    std::byte *at = find_gap(needed, behind);
-    if (!at) messenger.engine().step();  // what has left meanwhile makes room
-    if (!at && !(at = find_gap(needed, behind)))
-        return Error(ErrorClass::buffer, "the attached buffer of " + std::to_string(attached.size) + " bytes has no room for " +
-                                             std::to_string(bytes) + " more: " + std::to_string(attached.messages.size()) +
-                                             " earlier messages are still in it");
+    std::byte *at = nullptr;
+    if (!attached.automatic) {
+        at = find_gap(needed, behind);
+        if (!at) messenger.engine().step();  // what has left meanwhile makes room
+        if (!at && !(at = find_gap(needed, behind))) return no_room(bytes);
+    }
     if (messenger.send_now(peer, key, buffer)) return {};
+    std::unique_ptr<std::byte[]> own(attached.automatic ? new (std::nothrow) std::byte[needed] : nullptr);
+    if (attached.automatic && !(at = own.get()))
+        return Error(ErrorClass::no_mem, "there is no memory left to buffer " + std::to_string(bytes) + " bytes");
     Buffered &message = *attached.messages.emplace(behind);
     message.at = at;
     message.bytes = needed;
+    message.own = std::move(own);
     Cursor(buffer).pack(at, bytes);
     Transfer &transfer = message.transfer;
     static_cast<MatchKey &>(transfer) = key;
@@ -96,6 +110,11 @@ Error lanyard_buffer_attach(void *buffer, int64_t size) {
     EngineGuard guard(*runtime()->engine);
     if (attached.base)
         return Error(ErrorClass::buffer, "a buffer of " + std::to_string(attached.size) + " bytes is attached already; detach it first");
+    attached.automatic = reinterpret_cast<uintptr_t>(buffer) == abi::buffer_automatic;
+    if (attached.automatic) {
+        attached.given = buffer;  // the size is ignored
+        return {};
+    }
     if (size < 0) return Error(ErrorClass::buffer, "the size " + std::to_string(size) + " of the buffer is negative");
     auto address = reinterpret_cast<uintptr_t>(buffer);
     size_t skipped = rounded(address) - address;
@@ -112,6 +131,7 @@ Error lanyard_buffer_detach(void **buffer_addr, int64_t *size) {
     *buffer_addr = attached.given;
     *size = attached.given_size;
     attached.base = nullptr;
+    attached.automatic = false;
     attached.given = nullptr;
     attached.size = attached.given_size = 0;
     return {};

@@ -112,6 +112,27 @@ void used_again_and_again() {
     MPI_Buffer_detach(&given, &given_size);
 }
 
+// MPI_BUFFER_AUTOMATIC: the library finds room for whatever is sent.
+void room_found_by_the_library() {
+    constexpr int messages = 20;
+    MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 17);
+    for (int i = 0; i < messages; ++i) {
+        Area out(static_cast<size_t>(i) * 50000, i % 2 == 1);
+        out.fill(static_cast<unsigned>(i));
+        MPI_Bsend(out.data(), out.count(), out.type(), to, 6, MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < messages; ++i) {
+        Area in(static_cast<size_t>(i) * 50000, false);
+        in.clear();
+        MPI_Recv(in.data(), in.count(), in.type(), from, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        in.verify(static_cast<unsigned>(i));
+    }
+    void *given = nullptr;
+    int given_size = -1;
+    MPI_Buffer_detach(&given, &given_size);
+    check(given == MPI_BUFFER_AUTOMATIC && given_size == 0, "MPI_BUFFER_AUTOMATIC comes back, with size 0");
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -124,5 +145,6 @@ int main(int argc, char **argv) {
     used_up();
     detach_waits();
     used_again_and_again();
+    room_found_by_the_library();
     MPI_Finalize();
 }
