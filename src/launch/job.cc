@@ -267,6 +267,7 @@ void Job::on_end(int rank, int pid, int status) {
 void Job::on_abort(int rank, int code) {
     // An exit code has eight bits; what is a failure must not become a success by losing the others.
     int exit_code = code != 0 && (code & 255) == 0 ? 1 : code & 255;
+    output_.catch_up();  // what the rank said before it asked
     fail(exit_code, fmt::format("{} ended the job with MPI_Abort, code {}", who(rank, 0), code));
 }
 

@@ -118,7 +118,7 @@ void to_nobody() {
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
-    std::vector<char> attached(size_t{12} << 20);
+    std::vector<char> attached(size_t{64} << 20);  // messages stay in it until the receiver has told that they came
     MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
     to_nobody();
     for (int distance = 0; distance < size; ++distance) {
