@@ -1,5 +1,7 @@
 #include "conformance/path_suite.h"
 
+#include <algorithm>
+
 #include "sim/seeds.h"
 
 namespace lanyard::conformance {
