@@ -290,7 +290,10 @@ TEST_P(PathSuite, LosesNothingInRandomInterleavings) {
             uint32_t to = other(from);
             bool scattered = random_.chance(30);
             if (random_.chance(bulk)) send_bulk(from, to, 1 + random_.below(path(from).max_bulk()), scattered);
-            else send(from, to, random_.below((random_.chance(big) ? path(from).max_eager() : std::min<size_t>(path(from).max_eager(), 89)) + 1), scattered);
+            else {
+                size_t most = random_.chance(big) ? path(from).max_eager() : std::min<size_t>(path(from).max_eager(), 89);
+                send(from, to, random_.below(most + 1), scattered);
+            }
             if (random_.chance(polls)) poll(static_cast<uint32_t>(random_.below(peers())), static_cast<int>(random_.between(1, 20)));
         }
         settle();
