@@ -77,6 +77,7 @@ private:
 
     Segment &segment_;
     uint32_t own_;
+    MemberControl &self_;
     std::vector<uint32_t> peers_;
     std::vector<uint32_t> index_of_peer_;
     bool direct_copies_;
