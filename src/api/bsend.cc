@@ -9,87 +9,143 @@
 #include "api/generated/core.h"
 #include "api/request.h"
 #include "api/runtime.h"
+#include "comm/universe.h"
 #include "datatype/cursor.h"
 #include "datatype/predefined.h"
 
 namespace lanyard {
 
+// What is attached to a communicator or the process, and the messages in it. Guarded by the engine.
+class SendBuffer {
+public:
+    Error attach(void *buffer, int64_t size);
+    void detach(void **buffer, int64_t *size);  // when it is empty
+    bool attached() const { return base_ || automatic_; }
+    bool empty() const { return messages_.empty(); }
+    Error send(Messenger &messenger, uint32_t peer, const MatchKey &key, const Buffer &buffer);
+    // `request` (of kind `other`) completes once the messages that are in the buffer now are sent.
+    void tell_when_sent(Request &request);
+
+private:
+    struct Message {
+        SendBuffer *buffer;
+        uint64_t number;  // in the order of sending
+        std::byte *at;
+        size_t bytes;
+        std::unique_ptr<std::byte[]> own;  // where the library finds the room
+        Transfer transfer;
+    };
+    struct Flush {
+        uint64_t before;  // waits for the messages with smaller numbers
+        Request *request;
+    };
+
+    std::byte *find_gap(size_t bytes, std::list<Message>::iterator &behind);
+    Error no_room(size_t bytes) const;
+    static void message_left(Completion &completion);
+    void end_flushes();
+
+    std::byte *base_ = nullptr;  // aligned, within what the program attached
+    int64_t size_ = 0;
+    void *given_ = nullptr;  // as the program attached it
+    int64_t given_size_ = 0;
+    bool automatic_ = false;       // MPI_BUFFER_AUTOMATIC: the library finds the room
+    std::list<Message> messages_;  // by address
+    std::list<Flush> flushes_;
+    uint64_t next_number_ = 0;
+};
+
 namespace {
-
-// One message in the attached buffer.
-struct Buffered {
-    std::byte *at;
-    size_t bytes;
-    std::unique_ptr<std::byte[]> own;  // where the library finds the room
-    Transfer transfer;
-};
-
-struct AttachedBuffer {
-    std::byte *base = nullptr;  // aligned, within what the program attached
-    int64_t size = 0;
-    void *given = nullptr;  // as the program attached it
-    int64_t given_size = 0;
-    bool automatic = false;  // MPI_BUFFER_AUTOMATIC: the library finds the room
-    std::list<Buffered> messages;  // by address
-};
-
-AttachedBuffer attached;  // guarded by the engine
 
 constexpr size_t alignment = 16;
 size_t rounded(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-// The place of a gap of `bytes`: the message behind it, and its address; nullptr when there is none.
-std::byte *find_gap(size_t bytes, std::list<Buffered>::iterator &behind) {
-    std::byte *from = attached.base;
-    for (behind = attached.messages.begin(); behind != attached.messages.end(); ++behind) {
-        if (static_cast<size_t>(behind->at - from) >= bytes) return from;
-        from = behind->at + behind->bytes;
-    }
-    return static_cast<size_t>(attached.base + attached.size - from) >= bytes ? from : nullptr;
+SendBuffer &process_buffer() {
+    static SendBuffer *buffer = new SendBuffer;  // lives until exit, past static destructors
+    return *buffer;
 }
 
-void message_left(Completion &completion) {
-    auto *left = static_cast<Buffered *>(completion.context);
-    left->transfer.error.discard();
-    attached.messages.remove_if([&](const Buffered &message) { return &message == left; });
+// The communicator's, made at first use.
+SendBuffer &buffer_of(Comm &comm) {
+    if (!comm.send_buffer) comm.send_buffer = std::make_shared<SendBuffer>();
+    return *comm.send_buffer;
 }
 
-Error no_room(size_t bytes) {
-    return Error(ErrorClass::buffer, "the attached buffer of " + std::to_string(attached.size) + " bytes has no room for " + std::to_string(bytes) +
-                                         " more: " + std::to_string(attached.messages.size()) + " earlier messages are still in it");
-}
-
-bool nothing_buffered(const void *) { return attached.messages.empty(); }
-
-void flush_attached(const char *call) {
+void flush(const SendBuffer &buffer, const char *call, const Comm *comm) {
     Engine &engine = *runtime()->engine;
     EngineGuard guard(engine);
-    if (attached.messages.empty()) return;
-    Waiting waiting(call, nullptr, abi::undefined, abi::any_tag);
-    engine.wait_owned(Condition{nothing_buffered, nullptr});
+    if (buffer.empty()) return;
+    Waiting waiting(call, comm, abi::undefined, abi::any_tag);
+    engine.wait_owned(Condition{[](const void *subject) { return static_cast<const SendBuffer *>(subject)->empty(); }, &buffer});
+}
+
+Request *start_flush(SendBuffer &buffer, Comm *comm) {
+    Request *request = new_request(Request::Kind::other, comm);
+    EngineGuard guard(*runtime()->engine);
+    buffer.tell_when_sent(*request);
+    return request;
 }
 
 }  // namespace
 
-Datatype &packed_datatype() { return *predefined_datatype(abi::type_packed); }
+// The place of a gap of `bytes`: the message behind it, and its address; nullptr when there is none.
+std::byte *SendBuffer::find_gap(size_t bytes, std::list<Message>::iterator &behind) {
+    std::byte *from = base_;
+    for (behind = messages_.begin(); behind != messages_.end(); ++behind) {
+        if (static_cast<size_t>(behind->at - from) >= bytes) return from;
+        from = behind->at + behind->bytes;
+    }
+    return static_cast<size_t>(base_ + size_ - from) >= bytes ? from : nullptr;
+}
 
-Error send_buffered(Messenger &messenger, uint32_t peer, const MatchKey &key, const Buffer &buffer) {
+void SendBuffer::message_left(Completion &completion) {
+    auto *left = static_cast<Message *>(completion.context);
+    SendBuffer &buffer = *left->buffer;
+    left->transfer.error.discard();
+    buffer.messages_.remove_if([&](const Message &message) { return &message == left; });
+    buffer.end_flushes();
+}
+
+void SendBuffer::end_flushes() {
+    if (flushes_.empty()) return;
+    uint64_t oldest = next_number_;
+    for (const Message &message : messages_) oldest = std::min(oldest, message.number);
+    while (!flushes_.empty() && flushes_.front().before <= oldest) {
+        Request *request = flushes_.front().request;
+        flushes_.pop_front();
+        request->completion().finish();
+        release_request(request);
+    }
+}
+
+void SendBuffer::tell_when_sent(Request &request) {
+    request.hold();
+    flushes_.push_back({next_number_, &request});
+    end_flushes();
+}
+
+Error SendBuffer::no_room(size_t bytes) const {
+    return Error(ErrorClass::buffer, "the attached buffer of " + std::to_string(size_) + " bytes has no room for " + std::to_string(bytes) +
+                                         " more: " + std::to_string(messages_.size()) + " earlier messages are still in it");
+}
+
+Error SendBuffer::send(Messenger &messenger, uint32_t peer, const MatchKey &key, const Buffer &buffer) {
     auto bytes = static_cast<size_t>(buffer.bytes());
-    if (!attached.base && !attached.automatic)
-        return Error(ErrorClass::buffer, "no buffer is attached: call MPI_Buffer_attach before buffered sends");
-    auto behind = attached.messages.end();
+    auto behind = messages_.end();
     size_t needed = rounded(std::max<size_t>(bytes, 1));
     std::byte *at = nullptr;
-    if (!attached.automatic) {
+    if (!automatic_) {
         at = find_gap(needed, behind);
         if (!at) messenger.engine().step();  // what has left meanwhile makes room
         if (!at && !(at = find_gap(needed, behind))) return no_room(bytes);
     }
     if (messenger.send_now(peer, key, buffer)) return {};
-    std::unique_ptr<std::byte[]> own(attached.automatic ? new (std::nothrow) std::byte[needed] : nullptr);
-    if (attached.automatic && !(at = own.get()))
+    std::unique_ptr<std::byte[]> own(automatic_ ? new (std::nothrow) std::byte[needed] : nullptr);
+    if (automatic_ && !(at = own.get()))
         return Error(ErrorClass::no_mem, "there is no memory left to buffer " + std::to_string(bytes) + " bytes");
-    Buffered &message = *attached.messages.emplace(behind);
+    Message &message = *messages_.emplace(behind);
+    message.buffer = this;
+    message.number = next_number_++;
     message.at = at;
     message.bytes = needed;
     message.own = std::move(own);
@@ -104,41 +160,93 @@ Error send_buffered(Messenger &messenger, uint32_t peer, const MatchKey &key, co
     return {};
 }
 
+Error SendBuffer::attach(void *buffer, int64_t size) {
+    if (attached())
+        return Error(ErrorClass::buffer, automatic_ ? "MPI_BUFFER_AUTOMATIC is attached already; detach it first"
+                                                    : "a buffer of " + std::to_string(given_size_) + " bytes is attached already; detach it first");
+    bool automatic = reinterpret_cast<uintptr_t>(buffer) == abi::buffer_automatic;
+    if (!automatic && size < 0) return Error(ErrorClass::buffer, "the size " + std::to_string(size) + " of the buffer is negative");
+    given_ = buffer;
+    automatic_ = automatic;
+    if (automatic) return {};  // the size is ignored
+    auto address = reinterpret_cast<uintptr_t>(buffer);
+    size_t skipped = rounded(address) - address;
+    base_ = static_cast<std::byte *>(buffer) + skipped;
+    size_ = std::max<int64_t>(size - static_cast<int64_t>(skipped), 0);
+    given_size_ = size;
+    return {};
+}
+
+void SendBuffer::detach(void **buffer, int64_t *size) {
+    *buffer = given_;
+    *size = given_size_;
+    base_ = nullptr;
+    given_ = nullptr;
+    automatic_ = false;
+    size_ = given_size_ = 0;
+}
+
+Datatype &packed_datatype() { return *predefined_datatype(abi::type_packed); }
+
+Error send_buffered(Comm &comm, uint32_t peer, const MatchKey &key, const Buffer &buffer) {
+    SendBuffer &used = comm.send_buffer && comm.send_buffer->attached() ? *comm.send_buffer : process_buffer();
+    if (!used.attached())
+        return Error(ErrorClass::buffer, "no buffer is attached: call MPI_Buffer_attach or MPI_Comm_attach_buffer before buffered sends");
+    return used.send(comm.universe->messenger, peer, key, buffer);
+}
+
+void flush_buffer_of(Comm &comm, const char *call) {
+    if (comm.send_buffer) flush(*comm.send_buffer, call, &comm);
+}
+
 extern "C" {
 
 Error lanyard_buffer_attach(void *buffer, int64_t size) {
     EngineGuard guard(*runtime()->engine);
-    if (attached.base)
-        return Error(ErrorClass::buffer, "a buffer of " + std::to_string(attached.size) + " bytes is attached already; detach it first");
-    attached.automatic = reinterpret_cast<uintptr_t>(buffer) == abi::buffer_automatic;
-    if (attached.automatic) {
-        attached.given = buffer;  // the size is ignored
-        return {};
-    }
-    if (size < 0) return Error(ErrorClass::buffer, "the size " + std::to_string(size) + " of the buffer is negative");
-    auto address = reinterpret_cast<uintptr_t>(buffer);
-    size_t skipped = rounded(address) - address;
-    attached.base = static_cast<std::byte *>(buffer) + skipped;
-    attached.size = std::max<int64_t>(size - static_cast<int64_t>(skipped), 0);
-    attached.given = buffer;
-    attached.given_size = size;
-    return {};
+    return process_buffer().attach(buffer, size);
 }
 
 Error lanyard_buffer_detach(void **buffer_addr, int64_t *size) {
-    flush_attached("MPI_Buffer_detach");
+    flush(process_buffer(), "MPI_Buffer_detach", nullptr);
     EngineGuard guard(*runtime()->engine);
-    *buffer_addr = attached.given;
-    *size = attached.given_size;
-    attached.base = nullptr;
-    attached.automatic = false;
-    attached.given = nullptr;
-    attached.size = attached.given_size = 0;
+    process_buffer().detach(buffer_addr, size);
     return {};
 }
 
 Error lanyard_buffer_flush() {
-    flush_attached("MPI_Buffer_flush");
+    flush(process_buffer(), "MPI_Buffer_flush", nullptr);
+    return {};
+}
+
+Error lanyard_buffer_iflush(Request **request) {
+    *request = start_flush(process_buffer(), nullptr);
+    return {};
+}
+
+Error lanyard_comm_attach_buffer(Comm &comm, void *buffer, int64_t size) {
+    EngineGuard guard(*runtime()->engine);
+    return buffer_of(comm).attach(buffer, size);
+}
+
+Error lanyard_comm_detach_buffer(Comm &comm, void **buffer_addr, int64_t *size) {
+    flush_buffer_of(comm, "MPI_Comm_detach_buffer");
+    EngineGuard guard(*runtime()->engine);
+    buffer_of(comm).detach(buffer_addr, size);
+    return {};
+}
+
+Error lanyard_comm_flush_buffer(Comm &comm) {
+    flush_buffer_of(comm, "MPI_Comm_flush_buffer");
+    return {};
+}
+
+Error lanyard_comm_iflush_buffer(Comm &comm, Request **request) {
+    SendBuffer *buffer = nullptr;
+    {
+        EngineGuard guard(*runtime()->engine);
+        buffer = &buffer_of(comm);
+    }
+    *request = start_flush(*buffer, &comm);
     return {};
 }
 

@@ -1,16 +1,20 @@
 // Buffered sends (MPI-5.0 section 3.6): a message that cannot leave at once is packed into the buffer the program attached and sent
-// from there; its space is free again when the send completes. Owner of the engine only, but for the attach functions.
+// from there; its space is free again when the send completes. A buffer may be attached to a communicator, whose messages then use
+// no other, and to the process, for all others. Owner of the engine only, but for the attach and detach functions.
 #pragma once
 
 #include "base/error.h"
+#include "comm/comm.h"
 #include "datatype/datatype.h"
 #include "p2p/match.h"
-#include "p2p/messenger.h"
 
 namespace lanyard {
 
 // [owner] Fails with class `buffer` when no buffer is attached or what is free in it does not suffice.
-Error send_buffered(Messenger &messenger, uint32_t peer, const MatchKey &key, const Buffer &buffer);
+Error send_buffered(Comm &comm, uint32_t peer, const MatchKey &key, const Buffer &buffer);
+
+// Waits until the messages in the communicator's own buffer, if it has one, are sent.
+void flush_buffer_of(Comm &comm, const char *call);
 
 // The datatype of packed bytes: contiguous, one byte an element.
 Datatype &packed_datatype();

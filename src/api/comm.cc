@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "api/bsend.h"
 #include "api/generated/core.h"
 #include "api/request.h"
 #include "api/runtime.h"
@@ -208,6 +209,7 @@ Error lanyard_topo_test(Comm &, int *status) {
 
 Error lanyard_comm_free(Comm *&comm) {
     if (comm->predefined()) return Error(ErrorClass::comm, comm->name + " is predefined and cannot be freed");
+    flush_buffer_of(*comm, "MPI_Comm_free");  // which also detaches the buffer: the program may reuse its memory afterwards
     return free_comm(comm);
 }
 

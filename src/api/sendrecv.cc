@@ -1,19 +1,63 @@
-// Nonblocking sendrecv (MPI-5.0 section 3.10): a send and a receive that are one request.
+// A send and a receive in one call (MPI-5.0 section 3.11), or in one request.
+#include <algorithm>
 #include <memory>
 
 #include "api/bsend.h"
 #include "api/generated/core.h"
-#include "api/request.h"
-#include "datatype/cursor.h"
-#include "comm/universe.h"
+#include "api/runtime.h"
+#include "api/transfers.h"
 
 namespace lanyard {
 
 namespace {
 
+// Both directions of a sendrecv at once, so that rings of them cannot lock up.
+Error exchange(const Send &send, const Receive &receive, Status *status) {
+    Messenger &messenger = send.comm.universe->messenger;
+    Engine &engine = messenger.engine();
+    Transfer out, in;
+    describe(out, send);
+    describe(in, receive);
+    EngineGuard guard(engine);
+    Waiter waiter;
+    bool receives = !receive.from_nobody(), sends = !send.to_nobody();
+    waiter.remaining.store(0, std::memory_order_relaxed);
+    if (receives) {
+        messenger.receive(in);
+        waiter.remaining.fetch_add(1);
+        if (!in.completion.await(waiter)) waiter.remaining.fetch_sub(1);
+    }
+    if (sends) {
+        messenger.send(out);
+        waiter.remaining.fetch_add(1);
+        if (!out.completion.await(waiter)) waiter.remaining.fetch_sub(1);
+    }
+    if (!waiter.done()) {
+        Waiting waiting("MPI_Sendrecv", &send.comm, receives ? receive.source : send.dest, receives ? receive.tag : send.tag);
+        engine.wait_owned(waiter);
+    }
+    if (receives) set_received(status, in);
+    else set_proc_null(status);
+    if (in.error) {
+        out.error.discard();
+        return in.error;
+    }
+    return out.error;
+}
+
+// A packed copy of a buffer that is about to be received over.
+std::unique_ptr<std::byte[]> packed_copy(const Buffer &buffer) {
+    auto bytes = static_cast<size_t>(buffer.bytes());
+    auto copy = std::make_unique_for_overwrite<std::byte[]>(std::max<size_t>(bytes, 1));
+    Cursor(buffer).pack(copy.get(), bytes);
+    return copy;
+}
+
+// A nonblocking one under way.
 struct Exchange {
     Transfer out, in;
     std::unique_ptr<std::byte[]> copy;  // of what is received over
+    Datatype *types[2];                 // held
     Request *request = nullptr;
     int open = 0;
 };
@@ -22,82 +66,74 @@ void half_done(Completion &completion) {
     auto *exchange = static_cast<Exchange *>(completion.context);
     if (--exchange->open > 0) return;
     Request &request = *exchange->request;
-    if (exchange->in.peer != no_peer || exchange->in.rank == abi::any_source) {
-        request.status.source = exchange->in.matched_rank;
-        request.status.tag = exchange->in.matched_tag;
-        request.status.set_count(exchange->in.received);
-    } else {
-        request.status.source = abi::proc_null;
-    }
+    if (exchange->in.rank == abi::proc_null) set_proc_null(&request.status);
+    else set_received(&request.status, exchange->in);
     request.transfer.error = exchange->in.error ? exchange->in.error : exchange->out.error;
     if (exchange->in.error) exchange->out.error.discard();
     request.completion().finish();
 }
 
-void end_exchange(Request &request) { delete static_cast<Exchange *>(request.state); }
+void end_exchange(Request &request) {
+    auto *exchange = static_cast<Exchange *>(request.state);
+    for (Datatype *type : exchange->types) release(*type);
+    delete exchange;
+}
 
-Error start(const Buffer &out, int dest, int sendtag, const Buffer &in, int source, int recvtag, Comm &comm, std::unique_ptr<std::byte[]> copy,
-            Request **request) {
+Request *start(const Send &send, const Receive &receive, std::unique_ptr<std::byte[]> copy) {
     auto *exchange = new Exchange;
-    exchange->copy = std::move(copy);
-    Request *made = new_request(Request::Kind::other, &comm);
+    Request *made = new_request(Request::Kind::other, &send.comm);
     made->state = exchange;
     made->release = end_exchange;
     exchange->request = made;
+    exchange->copy = std::move(copy);
+    exchange->types[0] = &send.datatype;
+    exchange->types[1] = &receive.datatype;
+    for (Datatype *type : exchange->types) type->hold();
+    describe(exchange->out, send);
+    describe(exchange->in, receive);
     for (Transfer *half : {&exchange->out, &exchange->in}) {
-        half->context = comm.context;
         half->completion.then = half_done;
         half->completion.context = exchange;
     }
-    exchange->out.buffer = out;
-    exchange->out.rank = comm.rank;
-    exchange->out.tag = sendtag;
-    exchange->in.buffer = in;
-    exchange->in.rank = source;
-    exchange->in.tag = recvtag;
-    *request = made;
-
-    Messenger &messenger = comm.universe->messenger;
+    Messenger &messenger = send.comm.universe->messenger;
     EngineGuard guard(messenger.engine());
-    exchange->open = 3;  // the third is released below, so that nothing completes before both are started
-    if (source == abi::proc_null) {
-        --exchange->open;
-    } else {
-        if (source >= 0) exchange->in.peer = comm.peers[source];
-        messenger.receive(exchange->in);
-    }
-    if (dest == abi::proc_null) {
-        --exchange->open;
-    } else {
-        exchange->out.peer = comm.peers[dest];
-        messenger.send(exchange->out);
-    }
+    exchange->open = 3;  // the third is given back below, so that nothing completes before both are started
+    if (receive.from_nobody()) --exchange->open;
+    else messenger.receive(exchange->in);
+    if (send.to_nobody()) --exchange->open;
+    else messenger.send(exchange->out);
     half_done(exchange->out.completion);
-    return {};
-}
-
-Buffer buffer_of(const void *address, int64_t count, const Datatype &datatype) {
-    return {static_cast<std::byte *>(const_cast<void *>(address)), count, &datatype};
+    return made;
 }
 
 }  // namespace
 
 extern "C" {
 
+Error lanyard_sendrecv(const void *sendbuf, int64_t sendcount, Datatype &sendtype, int dest, int sendtag, void *recvbuf, int64_t recvcount,
+                       Datatype &recvtype, int source, int recvtag, Comm &comm, Status *status) {
+    return exchange({sendbuf, sendcount, sendtype, dest, sendtag, comm}, {recvbuf, recvcount, recvtype, source, recvtag, comm}, status);
+}
+Error lanyard_sendrecv_replace(void *buf, int64_t count, Datatype &datatype, int dest, int sendtag, int source, int recvtag, Comm &comm,
+                               Status *status) {
+    Receive receive{buf, count, datatype, source, recvtag, comm};
+    auto copy = packed_copy(receive.buffer());
+    return exchange({copy.get(), receive.buffer().bytes(), packed_datatype(), dest, sendtag, comm}, receive, status);
+}
+
 Error lanyard_isendrecv(const void *sendbuf, int64_t sendcount, Datatype &sendtype, int dest, int sendtag, void *recvbuf, int64_t recvcount,
                         Datatype &recvtype, int source, int recvtag, Comm &comm, Request **request) {
-    return start(buffer_of(sendbuf, sendcount, sendtype), dest, sendtag,
-                 buffer_of(recvbuf, recvcount, recvtype), source, recvtag, comm, nullptr, request);
+    *request = start({sendbuf, sendcount, sendtype, dest, sendtag, comm}, {recvbuf, recvcount, recvtype, source, recvtag, comm}, nullptr);
+    return {};
 }
 
 Error lanyard_isendrecv_replace(void *buf, int64_t count, Datatype &datatype, int dest, int sendtag, int source, int recvtag, Comm &comm,
                                 Request **request) {
-    Buffer buffer = buffer_of(buf, count, datatype);
-    int64_t bytes = buffer.bytes();
-    auto copy = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(bytes) + 1);
-    Cursor(buffer).pack(copy.get(), static_cast<size_t>(bytes));
-    Buffer packed{copy.get(), bytes, &packed_datatype()};
-    return start(packed, dest, sendtag, buffer, source, recvtag, comm, std::move(copy), request);
+    Receive receive{buf, count, datatype, source, recvtag, comm};
+    auto copy = packed_copy(receive.buffer());
+    Send send{copy.get(), receive.buffer().bytes(), packed_datatype(), dest, sendtag, comm};
+    *request = start(send, receive, std::move(copy));
+    return {};
 }
 
 }  // extern "C"

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,7 @@ struct Universe;    // universe.h: what all communicators of a runtime share
 struct Attributes;  // attributes.h
 struct Errhandler;  // errhandler.h
 struct Info;        // info.h
+class SendBuffer;   // api/bsend.h
 
 struct Comm : Object {
     uint64_t context = 0;             // even; collective traffic sets bit 0
@@ -35,6 +37,7 @@ struct Comm : Object {
     Attributes *attributes = nullptr;
     std::string name;
     mutable SpinLock name_lock;
+    std::shared_ptr<SendBuffer> send_buffer;  // for buffered sends, if one was ever attached
     uint32_t creations = 0;           // communicators made out of this one so far: tags of the messages for it
     uint64_t area = no_node_offset;   // of the team's part of the node memory, if it was allocated with this communicator
 };

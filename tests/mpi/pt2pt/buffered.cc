@@ -1,5 +1,5 @@
 // Buffered sends and the attached buffer: sends that return though nobody receives, the exact room they need, the error when
-// it is used up, room that comes free again, flush, and detach, which waits for what is still in the buffer.
+// it is used up, room that comes free again, flush, detach, which waits for what is still in the buffer, buffers of communicators.
 #include "area.h"
 
 namespace {
@@ -133,6 +133,84 @@ void room_found_by_the_library() {
     check(given == MPI_BUFFER_AUTOMATIC && given_size == 0, "MPI_BUFFER_AUTOMATIC comes back, with size 0");
 }
 
+// A communicator's buffer serves its own messages and no others; its flush waits for what was sent before it, not after.
+void buffer_of_a_communicator() {
+    constexpr int bytes = 100000;
+    MPI_Comm own, other;
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
+    std::vector<char> attached(2 * (bytes + MPI_BSEND_OVERHEAD));
+    MPI_Comm_attach_buffer(own, attached.data(), static_cast<int>(attached.size()));
+    check_class(MPI_Comm_attach_buffer(own, attached.data(), 8), MPI_ERR_BUFFER);
+    Area out(bytes, false), in(bytes, false);
+    out.fill(1);
+    check_class(MPI_Bsend(out.data(), out.count(), out.type(), to, 0, other), MPI_ERR_BUFFER);  // nothing is attached to it
+
+    MPI_Request first, second, nothing;
+    MPI_Comm_iflush_buffer(own, &nothing);
+    MPI_Wait(&nothing, MPI_STATUS_IGNORE);
+    MPI_Bsend(out.data(), out.count(), out.type(), to, 1, own);
+    MPI_Comm_iflush_buffer(own, &first);
+    MPI_Bsend(out.data(), out.count(), out.type(), to, 2, own);
+    MPI_Comm_iflush_buffer(own, &second);
+    check_class(MPI_Bsend(out.data(), out.count(), out.type(), to, 3, own), MPI_ERR_BUFFER);
+    int done = 1;
+    MPI_Test(&first, &done, MPI_STATUS_IGNORE);
+    check(!done, "a flush does not complete before the message is received");
+    MPI_Barrier(MPI_COMM_WORLD);  // nobody has received anything so far
+    in.clear();
+    MPI_Recv(in.data(), in.count(), in.type(), from, 1, own, MPI_STATUS_IGNORE);
+    in.verify(1);
+    MPI_Wait(&first, MPI_STATUS_IGNORE);
+    MPI_Test(&second, &done, MPI_STATUS_IGNORE);
+    check(!done, "a later flush waits for the later message");
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Recv(in.data(), in.count(), in.type(), from, 2, own, MPI_STATUS_IGNORE);
+    MPI_Comm_flush_buffer(own);
+    MPI_Test(&second, &done, MPI_STATUS_IGNORE);
+    check(done, "nothing is left in the buffer");
+    void *given = nullptr;
+    int given_size = -1;
+    MPI_Comm_detach_buffer(own, &given, &given_size);
+    check(given == attached.data() && given_size == static_cast<int>(attached.size()), "the buffer comes back");
+
+    // Freed with a message in its buffer: the buffer's memory is the program's again.
+    MPI_Comm_attach_buffer_c(own, MPI_BUFFER_AUTOMATIC, 0);
+    MPI_Request receive;
+    in.clear();
+    MPI_Irecv(in.data(), in.count(), in.type(), from, 4, own, &receive);
+    MPI_Bsend(out.data(), out.count(), out.type(), to, 4, own);
+    MPI_Comm_free(&own);
+    MPI_Wait(&receive, MPI_STATUS_IGNORE);
+    in.verify(1);
+    MPI_Comm_free(&other);
+}
+
+// The nonblocking flush of the process's buffer.
+void flush_by_request() {
+    constexpr int bytes = 100000;
+    std::vector<char> attached(bytes + MPI_BSEND_OVERHEAD);
+    MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
+    Area out(bytes, false), in(bytes, false);
+    out.fill(5);
+    MPI_Request flush;
+    int done = 1;
+    MPI_Bsend(out.data(), out.count(), out.type(), to, 5, MPI_COMM_WORLD);
+    MPI_Buffer_iflush(&flush);
+    MPI_Test(&flush, &done, MPI_STATUS_IGNORE);
+    check(!done, "a flush does not complete before the message is received");
+    MPI_Barrier(MPI_COMM_WORLD);
+    in.clear();
+    MPI_Recv(in.data(), in.count(), in.type(), from, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    in.verify(5);
+    MPI_Wait(&flush, MPI_STATUS_IGNORE);
+    void *given;
+    int given_size;
+    MPI_Buffer_detach(&given, &given_size);
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -146,5 +224,7 @@ int main(int argc, char **argv) {
     detach_waits();
     used_again_and_again();
     room_found_by_the_library();
+    buffer_of_a_communicator();
+    flush_by_request();
     MPI_Finalize();
 }

@@ -80,6 +80,28 @@ void several() {
     for (int i = 0; i < count; ++i) check_equal(in[i], ring_from * 100 + i);
 }
 
+// The datatypes may be freed while the operation is under way.
+void types_freed(int size) {
+    MPI_Datatype pair_out, pair_in;
+    MPI_Type_vector(20000, 1, 2, MPI_INT, &pair_out);
+    MPI_Type_contiguous(20000, MPI_INT, &pair_in);
+    MPI_Type_commit(&pair_out);
+    MPI_Type_commit(&pair_in);
+    std::vector<int> out(40000), in(20000, -1);
+    for (size_t i = 0; i < out.size(); ++i) out[i] = own_rank * 1000000 + static_cast<int>(i);
+    MPI_Request request;
+    MPI_Isendrecv(out.data(), 1, pair_out, ring_to, 1, in.data(), 1, pair_in, ring_from, 1, MPI_COMM_WORLD, &request);
+    MPI_Type_free(&pair_out);
+    MPI_Type_free(&pair_in);
+    for (int i = 0; i < 10; ++i) {  // others in their place
+        MPI_Datatype other;
+        MPI_Type_contiguous(3 + i + size, MPI_DOUBLE, &other);
+        MPI_Type_free(&other);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (size_t i = 0; i < in.size(); ++i) check_equal(in[i], ring_from * 1000000 + 2 * static_cast<int>(i));
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -96,5 +118,6 @@ int main(int argc, char **argv) {
         }
     line(size);
     several();
+    types_freed(size);
     MPI_Finalize();
 }

@@ -1,0 +1,157 @@
+// Probes and matched receives (MPI-5.0 section 3.8): the typed functions.
+#include "api/generated/core.h"
+#include "api/message.h"
+#include "api/runtime.h"
+#include "api/transfers.h"
+
+namespace lanyard {
+
+namespace {
+
+void set_probed(Status *status, const Unexpected &message) {
+    set_received(status, message.rank, message.tag, static_cast<int64_t>(message.envelope.length));
+}
+
+struct Sought {
+    Messenger &messenger;
+    MatchKey key;
+};
+
+// The earliest stored message that fits; [engine owned] waits for one if asked to.
+Unexpected *find_message(Comm &comm, int source, int tag, bool wait, const char *call) {
+    Messenger &messenger = comm.universe->messenger;
+    MatchKey key{comm.context, source, tag};
+    Unexpected *message = messenger.probe(key);
+    if (message) {
+        messenger.engine().found_something();
+        return message;
+    }
+    if (wait) {
+        Sought sought{messenger, key};
+        Waiting waiting(call, &comm, source, tag);
+        messenger.engine().wait_owned(Condition{[](const void *subject) {
+                                                    const auto *s = static_cast<const Sought *>(subject);
+                                                    return s->messenger.probe(s->key) != nullptr;
+                                                },
+                                                &sought});
+    } else {
+        messenger.engine().step_for_test();
+    }
+    return messenger.probe(key);
+}
+
+Message *new_message(Comm &comm, Unexpected *stored) {
+    Message *message = message_pool().create();
+    LANYARD_MUST(message != nullptr);
+    message->comm = &comm;
+    comm.hold();
+    message->stored = stored;
+    return message;
+}
+
+void end_message(Message *&message) {
+    if (message == &message_no_proc()) return;
+    release_comm(message->comm);
+    message_pool().destroy(message);
+}
+
+Error start_matched(void *buf, int64_t count, Datatype &datatype, Message *&message, Request **request) {
+    bool nothing = message == &message_no_proc();
+    Comm &comm = nothing ? *runtime()->universe->self : *message->comm;
+    Receive receive{buf, count, datatype, nothing ? abi::proc_null : abi::any_source, abi::any_tag, comm};
+    Request *made = new_transfer_request(Request::Kind::receive, comm, datatype);
+    describe(made->transfer, receive);
+    *request = made;
+    if (nothing) {
+        complete_at_once(*made);
+    } else {
+        EngineGuard guard(comm.universe->engine);
+        comm.universe->messenger.receive_taken(made->transfer, *message->stored);
+    }
+    end_message(message);
+    message = nullptr;
+    return {};
+}
+
+}  // namespace
+
+ObjectPool<Message> &message_pool() {
+    static ObjectPool<Message> *pool = new ObjectPool<Message>;
+    return *pool;
+}
+
+Message &message_no_proc() {
+    static Message *message = [] {
+        Message *made = message_pool().create();
+        LANYARD_MUST(made != nullptr);
+        made->abi_value = abi::message_no_proc;
+        return made;
+    }();
+    return *message;
+}
+
+extern "C" {
+
+Error lanyard_probe(int source, int tag, Comm &comm, Status *status) {
+    if (source == abi::proc_null) {
+        set_proc_null(status);
+        return {};
+    }
+    EngineGuard guard(comm.universe->engine);
+    set_probed(status, *find_message(comm, source, tag, true, "MPI_Probe"));
+    return {};
+}
+Error lanyard_iprobe(int source, int tag, Comm &comm, int *flag, Status *status) {
+    *flag = 1;
+    if (source == abi::proc_null) {
+        set_proc_null(status);
+        return {};
+    }
+    EngineGuard guard(comm.universe->engine);
+    Unexpected *message = find_message(comm, source, tag, false, "MPI_Iprobe");
+    *flag = message != nullptr;
+    if (message) set_probed(status, *message);
+    return {};
+}
+Error lanyard_mprobe(int source, int tag, Comm &comm, Message **message, Status *status) {
+    if (source == abi::proc_null) {
+        *message = &message_no_proc();
+        set_proc_null(status);
+        return {};
+    }
+    EngineGuard guard(comm.universe->engine);
+    Unexpected *stored = find_message(comm, source, tag, true, "MPI_Mprobe");
+    set_probed(status, *stored);
+    comm.universe->messenger.take(*stored);
+    *message = new_message(comm, stored);
+    return {};
+}
+Error lanyard_improbe(int source, int tag, Comm &comm, int *flag, Message **message, Status *status) {
+    *flag = 1;
+    *message = nullptr;
+    if (source == abi::proc_null) {
+        *message = &message_no_proc();
+        set_proc_null(status);
+        return {};
+    }
+    EngineGuard guard(comm.universe->engine);
+    Unexpected *stored = find_message(comm, source, tag, false, "MPI_Improbe");
+    *flag = stored != nullptr;
+    if (!stored) return {};
+    set_probed(status, *stored);
+    comm.universe->messenger.take(*stored);
+    *message = new_message(comm, stored);
+    return {};
+}
+Error lanyard_imrecv(void *buf, int64_t count, Datatype &datatype, Message *&message, Request **request) {
+    return start_matched(buf, count, datatype, message, request);
+}
+Error lanyard_mrecv(void *buf, int64_t count, Datatype &datatype, Message *&message, Status *status) {
+    Request *request = nullptr;
+    if (Error error = start_matched(buf, count, datatype, message, &request)) return error;
+    return lanyard_wait(request, status);
+}
+
+}  // extern "C"
+
+}  // namespace lanyard
