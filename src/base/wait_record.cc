@@ -31,7 +31,8 @@ std::string describe(const WaitRecord &record, size_t member) {
         else if (record.peer >= -1 && record.tag == -2) std::snprintf(tag, sizeof tag, ", any tag");
         if (record.communicator[0]) std::snprintf(name, sizeof name, " on %.31s", record.communicator);
         if (record.peer < -1 && record.sequence) std::snprintf(number, sizeof number, ", number %" PRIu64 " of this communicator", record.sequence);
-        double seconds = record.since_ns ? static_cast<double>(clock_ns() - record.since_ns) * 1e-9 : 0;
+        uint64_t since = record.since_ns, now = clock_ns();  // a wait that begins meanwhile is no long one
+        double seconds = since && since < now ? static_cast<double>(now - since) * 1e-9 : 0;
         std::snprintf(line, sizeof line,
                       "rank %d: waits in %.31s%s%s%s%s, for %.1f s; %" PRIu64 " messages sent, %" PRIu64 " received", rank, record.call,
                       peer, tag, name, number, seconds, record.sent.load(), record.matched.load());
@@ -52,7 +53,7 @@ std::vector<std::string> describe_waits(int descriptor) {
     if (label->magic == segment_magic && label->record_bytes == sizeof(WaitRecord)) {
         for (size_t i = 0; i < label->members; ++i) {
             uint64_t offset = label->first_record + i * label->record_stride;
-            if (offset + sizeof(WaitRecord) > size) break;
+            if (size < sizeof(WaitRecord) || offset > size - sizeof(WaitRecord)) break;
             lines.push_back(describe(*reinterpret_cast<const WaitRecord *>(static_cast<const char *>(base) + offset), i));
         }
     }

@@ -1,0 +1,187 @@
+// Object pools against a plain table: random making and ending, where every address, index and count is asked about afterwards; the
+// end of the range; threads that make and end at the same time.
+#include "base/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "path/sim/random.h"
+#include "sim/seeds.h"
+
+namespace lanyard {
+namespace {
+
+// Counts its instances and knows when it is overwritten.
+template <size_t Bytes>
+struct Thing : Object {
+    explicit Thing(uint64_t value) : number(value), check(~value) { ++alive; }
+    ~Thing() {
+        EXPECT_TRUE(whole()) << "ended twice, or overwritten";
+        check = number;
+        --alive;
+    }
+    bool whole() const { return check == ~number; }
+
+    uint64_t number, check;
+    char filling[Bytes] = {};
+    static inline std::atomic<int> alive{0};
+};
+using Small = Thing<1>;
+using Large = Thing<300>;
+
+static_assert(ObjectPool<Small>::stride == 64 && ObjectPool<Large>::stride == 512, "slots are powers of two, at least a cache line");
+
+// Makes and ends at random; `plain` says what must be there.
+template <class T>
+class Player {
+public:
+    Player(uint64_t seed, size_t capacity) : random_(seed), capacity_(capacity), pool_(capacity) {}
+    void play(int turns) {
+        for (int turn = 0; turn < turns && !::testing::Test::HasFatalFailure(); ++turn) {
+            if (random_.chance(turn / 200 % 2 ? 35 : 65)) make();
+            else end_one();
+            if (turn % 16 == 0) check_all();
+        }
+        check_all();
+    }
+
+private:
+    void make() {
+        uint64_t number = ++made_;
+        T *object = pool_.create(number);
+        ASSERT_EQ(object == nullptr, plain_.size() == capacity_) << "of " << capacity_ << " there are " << plain_.size();
+        if (!object) return;
+        ASSERT_EQ(reinterpret_cast<size_t>(object) % ObjectPool<T>::stride, 0u);
+        ASSERT_TRUE(plain_.emplace(object, number).second) << "this slot is in use";
+        ever_.insert(object);
+    }
+    void end_one() {
+        if (plain_.empty()) return;
+        auto place = std::next(plain_.begin(), static_cast<long>(random_.below(plain_.size())));
+        T *object = place->first;
+        ASSERT_TRUE(object->let_go());
+        pool_.destroy(object);
+        plain_.erase(place);
+    }
+    void check_all() {
+        ASSERT_EQ(T::alive.load(), static_cast<int>(plain_.size()));
+        std::map<T *, uint64_t> visited;
+        pool_.each([&](T &object) { visited.emplace(&object, object.number); });
+        ASSERT_EQ(visited, plain_);
+        PoolView view = pool_.view();
+        for (T *object : ever_) {
+            bool alive = plain_.count(object) > 0;
+            auto *bytes = reinterpret_cast<const char *>(object);
+            ASSERT_EQ(pool_.holds(object), alive);
+            ASSERT_EQ(view.holds(object), alive);
+            ASSERT_LT(pool_.index(object), capacity_);
+            ASSERT_EQ(pool_.at(pool_.index(object)), alive ? object : nullptr);
+            for (size_t offset : {size_t{1}, size_t{4}, size_t{8}, ObjectPool<T>::stride / 2, ObjectPool<T>::stride - 1})
+                ASSERT_FALSE(pool_.holds(bytes + offset)) << "within an object";
+            ASSERT_TRUE(!alive || object->whole());
+        }
+        for (size_t index : {ever_.size(), ever_.size() + 1, capacity_, capacity_ + 1}) ASSERT_EQ(pool_.at(index), nullptr) << index;
+    }
+
+    sim::Random random_;
+    size_t capacity_;
+    ObjectPool<T> pool_;
+    std::map<T *, uint64_t> plain_;
+    std::set<T *> ever_;
+    uint64_t made_ = 0;
+};
+
+template <class T>
+void play(uint64_t seed) {
+    SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+    sim::Random random(seed);
+    // Ranges that end within the first page, at its end, and where doubling would go beyond.
+    size_t capacities[] = {1, 3, 63, 64, 65, 100, 150, static_cast<size_t>(random.between(1, 300)), 100'000};
+    for (size_t capacity : capacities) {
+        SCOPED_TRACE("capacity " + std::to_string(capacity));
+        { Player<T>(seed, capacity).play(600); }
+        ASSERT_EQ(T::alive.load(), 0) << "a pool ends what is left in it";
+    }
+}
+
+TEST(ObjectPool, KnowsWhatIsAliveInRandomSequences) {
+    for (uint64_t seed : sim::seeds(3)) {
+        play<Small>(seed);
+        play<Large>(seed);
+        if (HasFailure()) return;
+    }
+}
+
+// A handle that a program made up must be refused without being looked at.
+TEST(ObjectPool, MayBeAskedAboutAnything) {
+    ObjectPool<Small> pool(1000);
+    auto holds = [&](size_t bits) { return pool.holds(reinterpret_cast<const void *>(bits)); };
+    EXPECT_FALSE(pool.at(0));
+    Small *object = pool.create(1u);
+    auto address = reinterpret_cast<size_t>(object), stride = ObjectPool<Small>::stride;
+    EXPECT_TRUE(holds(address));
+    for (size_t bits : {size_t{0}, size_t{1}, stride, address - stride, address + stride, address + 999 * stride, address + 1000 * stride, ~address,
+                        SIZE_MAX, SIZE_MAX - stride + 1, SIZE_MAX / 2 + 1, address ^ size_t{1} << 63})
+        EXPECT_FALSE(holds(bits)) << bits;
+    for (size_t index : {size_t{1}, size_t{999}, size_t{1000}, SIZE_MAX, SIZE_MAX / stride + 1}) EXPECT_EQ(pool.at(index), nullptr) << index;
+    sim::Random random(sim::first_seed());
+    for (int i = 0; i < 10'000; ++i) {
+        size_t bits = random.next() >> random.below(64);
+        ASSERT_EQ(holds(bits), bits == address) << bits;
+    }
+    EXPECT_FALSE(PoolView{}.holds(object));
+    EXPECT_FALSE(PoolView{}.holds(nullptr));
+}
+
+TEST(ObjectPool, SaysThatARangeCannotBeHad) {
+    ObjectPool<Small> pool(size_t{1} << 56);
+    EXPECT_EQ(pool.create(1u), nullptr);
+    EXPECT_EQ(pool.at(0), nullptr);
+    EXPECT_FALSE(pool.holds(nullptr));
+    pool.each([](Small &) { FAIL(); });
+}
+
+// Threads make, look at and end their own objects; two with the same slot would see each other's numbers.
+TEST(ObjectPool, GivesEachThreadItsOwn) {
+    constexpr int threads = 4, rounds = 4000;
+    uint64_t seed = sim::first_seed();
+    SCOPED_TRACE("LANYARD_TEST_SEED=" + std::to_string(seed));
+    ObjectPool<Small> pool(threads * 20);
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> running;
+    for (int thread = 0; thread < threads; ++thread)
+        running.emplace_back([&, thread] {
+            sim::Random random(seed * 100 + static_cast<uint64_t>(thread));
+            std::vector<std::pair<Small *, uint64_t>> own;
+            for (int round = 0; round < rounds; ++round) {
+                uint64_t number = static_cast<uint64_t>(thread) << 32 | static_cast<uint64_t>(round);
+                if (own.size() < 20 && random.chance(55)) {
+                    Small *object = pool.create(number);
+                    if (object) own.emplace_back(object, number);
+                    else ++wrong;  // there is room for all of them
+                } else if (!own.empty()) {
+                    std::swap(random.pick(own), own.back());
+                    auto [object, value] = own.back();
+                    wrong += !pool.holds(object) || pool.at(pool.index(object)) != object || object->number != value || !object->whole();
+                    object->let_go();
+                    pool.destroy(object);
+                    own.pop_back();
+                }
+            }
+            for (auto [object, value] : own) wrong += object->number != value;
+        });
+    for (std::thread &thread : running) thread.join();
+    EXPECT_EQ(wrong.load(), 0);
+    int left = 0;
+    pool.each([&](Small &) { ++left; });
+    EXPECT_EQ(left, Small::alive.load());
+}
+
+}  // namespace
+}  // namespace lanyard

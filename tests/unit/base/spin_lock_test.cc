@@ -1,0 +1,54 @@
+// Spin lock and reference counts under threads; more threads than processors, so that a waiter must let the holder run.
+#include "base/spin_lock.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "base/object.h"
+
+namespace lanyard {
+namespace {
+
+void in_threads(int many, const auto &body) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < many; ++i) threads.emplace_back(body, i);
+    for (std::thread &thread : threads) thread.join();
+}
+
+TEST(SpinLock, LetsOneThreadInAtATime) {
+    constexpr int rounds = 5000;
+    int many = static_cast<int>(std::thread::hardware_concurrency()) + 2;
+    SpinLock lock;
+    long counter = 0;
+    int inside = 0, together = 0;
+    in_threads(many, [&](int) {
+        for (int i = 0; i < rounds; ++i) {
+            SpinGuard guard(lock);
+            together += inside++ != 0;
+            ++counter;
+            --inside;
+        }
+    });
+    EXPECT_EQ(counter, static_cast<long>(many) * rounds);
+    EXPECT_EQ(together, 0);
+}
+
+TEST(Object, HasOneLastReference) {
+    for (int round = 0; round < 300; ++round) {
+        Object object;
+        std::atomic<int> last{0};
+        for (int i = 0; i < 3; ++i) object.hold();
+        in_threads(4, [&](int) {
+            object.hold();
+            last += object.let_go();
+            last += object.let_go();
+        });
+        ASSERT_EQ(last.load(), 1);
+        ASSERT_EQ(object.references.load(), 0);
+    }
+}
+
+}  // namespace
+}  // namespace lanyard

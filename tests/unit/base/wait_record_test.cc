@@ -1,0 +1,157 @@
+// The launcher's report of what ranks wait for, read from segments that the tests lay out: each state's line, and segments that are
+// not there yet, cut short, of another version or just changing.
+#include "base/wait_record.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <regex>
+#include <string>
+
+#include "base/abi_constants.h"
+#include "base/clock.h"
+#include "path/sim/random.h"
+#include "sim/seeds.h"
+
+namespace lanyard {
+namespace {
+
+constexpr uint64_t stride = 2 * sizeof(WaitRecord);
+
+// A segment in a nameless file: a label, then a record for each member, with a gap between two.
+class Segment {
+public:
+    explicit Segment(uint32_t members) : bytes_(first + members * stride), file_(memfd_create("wait_record_test", MFD_CLOEXEC)) {
+        EXPECT_EQ(ftruncate(file_, static_cast<off_t>(bytes_)), 0);
+        base_ = static_cast<char *>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0));
+        EXPECT_NE(static_cast<void *>(base_), MAP_FAILED);
+        label() = {segment_magic, members, sizeof(WaitRecord), first, stride};
+    }
+    ~Segment() {
+        munmap(base_, bytes_);
+        close(file_);
+    }
+    Segment(const Segment &) = delete;
+    Segment &operator=(const Segment &) = delete;
+
+    SegmentLabel &label() { return *reinterpret_cast<SegmentLabel *>(base_); }
+    WaitRecord &record(uint32_t member) { return *reinterpret_cast<WaitRecord *>(base_ + first + member * stride); }
+    void cut(uint64_t bytes) { EXPECT_EQ(ftruncate(file_, static_cast<off_t>(bytes)), 0); }
+    std::vector<std::string> report() const { return describe_waits(file_); }
+    static constexpr uint64_t first = 128;
+
+private:
+    uint64_t bytes_;
+    int file_;
+    char *base_;
+};
+
+// One member that waits as `change` says; its line.
+std::string line_of(const auto &change) {
+    Segment segment(1);
+    WaitRecord &record = segment.record(0);
+    record.world_rank = 3;
+    record.state = 1;
+    record.waiting = 1;
+    std::strcpy(record.call, "MPI_Recv");
+    record.peer = record.tag = abi::undefined;
+    record.sent = 5;
+    record.matched = 6;
+    change(record);
+    std::vector<std::string> lines = segment.report();
+    return lines.size() == 1 ? lines[0] : "not one line";
+}
+
+TEST(WaitRecord, SaysInWhichStateARankIs) {
+    EXPECT_EQ(line_of([](WaitRecord &record) { record.state = 2; }), "rank 3: has finalised MPI");
+    EXPECT_EQ(line_of([](WaitRecord &record) { record.waiting = 0; }),
+              "rank 3: is not waiting in MPI (computing, or testing); 5 messages sent, 6 received");
+    Segment segment(3);  // as a new segment is: nobody has written a rank
+    segment.record(1).state = 2;
+    segment.record(1).world_rank = 1;
+    EXPECT_EQ(segment.report(), (std::vector<std::string>{"rank 0: has not called MPI_Init", "rank 1: has finalised MPI",
+                                                          "rank 2: has not called MPI_Init"}));
+}
+
+TEST(WaitRecord, SaysWhatARankWaitsFor) {
+    const std::string rest = ", for 0.0 s; 5 messages sent, 6 received";
+    EXPECT_EQ(line_of([](WaitRecord &) {}), "rank 3: waits in MPI_Recv" + rest);
+    EXPECT_EQ(line_of([](WaitRecord &record) {
+                  record.peer = 0;
+                  record.tag = 0;
+                  std::strcpy(record.communicator, "the lake");
+              }),
+              "rank 3: waits in MPI_Recv with rank 0, tag 0 on the lake" + rest);
+    EXPECT_EQ(line_of([](WaitRecord &record) {
+                  record.peer = abi::any_source;
+                  record.tag = abi::any_tag;
+              }),
+              "rank 3: waits in MPI_Recv with any rank, any tag" + rest);
+    EXPECT_EQ(line_of([](WaitRecord &record) {
+                  std::strcpy(record.call, "MPI_Allreduce");
+                  record.tag = abi::any_tag;  // a collective names no peer, so its tag means nothing
+                  record.sequence = 12;
+              }),
+              "rank 3: waits in MPI_Allreduce, number 12 of this communicator" + rest);
+}
+
+TEST(WaitRecord, SaysForHowLong) {
+    auto since = [](uint64_t since_ns) { return line_of([=](WaitRecord &record) { record.since_ns = since_ns; }); };
+    std::smatch found;
+    std::string line = since(clock_ns() - 12'345'000'000u);
+    ASSERT_TRUE(std::regex_search(line, found, std::regex(", for ([0-9.]+) s;"))) << line;
+    EXPECT_GE(std::stod(found[1]), 12.3);
+    EXPECT_LT(std::stod(found[1]), 600);
+    // The rank may begin to wait just after the reader has looked at the clock.
+    line = since(clock_ns() + 60'000'000'000u);
+    EXPECT_NE(line.find(", for 0.0 s;"), std::string::npos) << line;
+}
+
+TEST(WaitRecord, IsEmptyWithoutASegment) {
+    EXPECT_TRUE(describe_waits(-1).empty());
+    Segment cut(2);
+    cut.cut(sizeof(SegmentLabel) - 1);
+    EXPECT_TRUE(cut.report().empty());
+    cut.cut(0);
+    EXPECT_TRUE(cut.report().empty());
+    Segment blank(2);
+    blank.label() = {};
+    EXPECT_TRUE(blank.report().empty());
+    Segment other(2);
+    other.label().record_bytes += 8;
+    EXPECT_TRUE(other.report().empty()) << "records of another version cannot be read";
+}
+
+TEST(WaitRecord, LeavesOutRecordsThatTheSegmentDoesNotHold) {
+    Segment segment(4);
+    segment.cut(Segment::first + 2 * stride + sizeof(WaitRecord) - 1);
+    EXPECT_EQ(segment.report().size(), 2u);
+    segment.label().members = UINT32_MAX;
+    EXPECT_EQ(segment.report().size(), 2u);
+    // Whatever a stray store of some rank has put there.
+    segment.label().first_record = UINT64_MAX - 63;
+    EXPECT_TRUE(segment.report().empty());
+    segment.label().first_record = uint64_t{1} << 40;
+    EXPECT_TRUE(segment.report().empty());
+}
+
+// A record that is just changing, at worst: any bytes give one line, which ends and has no more than its words.
+TEST(WaitRecord, DescribesAnyBytes) {
+    for (uint64_t seed : sim::seeds(2000)) {
+        SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+        sim::Random random(seed);
+        Segment segment(1);
+        auto *bytes = reinterpret_cast<unsigned char *>(&segment.record(0));
+        for (size_t i = 0; i < sizeof(WaitRecord); ++i) bytes[i] = static_cast<unsigned char>(random.chance(90) ? 1 + random.below(255) : 0);
+        segment.record(0).state = 1;
+        std::vector<std::string> lines = segment.report();
+        ASSERT_EQ(lines.size(), 1u);
+        ASSERT_LT(lines[0].size(), 399u) << "cut";
+        ASSERT_EQ(lines[0].rfind(" received"), lines[0].size() - 9) << lines[0];
+    }
+}
+
+}  // namespace
+}  // namespace lanyard
