@@ -41,6 +41,7 @@ GOALS = [
     Goal("allreduce", 8, "allreduce of 8 bytes, 8 ranks, at most the best of the others", -1),
     Goal("allreduce", 8, "the same against Intel MPI set to wait", -1, others=("impi-wait",)),
     Goal("startup", "startup of 4 ranks", "4 ranks of MPI_Init and MPI_Finalize, at most", -1, fixed=60),
+    Goal("scan", "poll with 64 idle peers", "a look at 64 idle peers in shared memory, at most", -1, fixed=40),
 ]
 
 

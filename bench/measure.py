@@ -20,8 +20,12 @@ class Failed(Exception):
 
 
 def run(library, ranks, program, arguments=()):
-    """Runs one program to its end and returns its standard output. The whole process group dies with a run that hangs."""
-    command = library.command(ranks, program, arguments)
+    """Runs one program of the library to its end and returns its standard output."""
+    return run_command(library, library.command(ranks, program, arguments))
+
+
+def run_command(library, command):
+    """The whole process group dies with a run that hangs."""
     process = subprocess.Popen(command, env=library.environ(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
@@ -38,7 +42,15 @@ def run(library, ranks, program, arguments=()):
 
 def run_json(library, ranks, program, arguments=()):
     """Runs one program with --json: (version of the library, {size in bytes or name: (median, unit)})."""
-    output = run(library, ranks, program, [*arguments, "--json"])
+    return read_json(run(library, ranks, program, [*arguments, "--json"]))
+
+
+def run_own(library, command):
+    """The same of a command that is no MPI program."""
+    return version(library), read_json(run_command(library, command))[1]
+
+
+def read_json(output):
     try:
         report = json.loads(output[output.index("{"):])
         rows = {row.get("bytes", row.get("name")): (row["median"], row["unit"]) for row in report["results"]}

@@ -6,6 +6,11 @@ COLOURS = {"lanyard": "#c0392b", "mpich": "#2c6fbb", "impi": "#2e8b57", "openmpi
            "impi-wait": "#7fbf9b"}
 
 
+def minutes(seconds):
+    number = max(1, round(seconds / 60))
+    return f"{number} minute" + ("s" if number > 1 else "")
+
+
 def number(value):
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
