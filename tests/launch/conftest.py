@@ -52,8 +52,17 @@ class Launcher:
         for stream in ("stdout", "stderr"):
             keywords.setdefault(stream, subprocess.PIPE)
         keywords.setdefault("stdin", subprocess.DEVNULL)
+        prepare = keywords.pop("preexec_fn", None)
+
+        def with_signals():
+            """Tests that run in the background or under nohup have inherited signals that are ignored."""
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_DFL)
+            if prepare:
+                prepare()
+
         process = subprocess.Popen([str(launcher or self.path), *map(str, arguments)], env=self.environment(env or {}),
-                                   cwd=keywords.pop("cwd", self.folder), **keywords)
+                                   cwd=keywords.pop("cwd", self.folder), preexec_fn=with_signals, **keywords)
         self.started.append(process)
         return process
 
