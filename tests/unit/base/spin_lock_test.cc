@@ -35,19 +35,29 @@ TEST(SpinLock, LetsOneThreadInAtATime) {
     EXPECT_EQ(together, 0);
 }
 
-TEST(Object, HasOneLastReference) {
-    for (int round = 0; round < 300; ++round) {
-        Object object;
-        std::atomic<int> last{0};
-        for (int i = 0; i < 3; ++i) object.hold();
-        in_threads(4, [&](int) {
+TEST(Object, LosesNoReference) {
+    Object object;
+    std::atomic<int> last{0};
+    in_threads(4, [&](int) {
+        for (int i = 0; i < 20'000; ++i) {
             object.hold();
             last += object.let_go();
-            last += object.let_go();
-        });
-        ASSERT_EQ(last.load(), 1);
-        ASSERT_EQ(object.references.load(), 0);
-    }
+        }
+    });
+    EXPECT_EQ(object.references.load(), 1);
+    EXPECT_EQ(last.load(), 0) << "the first reference was there all the time";
+}
+
+TEST(Object, HasOneLastReference) {
+    constexpr int threads = 4, each = 5000;
+    Object object;
+    for (int i = 1; i < threads * each; ++i) object.hold();
+    std::atomic<int> last{0};
+    in_threads(threads, [&](int) {
+        for (int i = 0; i < each; ++i) last += object.let_go();
+    });
+    EXPECT_EQ(last.load(), 1);
+    EXPECT_EQ(object.references.load(), 0);
 }
 
 }  // namespace

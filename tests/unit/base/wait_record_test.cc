@@ -81,6 +81,7 @@ TEST(WaitRecord, SaysWhatARankWaitsFor) {
     EXPECT_EQ(line_of([](WaitRecord &record) {
                   record.peer = 0;
                   record.tag = 0;
+                  record.sequence = 12;  // of the wait: nothing that the program knows
                   std::strcpy(record.communicator, "the lake");
               }),
               "rank 3: waits in MPI_Recv with rank 0, tag 0 on the lake" + rest);
