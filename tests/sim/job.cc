@@ -17,6 +17,7 @@ std::string entries(const char *what, MatchQueue &queue) {
 }  // namespace
 
 std::byte *SimMemory::allocate(size_t bytes, uint64_t &offset) {
+    if (in_use >= most) return nullptr;
     ++in_use;
     areas_.push_back(std::make_unique<Line[]>(bytes / sizeof(Line) + 1));
     offset = areas_.size() - 1;

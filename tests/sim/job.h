@@ -47,6 +47,7 @@ public:
     std::byte *at(uint64_t offset) override { return reinterpret_cast<std::byte *>(areas_[offset].get()); }
     void release(uint64_t, size_t) override { --in_use; }
     int in_use = 0;
+    int most = INT32_MAX;  // areas at one time
 
 private:
     struct alignas(64) Line {

@@ -39,7 +39,7 @@ uint64_t play(uint64_t seed) {
 }
 
 TEST(SimulatedJobs, RunRandomPrograms) {
-    for_seeds(3, 35, [](uint64_t seed) {
+    for_seeds(3, 30, [](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
         play(seed);
         return !::testing::Test::HasFailure();

@@ -1,0 +1,254 @@
+// The making of communicators in whole jobs on the simulated network: each way of making one, out of any made before, used, freed
+// again; groups, order and context ids are compared with a plain reference. Node memory may be short.
+//
+// Everyone in a parent draws the same numbers for it, so each member works out all groups that must come out, its own and others'.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/abi_constants.h"
+#include "comm/create.h"
+#include "comm/errhandler.h"
+#include "sim/collective_program.h"
+#include "sim/seeds.h"
+
+namespace lanyard::sim {
+namespace {
+
+// Which contexts exist: every member reports, and the reports of one context must tell of the same members.
+class Census {
+public:
+    void report(const Comm &comm) {
+        const auto &[place, first] = members_.emplace(comm.context, comm.group->peers);
+        EXPECT_EQ(place->second, comm.group->peers) << "two communicators have context " << comm.context;
+        EXPECT_TRUE(reporters_[comm.context].insert(comm.rank).second) << "context " << comm.context << " comes again";
+    }
+    void expect_complete() const {
+        for (const auto &[context, ranks] : reporters_)
+            EXPECT_EQ(ranks.size(), members_.at(context).size()) << "some members of " << context << " have another context";
+    }
+
+private:
+    std::map<uint64_t, Peers> members_;
+    std::map<uint64_t, std::set<int>> reporters_;
+};
+
+// A rank's wish in a split; those with the same color come together, ordered by key, then by rank in the parent.
+struct Wish {
+    int color, key;
+};
+
+Peers part_of(const std::vector<Wish> &wishes, const Peers &parent, int own) {
+    std::vector<std::pair<int, size_t>> order;
+    for (size_t rank = 0; rank < wishes.size(); ++rank)
+        if (wishes[rank].color == wishes[static_cast<size_t>(own)].color) order.emplace_back(wishes[rank].key, rank);
+    std::sort(order.begin(), order.end());
+    Peers part;
+    for (auto [key, rank] : order) part.push_back(parent[rank]);
+    return part;
+}
+
+// What one rank does. `random` of the functions: in the same state at all members of the parent.
+class Maker {
+public:
+    Maker(Rank &rank, Census &census) : rank_(rank), census_(census) {}
+
+    void play(uint64_t seed, int turns) {
+        Random random(seed);  // the same on all ranks
+        // A rank that is in no new communicator has nullptr in the list, so that the lists of all ranks stay alike.
+        made_.push_back(&rank_.world());
+        census_.report(rank_.world());
+        for (int turn = 0; turn < turns && !::testing::Test::HasFatalFailure(); ++turn) {
+            uint64_t turn_seed = random.next();
+            Comm *parent = random.chance(40) ? &rank_.world() : random.pick(made_);
+            size_t used = random.below(made_.size() + 1), ended = random.below(made_.size() * 3);
+            std::vector<Comm *> children(children_of_a_turn);
+            if (parent) make(*parent, turn_seed, children);
+            made_.insert(made_.end(), children.begin(), children.end());
+            if (made_[used]) run_collectives(rank_, made_[used]->team, turn_seed, 3, 20);
+            if (ended > 0 && ended < made_.size()) {
+                end(made_[ended]);
+                made_.erase(made_.begin() + static_cast<std::ptrdiff_t>(ended));
+            }
+        }
+        while (made_.size() > 1) {
+            end(made_.back());
+            made_.pop_back();
+        }
+    }
+
+private:
+    static constexpr size_t children_of_a_turn = 3;
+
+    void make(Comm &parent, uint64_t turn_seed, std::vector<Comm *> &children) {
+        Random random(turn_seed + parent.group->peers[0]);
+        switch (random.below(7)) {
+            case 0: return duplicate(parent, children[0]);
+            case 1: return duplicate_without_blocking(parent, random, children);
+            case 2: return split(parent, random, children[0]);
+            case 3: return split_by_node(parent, random, children[0]);
+            case 4: return create(parent, random, children[0]);
+            case 5: return create_of_groups(parent, random, children);
+            default: return create_from_groups(parent, random, children);
+        }
+    }
+    void end(Comm *comm) {
+        if (!comm) return;
+        Error error = free_comm(comm);
+        ASSERT_FALSE(error) << error.take().sentence;
+    }
+    // A new communicator must have these members, in this order.
+    void expect(Error error, const Comm *made, const Peers &wanted, const char *how) {
+        ASSERT_FALSE(error) << how << ": " << error.take().sentence;
+        bool in_it = std::count(wanted.begin(), wanted.end(), rank_.own) > 0;
+        ASSERT_EQ(made != nullptr, in_it) << how << " on rank " << rank_.own;
+        if (!made) return;
+        ASSERT_EQ(made->group->peers, wanted) << how;
+        ASSERT_EQ(made->size, static_cast<int>(wanted.size())) << how;
+        ASSERT_EQ(wanted[static_cast<size_t>(made->rank)], rank_.own) << how;
+        census_.report(*made);
+    }
+
+    void duplicate(Comm &parent, Comm *&made) {
+        Error error = duplicate_comm(parent, nullptr, made);
+        expect(error, made, parent.group->peers, "dup");
+    }
+    // Several at once, and collectives meanwhile; each is finished when its turn has come on this rank.
+    void duplicate_without_blocking(Comm &parent, Random &random, std::vector<Comm *> &children) {
+        std::deque<Duplication> pending;
+        for (Comm *&child : children) {
+            Duplication &duplication = pending.emplace_back(rank_.messenger);
+            Error error = duplication.prepare(parent, nullptr, child);
+            ASSERT_FALSE(error) << error.take().sentence;
+            EngineGuard guard(rank_.engine);
+            duplication.relay.start();
+        }
+        run_collectives(rank_, parent.team, random.next(), 2, 20);
+        std::vector<size_t> order{0, 1, 2};
+        std::rotate(order.begin(), order.begin() + rank_.own % 3, order.end());
+        for (size_t place : order) {
+            {
+                EngineGuard guard(rank_.engine);
+                rank_.engine.wait_owned(pending[place].relay.completion);
+            }
+            pending[place].accept(*children[place]);
+            Error error = pending[place].finish(children[place]);
+            expect(error, children[place], parent.group->peers, "idup");
+        }
+    }
+    void split(Comm &parent, Random &random, Comm *&made) {
+        std::vector<Wish> wishes;
+        int colors = static_cast<int>(random.between(1, 5)), keys = static_cast<int>(random.between(1, 4));
+        for (int rank = 0; rank < parent.size; ++rank) {
+            int color = static_cast<int>(random.below(static_cast<uint64_t>(colors)));
+            if (color == 4) color = abi::undefined;
+            else if (color == 3) color = INT32_MAX;
+            wishes.push_back({color, static_cast<int>(random.below(static_cast<uint64_t>(keys))) - 1});
+        }
+        auto [color, key] = wishes[static_cast<size_t>(parent.rank)];
+        Error error = split_comm(parent, color, key, made);
+        expect(error, made, color == abi::undefined ? Peers{} : part_of(wishes, parent.group->peers, parent.rank), "split");
+    }
+    void split_by_node(Comm &parent, Random &random, Comm *&made) {
+        std::vector<Wish> wishes;
+        for (uint32_t peer : parent.group->peers)
+            wishes.push_back({static_cast<int>(peer / rank_.job.shape.ranks_per_node), static_cast<int>(random.between(-2, 2))});
+        Error error = split_comm_by_type(parent, abi::comm_type_shared, wishes[static_cast<size_t>(parent.rank)].key, nullptr, made);
+        expect(error, made, part_of(wishes, parent.group->peers, parent.rank), "split_type");
+    }
+    // Groups that do not overlap, all in one call; some ranks are in none.
+    void create(Comm &parent, Random &random, Comm *&made) {
+        std::vector<Peers> parts(1 + random.below(4));
+        bool one = parts.size() == 1;  // then the others name this group too
+        Peers mine;
+        for (uint32_t peer : shuffled(parent.group->peers, random)) {
+            size_t place = random.below(parts.size() + 1);
+            if (place == parts.size()) continue;
+            parts[place].push_back(peer);
+        }
+        for (const Peers &part : parts)
+            if (std::count(part.begin(), part.end(), rank_.own)) mine = part;
+        with_group(one ? parts[0] : mine, [&](Group &group) {
+            Error error = create_comm(parent, group, made);
+            expect(error, made, mine, "create");
+        });
+    }
+    // Groups that may overlap, one after the other in the same order everywhere; their members alone call. Tags come again.
+    void create_of_groups(Comm &parent, Random &random, std::vector<Comm *> &children) {
+        for (Comm *&child : children) {
+            Peers members = some_of(parent.group->peers, random);
+            int tag = static_cast<int>(random.below(2));
+            if (!std::count(members.begin(), members.end(), rank_.own)) continue;
+            with_group(members, [&](Group &group) {
+                Error error = create_comm_of_group(parent, group, tag, child);
+                expect(error, child, members, "create_group");
+            });
+        }
+    }
+    void create_from_groups(Comm &parent, Random &random, std::vector<Comm *> &children) {
+        for (Comm *&child : children) {
+            Peers members = some_of(parent.group->peers, random);
+            const char *tag = random.chance(50) ? "org.example/one" : "";
+            if (!std::count(members.begin(), members.end(), rank_.own)) continue;
+            with_group(members, [&](Group &group) {
+                Error error = create_comm_from_group(group, tag, nullptr, errors_return(), child);
+                expect(error, child, members, "create_from_group");
+            });
+        }
+    }
+
+    void with_group(const Peers &peers, const auto &use) {
+        Group *group = make_group(rank_.universe, peers);
+        ASSERT_NE(group, nullptr);
+        use(*group);
+        release_group(group);
+    }
+    static Peers shuffled(Peers peers, Random &random) {
+        for (size_t i = peers.size(); i > 1; --i) std::swap(peers[i - 1], peers[random.below(i)]);
+        return peers;
+    }
+    static Peers some_of(const Peers &peers, Random &random) {
+        Peers some = shuffled(peers, random);
+        some.resize(1 + random.below(some.size()));
+        return some;
+    }
+
+    Rank &rank_;
+    Census &census_;
+    std::vector<Comm *> made_;
+};
+
+void play(uint64_t seed, uint32_t ranks, int turns) {
+    SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+    Baton baton(seed);
+    Random &random = baton.random();
+    Job job(baton, Behaviour::any(random), {.ranks = ranks, .ranks_per_node = random_ranks_per_node(random, ranks)});
+    if (random.chance(30)) job.memory.most = static_cast<int>(random.below(4));
+    Census census;
+    job.each([&](Rank &rank) {
+        Maker(rank, census).play(seed, turns);
+        rank.finish();
+    });
+    baton.run();
+    census.expect_complete();
+    expect_nothing_left(job);
+}
+
+TEST(SimulatedCommunicators, AreMadeUsedAndFreed) {
+    for_seeds(5, 25, [](uint64_t seed) {
+        Random random(seed);
+        play(seed, static_cast<uint32_t>(random.between(1, 9)), 15);
+        return !::testing::Test::HasFailure();
+    });
+}
+
+TEST(SimulatedCommunicators, AreMadeOnSixtyFourRanks) {
+    for (uint64_t seed : seeds(1)) play(seed, 64, 8);
+}
+
+}  // namespace
+}  // namespace lanyard::sim

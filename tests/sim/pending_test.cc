@@ -1,0 +1,189 @@
+// Nonblocking and persistent collectives in whole jobs on the simulated network: many under way at once, on communicators that
+// overlap, finished in any order.
+//
+// The ranks go through one list of starts, in portions of their own. Within a portion a rank mixes communicators as it likes, but
+// keeps the order on each. It waits only between portions, so the first unfinished start of the list has been made by everyone whom
+// others wait for: the program cannot deadlock.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "base/abi_constants.h"
+#include "comm/create.h"
+#include "sim/collective_program.h"
+#include "sim/seeds.h"
+
+namespace lanyard::sim {
+namespace {
+
+struct Start {
+    size_t comm;
+    int persistent;  // which of the persistent operations, or -1: a new nonblocking one
+    uint64_t seed;
+};
+
+struct Program {
+    Program(Random &random, int length);
+
+    size_t comms;
+    std::vector<Start> persistent;  // their communicators and seeds
+    std::vector<Start> starts;
+    int portion;      // starts at a time, at most
+    int most_pending; // before some are waited for
+    int64_t largest = 40;
+};
+
+Program::Program(Random &random, int length)
+    : comms(1 + random.below(5)),
+      portion(static_cast<int>(random.between(1, random.chance(30) ? 40 : 8))),
+      most_pending(static_cast<int>(random.chance(30) ? random.between(0, 120) : random.between(0, 12))) {
+    auto repeated = static_cast<int>(random.below(8));
+    int share = repeated ? static_cast<int>(random.below(101)) : 0;
+    for (int i = 0; i < repeated; ++i) persistent.push_back({random.below(comms), i, random.next()});
+    for (int i = 0; i < length; ++i)
+        if (random.chance(share)) starts.push_back(random.pick(persistent));
+        else starts.push_back({random.below(comms), -1, random.next()});
+    for (Start &start : starts) start.seed ^= random.next();  // of a persistent one: what this start sends
+}
+
+// What one rank does.
+class Player {
+public:
+    Player(const Program &program, Rank &rank, uint64_t seed)
+        : program_(program), rank_(rank), random_(seed * 1000 + rank.own), comms_(program.comms) {}
+    ~Player() {
+        {
+            EngineGuard guard(rank_.engine);
+            pending_.clear();
+            persistent_.clear();
+        }
+        for (Comm *comm : comms_)
+            if (comm && comm != &rank_.world()) free_comm(comm).discard();
+    }
+    void play() {
+        make_comms();
+        EngineGuard guard(rank_.engine);
+        for (const Start &start : program_.persistent) {
+            Random shape(start.seed);
+            Comm *comm = comms_[start.comm];
+            persistent_.push_back(comm ? std::make_unique<Operation>(rank_, comm->team, shape, program_.largest) : nullptr);
+        }
+        for (size_t next = 0; next < program_.starts.size() && !::testing::Test::HasFatalFailure();) {
+            next = start_portion(next);
+            while (pending_.size() > static_cast<size_t>(program_.most_pending)) finish(random_.below(pending_.size()));
+            while (!pending_.empty() && random_.chance(20)) finish(random_.below(pending_.size()));
+        }
+        while (!pending_.empty()) finish(random_.below(pending_.size()));
+    }
+
+private:
+    struct Pending {
+        Operation *operation;
+        std::unique_ptr<Operation> own;  // of a nonblocking one
+    };
+
+    // The world, a copy, and parts that overlap with each other; nullptr where this rank is in none.
+    void make_comms() {
+        Comm &world = rank_.world();
+        for (size_t i = 0; i < comms_.size(); ++i) {
+            Error error;
+            int parts = static_cast<int>(i);
+            int color = world.rank % (parts + 1) == 3 ? abi::undefined : world.rank * parts / world.size;
+            if (i == 0) comms_[i] = &world;
+            else if (i == 1) error = duplicate_comm(world, nullptr, comms_[i]);
+            else error = split_comm(world, color, i % 2 ? world.rank : -world.rank, comms_[i]);
+            ASSERT_FALSE(error) << error.take().sentence;
+        }
+    }
+    bool under_way(const Start &start) const {
+        Operation *asked = start.persistent < 0 ? nullptr : persistent_[static_cast<size_t>(start.persistent)].get();
+        return asked && std::any_of(pending_.begin(), pending_.end(), [&](const Pending &pending) { return pending.operation == asked; });
+    }
+    // Starts some from `next` on; where the list goes on afterwards. A persistent operation must be over before it starts again.
+    size_t start_portion(size_t next) {
+        for (size_t place = 0; place < pending_.size() && under_way(program_.starts[next]);) finish(place);
+        std::vector<std::vector<const Start *>> waiting(comms_.size());
+        std::vector<bool> used(persistent_.size());
+        size_t left = 0;
+        for (int64_t most = random_.between(1, program_.portion); most > 0 && next < program_.starts.size(); --most, ++next) {
+            const Start &start = program_.starts[next];
+            if (start.persistent >= 0) {
+                if (under_way(start) || used[static_cast<size_t>(start.persistent)]) break;
+                used[static_cast<size_t>(start.persistent)] = true;
+            }
+            waiting[start.comm].push_back(&start);
+            ++left;
+        }
+        while (left > 0) {
+            auto &queue = random_.pick(waiting);
+            if (queue.empty()) continue;
+            start_one(*queue.front());
+            queue.erase(queue.begin());
+            --left;
+            if (random_.chance(20)) rank_.engine.step();
+        }
+        return next;
+    }
+    void start_one(const Start &start) {
+        Comm *comm = comms_[start.comm];
+        if (!comm) return;
+        Pending pending{};
+        if (start.persistent >= 0) {
+            pending.operation = persistent_[static_cast<size_t>(start.persistent)].get();
+        } else {
+            Random shape(start.seed);
+            pending.own = std::make_unique<Operation>(rank_, comm->team, shape, program_.largest);
+            pending.operation = pending.own.get();
+        }
+        pending.operation->start(start.seed % 100'000);
+        pending_.push_back(std::move(pending));
+    }
+    // Waits for this one, or tests until it or another is complete.
+    void finish(size_t place) {
+        if (random_.chance(30)) {
+            rank_.engine.step();
+            for (size_t i = 0; i < pending_.size(); ++i)
+                if (pending_[i].operation->complete()) place = i;
+        }
+        pending_[place].operation->finish();
+        pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(place));
+    }
+
+    const Program &program_;
+    Rank &rank_;
+    Random random_;
+    std::vector<Comm *> comms_;
+    std::vector<std::unique_ptr<Operation>> persistent_;
+    std::vector<Pending> pending_;
+};
+
+void play(uint64_t seed, uint32_t ranks, int length) {
+    SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+    Baton baton(seed);
+    Random &random = baton.random();
+    Program program(random, length);
+    Job job(baton, Behaviour::any(random), {.ranks = ranks, .ranks_per_node = random_ranks_per_node(random, ranks)});
+    job.each([&](Rank &rank) {
+        Player(program, rank, seed).play();
+        rank.finish();
+    });
+    baton.run();
+    expect_nothing_left(job);
+}
+
+TEST(SimulatedPending, CollectivesFinishInAnyOrder) {
+    for_seeds(5, 25, [](uint64_t seed) {
+        Random random(seed);
+        play(seed, static_cast<uint32_t>(random.between(1, random.chance(10) ? 20 : 7)), static_cast<int>(random.between(1, 150)));
+        return !::testing::Test::HasFailure();
+    });
+}
+
+TEST(SimulatedPending, CollectivesFinishOnSixtyFourRanks) {
+    for (uint64_t seed : seeds(1)) play(seed, 64, 20);
+}
+
+}  // namespace
+}  // namespace lanyard::sim
