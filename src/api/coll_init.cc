@@ -1,5 +1,5 @@
-// Persistent collective operations (MPI-5.0 6.15): the typed functions. The schedule is made once, here, and run by each
-// MPI_Start, in the same order on all ranks. Any thread; the engine is taken for the call.
+// Persistent collective operations (MPI-5.0 6.15): the typed functions. The schedule is made once, here, in the
+// same order on all ranks, and run by each MPI_Start, in any order. Any thread; the engine is taken for the call.
 #include "api/coll_request.h"
 #include "api/generated/core.h"
 

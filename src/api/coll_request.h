@@ -37,8 +37,13 @@ Error begin_collective(Comm &comm, const Uses &uses, bool persistent, Request **
     Executor &executor = *comm.universe->executor;
     EngineGuard guard(executor.engine());
     *request = new_collective_request(comm, uses, persistent);
-    plan(executor, comm.team, collective_of(**request), arguments...);
-    return persistent ? Error() : launch_collective(**request);
+    Collective &collective = collective_of(**request);
+    if (persistent) {
+        plan_persistent(executor, comm.team, collective, plan, arguments...);
+        return {};
+    }
+    plan(executor, comm.team, collective, arguments...);
+    return launch_collective(**request);
 }
 
 }  // namespace lanyard

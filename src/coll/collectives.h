@@ -7,6 +7,8 @@
 // at the root only are not looked at elsewhere. Arguments have been checked. MPI-5.0 chapter 6.
 #pragma once
 
+#include <algorithm>
+
 #include "coll/executor.h"
 
 namespace lanyard {
@@ -57,6 +59,19 @@ void plan_allgatherv(Executor &, Team &, Collective &, const Buffer &own, const 
 void plan_alltoall(Executor &, Team &, Collective &, const Even &sent, const Even &received);
 void plan_alltoallv(Executor &, Team &, Collective &, const Uneven &sent, const Uneven &received);
 void plan_alltoallw(Executor &, Team &, Collective &, const Typed &sent, const Typed &received);
+
+// Plans a persistent operation. The calls that make them come in the same order on all ranks, their starts in any (MPI-5.0 6.14):
+// so its messages get their tag here, and the node area, whose uses are counted in order of starting, is not used.
+template <class... Parameters, class... Arguments>
+void plan_persistent(Executor &executor, Team &team, Collective &collective, void (*plan)(Executor &, Team &, Collective &, Parameters...),
+                     const Arguments &...arguments) {
+    Team without_area = team;
+    without_area.node_area = nullptr;
+    without_area.node_area_bytes = 0;
+    std::fill_n(&without_area.choices[0][0], sizeof without_area.choices, uint8_t{0});
+    plan(executor, without_area, collective, arguments...);
+    collective.keep_tag(team);
+}
 
 // Plans, starts, waits, and returns the error: blocking(executor, team, plan_bcast, data, root).
 template <class... Parameters, class... Arguments>

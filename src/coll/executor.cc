@@ -10,9 +10,13 @@ namespace lanyard {
 
 namespace {
 
-// A tag is the collective's number on its team, then the label of the message.
-constexpr int label_bits = 11;
-constexpr int32_t tag_of(uint32_t sequence) { return static_cast<int32_t>(sequence << label_bits & INT32_MAX); }
+// A tag is: persistent or not (1 bit), the collective's number on its team (19), the label of the message (11). Numbers come
+// round after half a million; by then the earlier holder is over, unless so many persistent operations are alive at once.
+constexpr int label_bits = 11, number_bits = 19;
+constexpr int32_t tag_of(uint32_t number, bool persistent) {
+    number &= (1u << number_bits) - 1;
+    return static_cast<int32_t>((uint32_t{persistent} << number_bits | number) << label_bits);
+}
 
 constexpr size_t scratch_kept = 1 << 20;
 constexpr size_t scratch_alignment = 64;
@@ -104,9 +108,15 @@ bool Collective::prepare() {
     return true;
 }
 
+void Collective::keep_tag(Team &team) {
+    LANYARD_MUST(schedule.exchanges().empty());
+    tag_ = tag_of(team.persistent++, true);
+    tag_kept_ = true;
+}
+
 void Collective::start(Team &team) {
     team_ = &team;
-    tag_ = tag_of(team.sequence++);
+    if (!tag_kept_) tag_ = tag_of(team.sequence++, false);
     completion.reset();
     exchanges_.resize(schedule.exchanges().size());
     for (ExchangeRun &exchange : exchanges_) exchange.begin(team);
@@ -243,6 +253,7 @@ void Executor::give_back(Collective *collective) {
         collective->scratch_capacity_ = 0;
     }
     collective->completion.then = nullptr;
+    collective->tag_kept_ = false;
     collective->error = {};
     collective->next_spare_ = spare_;
     spare_ = collective;

@@ -32,6 +32,9 @@ public:
         receive_ = static_cast<std::byte *>(receive);
     }
 
+    // Takes the tag of every later start now.
+    void keep_tag(Team &team);
+
     explicit Collective(Executor &executor);
     ~Collective();
     Collective(const Collective &) = delete;
@@ -59,6 +62,7 @@ private:
     Executor &executor_;
     Team *team_ = nullptr;
     int32_t tag_ = 0;
+    bool tag_kept_ = false;
     std::byte *send_ = nullptr, *receive_ = nullptr;
     std::unique_ptr<std::byte[]> scratch_;
     size_t scratch_capacity_ = 0;

@@ -25,6 +25,7 @@ struct Team {
     int size = 1;
     const uint32_t *peers = nullptr;  // by index: numbers of the peer table
     uint32_t sequence = 0;            // collectives started so far; part of the tag of the next one's messages
+    uint32_t persistent = 0;          // persistent ones made so far; likewise
     std::byte *node_area = nullptr;   // memory shared by all of the team when they are on one node, else nullptr
     size_t node_area_bytes = 0;       // zero at first; how much is wanted: node_area_bytes(size) in node_area.h
     // Processors that all of the team's ranks on a node may use together; 0: each has its own. Algorithms are chosen by it,

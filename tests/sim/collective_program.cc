@@ -37,10 +37,11 @@ Pair Field::get(int64_t i) {
 
 void Field::set(int64_t i, Pair pair) { Cursor(buffer(i, 1)).unpack(&pair, sizeof pair); }
 
-Operation::Operation(Rank &rank, Team &team, Random &random, int64_t most)
+Operation::Operation(Rank &rank, Team &team, Random &random, int64_t most, bool persistent)
     : rank_(rank),
       executor_(rank.executor),
       team_(team),
+      persistent_(persistent),
       collective_(executor_.take()),
       kind_(static_cast<Kind>(random.below(static_cast<uint64_t>(Kind::count_of_them)))),
       root_(static_cast<int>(random.below(static_cast<uint64_t>(team.size)))),

@@ -32,7 +32,7 @@ private:
 class Operation {
 public:
     // Of the next kind and shape that `random` gives; blocks have at most `most` elements. Planned, not started.
-    Operation(Rank &rank, Team &team, Random &random, int64_t most);
+    Operation(Rank &rank, Team &team, Random &random, int64_t most, bool persistent = false);
     ~Operation() { executor_.give_back(collective_); }
     Operation(const Operation &) = delete;
     Operation &operator=(const Operation &) = delete;
@@ -58,7 +58,8 @@ private:
     void plan_typed_exchange();
     template <class... Parameters, class... Arguments>
     void plan(void (*how)(Executor &, Team &, Collective &, Parameters...), const Arguments &...arguments) {
-        how(executor_, team_, *collective_, arguments...);
+        if (persistent_) plan_persistent(executor_, team_, *collective_, how, arguments...);
+        else how(executor_, team_, *collective_, arguments...);
     }
     Field &field(int64_t elements) { return fields_.emplace_back(type_, elements); }
     int64_t own_count() const { return counts_[static_cast<size_t>(me())]; }
@@ -73,6 +74,7 @@ private:
     Rank &rank_;
     Executor &executor_;
     Team &team_;
+    bool persistent_;
     Collective *collective_;
     Kind kind_;
     int root_;

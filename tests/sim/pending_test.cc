@@ -2,8 +2,8 @@
 // overlap, finished in any order.
 //
 // The ranks go through one list of starts, in portions of their own. Within a portion a rank mixes communicators as it likes, but
-// keeps the order on each. It waits only between portions, so the first unfinished start of the list has been made by everyone whom
-// others wait for: the program cannot deadlock.
+// keeps the order on each, except of persistent operations, which start in any order. It waits only between portions, so the
+// first unfinished start of the list has been made by everyone whom others wait for: the program cannot deadlock.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ public:
         for (const Start &start : program_.persistent) {
             Random shape(start.seed);
             Comm *comm = comms_[start.comm];
-            persistent_.push_back(comm ? std::make_unique<Operation>(rank_, comm->team, shape, program_.largest) : nullptr);
+            persistent_.push_back(comm ? std::make_unique<Operation>(rank_, comm->team, shape, program_.largest, true) : nullptr);
         }
         for (size_t next = 0; next < program_.starts.size() && !::testing::Test::HasFatalFailure();) {
             next = start_portion(next);
@@ -119,8 +119,10 @@ private:
         while (left > 0) {
             auto &queue = random_.pick(waiting);
             if (queue.empty()) continue;
-            start_one(*queue.front());
-            queue.erase(queue.begin());
+            auto chosen = queue.begin();
+            if (auto any = queue.begin() + static_cast<std::ptrdiff_t>(random_.below(queue.size())); (*any)->persistent >= 0) chosen = any;
+            start_one(**chosen);
+            queue.erase(chosen);
             --left;
             if (random_.chance(20)) rank_.engine.step();
         }
