@@ -42,7 +42,7 @@ CASES = {
     "freed key": ("KEYVAL", r"MPI_Comm_get_attr\(.*\)", "key"),
     "info key without a name": ("INFO_KEY", r"MPI_Info_set\(.*key=\"\".*\)", "key"),
     "null info": ("INFO", r"MPI_Info_set\(info=MPI_INFO_NULL, .*\)", "info is MPI_INFO_NULL"),
-    "bsend without a buffer": ("BUFFER", r"MPI_Bsend\(.*\)", "no buffer is attached: call MPI_Buffer_attach before buffered sends"),
+    "bsend without a buffer": ("BUFFER", r"MPI_Bsend\(.*\)", "no buffer is attached: call MPI_Buffer_attach or MPI_Comm_attach_buffer before buffered sends"),
     "buffer attached twice": ("BUFFER", r"MPI_Buffer_attach\(.*\)", "a buffer of 32 bytes is attached already; detach it first"),
     "negative block length": ("COUNT", r"MPI_Type_contiguous\(count=-2, oldtype=MPI_INT, .*\)", "count is -2 but must not be negative"),
     "null pointer for a result": ("ARG", r"MPI_Comm_rank\(comm=MPI_COMM_WORLD, rank=NULL\)", "rank is a null pointer"),

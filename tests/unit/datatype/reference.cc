@@ -204,9 +204,9 @@ Made random_type(Random &random, int depth) {
 }
 
 std::vector<uint64_t> seeds(int cases) {
-    if (const char *one = std::getenv("LANYARD_TEST_SEED")) return {std::strtoull(one, nullptr, 10)};
+    const char *first = std::getenv("LANYARD_TEST_SEED");
     std::vector<uint64_t> all;
-    for (int i = 0; i < cases; ++i) all.push_back(1000 + static_cast<uint64_t>(i));
+    for (int i = 0; i < cases; ++i) all.push_back((first ? std::strtoull(first, nullptr, 10) : 1000) + static_cast<uint64_t>(i));
     return all;
 }
 

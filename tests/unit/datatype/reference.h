@@ -49,7 +49,7 @@ int64_t pick(Random &random, int64_t least, int64_t most);
 // A random datatype, nested up to `depth` levels, spanning at most some 100 KiB.
 Made random_type(Random &random, int depth);
 
-// Seeds: LANYARD_TEST_SEED repeats one case, else `cases` seeds from a fixed first one.
+// `cases` seeds from the first one on, which LANYARD_TEST_SEED names: a case that failed comes first when it is set to its seed.
 std::vector<uint64_t> seeds(int cases);
 
 // The stream of `count` elements as addresses of its bytes, relative to the buffer.
