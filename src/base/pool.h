@@ -95,7 +95,7 @@ public:
 
 private:
     struct Dead : Object {
-        Dead() { references.store(0, std::memory_order_relaxed); }
+        Dead() : Object{0} {}  // at no moment alive to a thread that asks holds()
         std::byte *next = nullptr;
     };
 
