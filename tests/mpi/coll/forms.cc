@@ -1,0 +1,256 @@
+// Every collective in the forms that the other programs leave out: blocking and nonblocking with large counts, persistent with
+// both. All sixteen work at once on one communicator with blocks of other sizes, gaps and an order of their own, again and again
+// with changed data; persistent ones start in another order on each rank. A plain loop says what must arrive.
+#include "coll/forms.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "comm/check.h"
+
+namespace {
+
+constexpr int unwritten = -77, collectives = 16;
+
+// Element i of what `from` has for `to` in one turn; small enough that sums of all ranks fit.
+int value(int turn, int from, int to, int i) { return turn * 100003 + from * 1009 + to * 101 + i % 97; }
+
+
+template <class Form>
+class Collectives {
+public:
+    Collectives(MPI_Comm comm, int length) : comm_(comm), rank_(rank_in(comm)), size_(size_of(comm)), length_(length) {
+        for (int r = 0; r < size_; ++r) {
+            // Block r has r % 3 elements more and lies where it would in the reverse order, with a gap of one element.
+            counts_.push_back(length + r % 3);
+            places_.push_back((size_ - 1 - r) * (length + 3));
+            // Between two ranks as many elements in both directions, other numbers between other pairs.
+            pair_counts_.push_back(length + (r + rank_) % 3);
+            pair_bytes_.push_back(places_.back() * 4);
+            spread_bytes_.push_back(places_.back() * 8);
+            plain_types_.push_back(MPI_INT);
+        }
+        own_length_ = length + rank_ % 3;
+        std::fill(std::begin(requests_), std::end(requests_), MPI_REQUEST_NULL);
+        MPI_Type_create_resized(MPI_INT, 0, 8, &every_other_);
+        MPI_Type_commit(&every_other_);
+        spread_types_.assign(static_cast<size_t>(size_), every_other_);
+        for (int k = 0; k < collectives; ++k) {
+            in_[k].resize(static_cast<size_t>(size_ * (length + 3)));
+            out_[k].resize(static_cast<size_t>(size_ * (length + 3) * 2));
+        }
+    }
+    ~Collectives() { MPI_Type_free(&every_other_); }
+    Collectives(const Collectives &) = delete;
+    Collectives &operator=(const Collectives &) = delete;
+
+    void run(int turns) {
+        constexpr bool persistent = Form::way == Way::persistent;
+        if (persistent) call_all();
+        for (int turn = 0; turn < turns; ++turn) {
+            fill(turn);
+            if (!persistent) call_all();
+            else start(turn);
+            if (Form::way != Way::blocking) complete(turn);
+            verify(turn);
+        }
+        for (MPI_Request &request : requests_) {
+            if (persistent) MPI_Request_free(&request);
+            check(request == MPI_REQUEST_NULL, "a request is left");
+        }
+    }
+
+private:
+    template <class Function, class... Arguments>
+    void call(int k, Function function, Arguments... arguments) {
+        int code;
+        if constexpr (Form::way == Way::blocking) code = function(arguments..., comm_);
+        else if constexpr (Form::way == Way::nonblocking) code = function(arguments..., comm_, &requests_[k]);
+        else code = function(arguments..., comm_, MPI_INFO_NULL, &requests_[k]);
+        check_equal(code, MPI_SUCCESS);
+    }
+
+    int *in(int k) { return in_[k].data(); }
+    int *out(int k) { return out_[k].data(); }
+
+    void call_all() {
+        const auto *counts = counts_.data();
+        const auto *places = places_.data();
+        const auto *pair = pair_counts_.data();
+        const MPI_Datatype *ints = plain_types_.data(), *spread = spread_types_.data();
+        call(0, Form::allgather, in(0), length_, MPI_INT, out(0), length_, MPI_INT);
+        call(1, Form::allgatherv, in(1), own_length_, MPI_INT, out(1), counts, places, MPI_INT);
+        call(2, Form::alltoall, in(2), length_, MPI_INT, out(2), length_, MPI_INT);
+        call(3, Form::alltoallv, in(3), pair, places, MPI_INT, out(3), pair, places, MPI_INT);
+        call(4, Form::alltoallw, in(4), pair, pair_bytes_.data(), ints, out(4), pair, spread_bytes_.data(), spread);
+        call(5, Form::gather, in(5), length_, MPI_INT, out(5), length_, MPI_INT, last());
+        call(6, Form::gatherv, in(6), own_length_, MPI_INT, out(6), counts, places, MPI_INT, 0);
+        call(7, Form::scatter, in(7), length_, MPI_INT, out(7), length_, MPI_INT, last());
+        call(8, Form::scatterv, in(8), counts, places, MPI_INT, out(8), own_length_, MPI_INT, 0);
+        call(9, Form::reduce, in(9), out(9), length_, MPI_INT, MPI_SUM, last());
+        call(10, Form::reduce_scatter, in(10), out(10), counts, MPI_INT, MPI_SUM);
+        call(11, Form::reduce_scatter_block, in(11), out(11), length_, MPI_INT, MPI_MAX);
+        call(12, Form::scan, in(12), out(12), length_, MPI_INT, MPI_SUM);
+        call(13, Form::exscan, in(13), out(13), length_, MPI_INT, MPI_SUM);
+        call(14, Form::allreduce, in(14), out(14), length_, MPI_INT, MPI_SUM);
+        call(15, Form::bcast, out(15), length_, MPI_INT, last());
+    }
+
+    // In an order that is another on each rank and in each turn; one turn in four by one call.
+    void start(int turn) {
+        if (turn % 4 == 0) {
+            MPI_Startall(collectives, requests_);
+            return;
+        }
+        for (int k : shuffled(static_cast<unsigned>(turn * 64 + rank_))) MPI_Start(&requests_[k]);
+    }
+    void complete(int turn) {
+        if (turn % 3 == 0) {
+            MPI_Waitall(collectives, requests_, MPI_STATUSES_IGNORE);
+            return;
+        }
+        for (int k : shuffled(static_cast<unsigned>(turn * 64 + rank_ + 32))) MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
+    }
+    static std::vector<int> shuffled(unsigned seed) {
+        std::vector<int> order(collectives);
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+        return order;
+    }
+
+    void fill(int turn) {
+        for (int k = 0; k < collectives; ++k) {
+            std::fill(in_[k].begin(), in_[k].end(), unwritten);
+            std::fill(out_[k].begin(), out_[k].end(), unwritten);
+            for (int r = 0; r < size_; ++r)
+                for (int i = 0; i < length_ + 2; ++i) in(k)[block_at(k, r) + i] = value(turn, rank_, r, i);
+        }
+        // Where one block is sent that may be longer than the others.
+        for (int k : {1, 6})
+            for (int i = 0; i < length_ + 2; ++i) in(k)[i] = value(turn, rank_, 0, i);
+        int at = 0;
+        for (int r = 0; r < size_; ++r)
+            for (int i = 0; i < static_cast<int>(counts_[static_cast<size_t>(r)]); ++i) in(10)[at++] = value(turn, rank_, r, i);
+        if (rank_ == last())
+            for (int i = 0; i < length_; ++i) out(15)[i] = value(turn, rank_, 0, i);
+    }
+    // Where block r begins: with places where the function takes them, else behind block r - 1.
+    int block_at(int k, int r) const {
+        bool placed = k == 3 || k == 4 || k == 8;
+        return placed ? static_cast<int>(places_[static_cast<size_t>(r)]) : r * length_;
+    }
+
+    // What must lie at `place` of collective k: `count` elements, `wanted(i)` each; all else is as it was.
+    template <class Wanted>
+    void expect(int k, int place, int count, Wanted wanted, int stride = 1) {
+        for (int i = 0; i < count; ++i) {
+            int &is = out(k)[place + i * stride];
+            if (is != wanted(i)) wrong(k, place + i * stride, is, wanted(i));
+            is = unwritten;
+        }
+    }
+    void wrong(int k, int at, int is, int wanted) {
+        check(false, std::string(Form::name) + ", collective " + std::to_string(k) + ", " + std::to_string(length_) + " elements: number " +
+                         std::to_string(at) + " is " + std::to_string(is) + ", not " + std::to_string(wanted));
+    }
+
+    void verify(int turn) {
+        for (int r = 0; r < size_; ++r) {
+            auto at = static_cast<size_t>(r);
+            int place = static_cast<int>(places_[at]), pair = static_cast<int>(pair_counts_[at]), count = static_cast<int>(counts_[at]);
+            auto first = [&](int i) { return value(turn, r, 0, i); };
+            auto mine = [&](int i) { return value(turn, r, rank_, i); };
+            expect(0, r * length_, length_, first);
+            expect(1, place, count, first);
+            expect(2, r * length_, length_, mine);
+            expect(3, place, pair, mine);
+            expect(4, place * 2, pair, mine, 2);
+            if (rank_ == last()) expect(5, r * length_, length_, first);
+            if (rank_ == 0) expect(6, place, count, first);
+        }
+        expect(7, 0, length_, [&](int i) { return value(turn, last(), rank_, i); });
+        expect(8, 0, own_length(), [&](int i) { return value(turn, 0, rank_, i); });
+        auto sum = [&](int from, int ranks, int i) {
+            int total = 0;
+            for (int r = 0; r < ranks; ++r) total += value(turn, r, from, i);
+            return total;
+        };
+        if (rank_ == last()) expect(9, 0, length_, [&](int i) { return sum(0, size_, i); });
+        expect(10, 0, own_length(), [&](int i) { return sum(rank_, size_, i); });
+        expect(11, 0, length_, [&](int i) { return value(turn, size_ - 1, rank_, i); });
+        expect(12, 0, length_, [&](int i) { return sum(0, rank_ + 1, i); });
+        if (rank_ > 0) expect(13, 0, length_, [&](int i) { return sum(0, rank_, i); });
+        expect(14, 0, length_, [&](int i) { return sum(0, size_, i); });
+        expect(15, 0, length_, [&](int i) { return value(turn, last(), 0, i); });
+        for (int k = 0; k < collectives; ++k)
+            for (size_t i = 0; i < out_[k].size(); ++i)
+                if (out(k)[i] != unwritten) wrong(k, static_cast<int>(i), out(k)[i], unwritten);
+    }
+    int own_length() const { return static_cast<int>(own_length_); }
+    int last() const { return size_ - 1; }
+
+    MPI_Comm comm_;
+    int rank_, size_, length_;
+    typename Form::Count own_length_ = 0;
+    std::vector<typename Form::Count> counts_, pair_counts_;
+    std::vector<typename Form::Place> places_, pair_bytes_, spread_bytes_;
+    std::vector<MPI_Datatype> plain_types_, spread_types_;
+    MPI_Datatype every_other_ = MPI_DATATYPE_NULL;
+    std::vector<int> in_[collectives], out_[collectives];
+    MPI_Request requests_[collectives];
+};
+
+template <class Form>
+void run(MPI_Comm comm) {
+    for (int length : {0, 1, 7, 1000, 20000}) Collectives<Form>(comm, length).run(length < 10000 ? 13 : 5);
+}
+
+// Two sets of persistent operations at once, on two communicators, and a blocking collective between their starts.
+void start_around_blocking(MPI_Comm comm) {
+    int rank = rank_in(comm), size = size_of(comm), own[2], sum[2], told;
+    MPI_Request requests[2];
+    MPI_Allreduce_init(&own[0], &sum[0], 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &requests[0]);
+    MPI_Scan_init_c(&own[1], &sum[1], 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &requests[1]);
+    for (int turn = 0; turn < 10; ++turn) {
+        own[0] = turn;
+        own[1] = turn * 10;
+        told = rank == turn % size ? turn : -1;
+        int early = (rank + turn) % 2;
+        MPI_Start(&requests[early]);
+        MPI_Bcast_c(&told, 1, MPI_INT, turn % size, comm);
+        MPI_Start(&requests[1 - early]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        check_equal(told, turn);
+        check_equal(sum[0], turn * size);
+        check_equal(sum[1], turn * 10 * (rank + 1));
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+}
+
+void reduce_locally() {
+    int in[3] = {1, 20, 3}, inout[3] = {4, 5, 6};
+    MPI_Reduce_local_c(in, inout, MPI_Count{2}, MPI_INT, MPI_MAX);
+    check_equal(inout[0], 4);
+    check_equal(inout[1], 20);
+    check_equal(inout[2], 6);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm other;
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    run<BlockingLarge>(other);
+    run<NonblockingLarge>(MPI_COMM_WORLD);
+    run<Persistent>(other);
+    run<PersistentLarge>(MPI_COMM_WORLD);
+    start_around_blocking(other);
+    reduce_locally();
+    use(other);
+    MPI_Comm_free(&other);
+    MPI_Finalize();
+}
