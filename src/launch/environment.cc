@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <string_view>
 
@@ -82,7 +83,7 @@ Variables program_environment(const Plan &plan, const Program &program, char **i
     Variables variables;
     for (char **variable = inherited; *variable; ++variable)
         if (!told_by_launcher(*variable)) variables.emplace_back(*variable);
-    for (const Assignments *assignments : {&plan.environment, &program.exported, &program.own})
+    for (const Assignments *assignments : {&plan.environment, &program.own})
         for (const auto &[name, value] : *assignments) set_variable(variables, name, value);
     show_own_library(variables);
     return variables;
@@ -93,7 +94,11 @@ Error check_settings(const Variables &variables, std::vector<std::string> &warni
     for (const std::string &variable : variables) environment.push_back(const_cast<char *>(variable.c_str()));
     environment.push_back(nullptr);
     Settings settings;
-    return read_settings(environment.data(), settings, warnings);
+    std::vector<std::string> found;
+    Error error = read_settings(environment.data(), settings, found);
+    for (std::string &warning : found)
+        if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
+    return error;
 }
 
 }  // namespace lanyard::launch

@@ -22,7 +22,7 @@ void set_variable(Variables &variables, const std::string &name, const std::stri
 // nullptr when it is not set.
 const char *find_variable(const Variables &variables, const std::string &name);
 
-// Sentences about LANYARD_ names nobody knows go to `warnings`; a value that cannot be used is returned as an error.
+// Sentences about LANYARD_ names nobody knows are added to `warnings`, each once; a value that cannot be used is returned as an error.
 Error check_settings(const Variables &variables, std::vector<std::string> &warnings);
 
 }  // namespace lanyard::launch

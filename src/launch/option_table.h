@@ -5,7 +5,7 @@ namespace lanyard::launch {
 
 enum class Option {
     ranks, exported, everyone, own, folder, tag, output, out_pattern, err_pattern, timeout, standard_input, bind,
-    hosts, ranks_per_host, as_always, other_hosts, help, version, manual,
+    hosts, ranks_per_host, as_always, other_hosts, foreign_settings, help, version, manual,
 };
 
 struct OptionRow {
@@ -18,11 +18,10 @@ struct OptionRow {
 inline constexpr OptionRow option_table[] = {
     {Option::ranks, "n np c", "N", "Start N ranks of the program that follows (1 if left out). They may outnumber the processors."},
     {Option::exported, "x", "NAME[=VALUE]",
-     "Set a variable for this program and those after it. All of mpirun's environment is passed on; NAME alone only checks "
-     "that it is there."},
+     "Set a variable for this program alone. All of mpirun's environment is passed on; NAME alone only checks that it is there."},
     {Option::everyone, "genv", "NAME VALUE", "Set a variable for the ranks of all programs (also written NAME=VALUE)."},
-    {Option::own, "env", "NAME VALUE", "Set a variable for the ranks of this program alone (also written NAME=VALUE)."},
-    {Option::folder, "wdir wd", "DIR", "Start this program, and those after it, in folder DIR."},
+    {Option::own, "env", "NAME VALUE", "As -x, with a value always (also written NAME=VALUE)."},
+    {Option::folder, "wdir wd", "DIR", "Start this program alone in folder DIR."},
     {Option::tag, "l tag-output prepend-rank", "", "Begin every line of output with its rank, as in \"[3] \". Lines are never mixed."},
     {Option::output, "output", "DIR", "Write what rank N prints into the file DIR/rank-N.out instead."},
     {Option::out_pattern, "outfile-pattern", "NAME",
@@ -37,6 +36,7 @@ inline constexpr OptionRow option_table[] = {
     {Option::ranks_per_host, "ppn perhost N", "N", ""},
     {Option::as_always, "oversubscribe allow-run-as-root", "", ""},
     {Option::other_hosts, "hostfile machinefile f", "FILE", ""},
+    {Option::foreign_settings, "mca gmca omca pmca prtemca pmixmca", "NAME VALUE", ""},
     {Option::help, "help h", "", "Print this text."},
     {Option::version, "version V", "", "Print the version."},
     {Option::manual, "manual", "", ""},
@@ -49,7 +49,8 @@ inline constexpr const char *summary = "start the ranks of an MPI program on thi
 inline constexpr const char *description[] = {
     "mpirun (also called mpiexec) starts several copies of a program, the ranks of one MPI job, waits for them and passes on "
     "what they print. "
-    "Programs separated by ':' make up one job. It prints nothing of its own when all goes well.",
+    "Programs separated by ':' make up one job; -n, -x, -env and -wdir are for the program they stand before, all other options for the "
+    "whole job. It prints nothing of its own when all goes well.",
     "When a rank fails, mpirun says which one and why, ends the others and every process they have started, and exits with "
     "the code of the first rank that failed. "
     "The signals HUP, INT, TERM, USR1, USR2, ALRM, CONT, TSTP and WINCH are passed on to the ranks; a second INT or TERM ends the job. "

@@ -70,6 +70,7 @@ private:
     bool argument(const std::string &of, const OptionRow &row, std::string &value);
     void assign(Assignments &variables, const std::string &of, const OptionRow &row);
     void set_exported(const std::string &value);
+    void set_name(const std::string &of, const std::string &value, std::string &name);
     void set_ranks(const std::string &of, const std::string &value);
     void set_hosts(const std::string &of, const std::string &value);
     void set_stdin(const std::string &value);
@@ -147,9 +148,9 @@ void Parser::apply(const OptionRow &row, const std::string &word) {
         case Option::exported: return set_exported(value);
         case Option::folder: current_.folder = value; break;
         case Option::tag: plan.tag_output = true; break;
-        case Option::output: plan.output_folder = value; break;
-        case Option::out_pattern: plan.out_pattern = value; break;
-        case Option::err_pattern: plan.err_pattern = value; break;
+        case Option::output: return set_name(word, value, plan.output_folder);
+        case Option::out_pattern: return set_name(word, value, plan.out_pattern);
+        case Option::err_pattern: return set_name(word, value, plan.err_pattern);
         case Option::timeout: return set_timeout(word, value);
         case Option::standard_input: return set_stdin(value);
         case Option::bind: return set_binding(value);
@@ -160,6 +161,10 @@ void Parser::apply(const OptionRow &row, const std::string &word) {
             break;
         case Option::other_hosts:
             refuse(fmt::format("{} {}: this version starts ranks on this machine only and reads no host files; leave the option out", word, value));
+            break;
+        case Option::foreign_settings:
+            refuse(fmt::format("{} is an option of Open MPI; settings are variables LANYARD_NAME=VALUE here, and lanyard info --settings lists them",
+                               word.substr(0, word.find('='))));
             break;
         case Option::help: parsed_.request = Request::help; break;
         case Option::version: parsed_.request = Request::version; break;
@@ -189,8 +194,15 @@ void Parser::set_exported(const std::string &value) {
         if (!is_variable_name(name)) return refuse(fmt::format("-x needs the name of a variable, not \"{}\"", one));
         const char *inherited = getenv(name.c_str());
         if (equals == std::string::npos && !inherited) return refuse(fmt::format("-x {0}: {0} is not set; write -x {0}=VALUE", name));
-        current_.exported.emplace_back(name, equals == std::string::npos ? inherited : one.substr(equals + 1));
+        current_.own.emplace_back(name, equals == std::string::npos ? inherited : one.substr(equals + 1));
     }
+}
+
+// Files are the whole job's: that a program behind ':' has others would go unnoticed if the last name were simply taken.
+void Parser::set_name(const std::string &of, const std::string &value, std::string &name) {
+    if (!name.empty() && name != value)
+        return refuse(fmt::format("{} was given twice, with {} and with {}; it is for all programs of the job, so give it once", of, name, value));
+    name = value;
 }
 
 void Parser::set_ranks(const std::string &of, const std::string &value) {
@@ -224,15 +236,13 @@ void Parser::set_timeout(const std::string &of, const std::string &value) {
         refuse(fmt::format("{} takes a number of seconds above 0, not \"{}\"", of, value));
 }
 
-// The program and its arguments, up to ':' or the end; what its successor inherits stays in current_.
+// The program and its arguments, up to ':' or the end. Its successor inherits nothing of it.
 void Parser::program() {
     while (next_ < words_.size() && words_[next_] != ":") current_.words.push_back(words_[next_++]);
     if (current_.words.empty()) return refuse("a program is missing before ':' or at the end; see mpirun --help");
     bool more = next_ < words_.size();
     parsed_.plan.programs.push_back(current_);
-    current_.words.clear();
-    current_.own.clear();
-    current_.ranks = 1;
+    current_ = Program{};
     program_due_ = more;
     if (more) ++next_;
 }

@@ -20,9 +20,8 @@ using Assignments = std::vector<std::pair<std::string, std::string>>;
 // One of the programs separated by ':' on the command line.
 struct Program {
     int ranks = 1;
-    Assignments exported;       // -x: also for the programs after it that do not say otherwise
-    Assignments own;            // -env: for this program alone
-    std::string folder;         // -wdir, "" for the current one; also for the programs after it
+    Assignments own;            // -x and -env; they go before -genv
+    std::string folder;         // -wdir, "" for the current one
     std::vector<std::string> words;  // the program and its arguments
 };
 

@@ -79,10 +79,10 @@ bool Preparation::find_programs() {
         environments_.push_back(program_environment(plan_, program, environment_));
         files_.push_back(find_program(program.words[0], find_variable(environments_.back(), "PATH"), program.folder));
         if (files_.back().exit_code) return fail(files_.back().exit_code, fmt::format("rank {}: {}", first_rank, files_.back().trouble));
+        if (Error error = check_settings(environments_.back(), prepared_.notes)) return fail(exit_usage, error.take().sentence);
         first_rank += program.ranks;
     }
-    Error error = check_settings(environments_[0], prepared_.notes);
-    return !error || fail(exit_usage, error.take().sentence);
+    return true;
 }
 
 // Nothing to clean up whoever dies: the file has no name. Where it cannot be made, the library tries and reports.

@@ -55,6 +55,9 @@ REFUSED = [
     (["-n", "2", "-outfile-pattern", "out", "true"], "put %r (the rank) into it"),
     (["-outfile-pattern", "%q", "true"], "only %r (rank), %h (host) and %% are known"),
     (["--output", "d", "-outfile-pattern", "f%r", "true"], "use one of them"),
+    (["--output", "d1", "true", ":", "--output", "d2", "true"], "--output was given twice, with d1 and with d2"),
+    (["-outfile-pattern", "a%r", "-outfile-pattern", "b%r", "true"], "-outfile-pattern was given twice, with a%r and with b%r"),
+    (["--mca", "btl", "tcp", "true"], "--mca is an option of Open MPI; settings are variables LANYARD_NAME=VALUE here, and lanyard info --settings"),
 ]
 
 
@@ -124,6 +127,17 @@ def test_setting_of_a_job_is_checked_too(mpirun):
     code, _, err = mpirun.run("-genv", "LANYARD_CHEKC", "on", "true")
     assert code == 0
     assert "did you mean LANYARD_CHECK?" in err
+
+
+def test_settings_of_all_programs_are_checked_and_told_once(mpirun):
+    code, _, err = mpirun.run("true", ":", "-x", "LANYARD_CHEKC=on", "true", ":", "-x", "LANYARD_CHEKC=on", "true")
+    assert (code, err.count("did you mean LANYARD_CHECK?")) == (0, 1)
+    code, _, err = mpirun.run("true", ":", "-x", "LANYARD_EAGER_LIMIT=many", "true")
+    assert code == 2 and "LANYARD_EAGER_LIMIT=many cannot be used" in err
+
+
+def test_same_output_folder_twice(mpirun):
+    assert mpirun.run("--output", "d", "true", ":", "--output", "d", "true") == (0, "", "")
 
 
 def test_unusable_value_of_a_setting(mpirun):

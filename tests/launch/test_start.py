@@ -94,9 +94,10 @@ def test_variables(mpirun, options, expected):
 
 
 def test_variables_of_several_programs(mpirun):
-    arguments = ["-genv", "B", "all", "-x", "A=first", "sh", "-c", ASSIGNED, ":", "sh", "-c", ASSIGNED, ":", "-x", "A=third", "sh", "-c", ASSIGNED]
+    """-x and -env are for the program they stand before, -genv is for all, those before it too."""
+    arguments = ["-x", "A=first", "sh", "-c", ASSIGNED, ":", "sh", "-c", ASSIGNED, ":", "-x", "A=third", "-genv", "B", "all", "sh", "-c", ASSIGNED]
     code, out, err = mpirun.run(*arguments)
-    assert (code, sorted(out.splitlines()), err) == (0, ["first all", "first all", "third all"], "")
+    assert (code, sorted(out.splitlines()), err) == (0, ["first all", "third all", "unset all"], "")
     code, out, _ = mpirun.run("-env", "A", "first", "sh", "-c", ASSIGNED, ":", "sh", "-c", ASSIGNED)
     assert sorted(out.splitlines()) == ["first unset", "unset unset"]
 
@@ -107,6 +108,12 @@ def test_folder(mpirun):
     assert (code, out) == (0, f"{mpirun.folder}/sub\n" * 2)
     shutil.copy("/bin/echo", mpirun.folder / "sub" / "own-echo")
     assert mpirun.run("--wdir", "sub", "./own-echo", "x") == (0, "x\n", "")
+
+
+def test_folder_of_several_programs(mpirun):
+    """A folder is that of the program it stands before; the next one starts in mpirun's own."""
+    code, out, err = mpirun.run("-l", "-n", 1, "-wdir", "/usr", "pwd", ":", "-n", 1, "pwd", ":", "-n", 1, "--wdir=/etc", "pwd")
+    assert (code, sorted(out.splitlines()), err) == (0, ["[0] /usr", f"[1] {mpirun.folder}", "[2] /etc"], "")
 
 
 OUTER = {"PMI_FD": 99, "PMI_RANK": 7, "PMI_SIZE": 9, "PMI_PORT": "x", "PMIX_RANK": 3, "PMIX_NAMESPACE": "n", "OMPI_COMM_WORLD_SIZE": 5,
