@@ -81,6 +81,7 @@ void flush(const SendBuffer &buffer, const char *call, const Comm *comm) {
 
 Request *start_flush(SendBuffer &buffer, Comm *comm) {
     Request *request = new_request(Request::Kind::other, comm);
+    request->operation = "the flush of a buffer";
     EngineGuard guard(*runtime()->engine);
     buffer.tell_when_sent(*request);
     return request;

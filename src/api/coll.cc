@@ -20,7 +20,7 @@ Error run(Comm &comm, const char *call, int root, void (*plan)(Executor &, Team 
     plan(executor, comm.team, *collective, arguments...);
     executor.start(*collective, comm.team);
     if (!collective->completion.complete()) {
-        Waiting waiting(call, &comm, root, abi::any_tag, comm.team.sequence);
+        Waiting waiting(call, &comm, root, abi::undefined, collective->number());
         executor.engine().wait_owned(collective->completion);
     }
     return executor.finish(collective);

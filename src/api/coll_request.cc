@@ -61,6 +61,8 @@ Error launch_collective(Request &request) {
     collective.completion.then = collective_done;
     collective.completion.context = &request;
     request.comm->universe->executor->start(collective, request.comm->team);
+    request.operation = collective.name;
+    request.number = collective.number();
     return {};
 }
 

@@ -69,6 +69,7 @@ Error start_duplication(Comm &comm, const Info *hints, Comm **newcomm, Request *
         release_comm(pending->made);
         return Error(ErrorClass::no_mem, "there is no memory left for another request");
     }
+    made->operation = "MPI_Comm_idup";
     made->picked_up = finish_duplication;
     made->release = end_duplication;
     made->hold();  // for the operation under way
@@ -155,12 +156,12 @@ Error lanyard_comm_get_info(Comm &comm, Info **info_used) {
 }
 
 Error lanyard_comm_dup(Comm &comm, Comm **newcomm) {
-    Creating creating("MPI_Comm_dup", &comm, abi::undefined, abi::any_tag, comm.creations);
+    Creating creating("MPI_Comm_dup", &comm, abi::undefined, abi::undefined, comm.creations + 1);
     return duplicate_comm(comm, nullptr, *newcomm);
 }
 
 Error lanyard_comm_dup_with_info(Comm &comm, Info *info, Comm **newcomm) {
-    Creating creating("MPI_Comm_dup_with_info", &comm, abi::undefined, abi::any_tag, comm.creations);
+    Creating creating("MPI_Comm_dup_with_info", &comm, abi::undefined, abi::undefined, comm.creations + 1);
     return duplicate_comm(comm, info, *newcomm);
 }
 
@@ -171,17 +172,17 @@ Error lanyard_comm_idup_with_info(Comm &comm, Info *info, Comm **newcomm, Reques
 }
 
 Error lanyard_comm_split(Comm &comm, int color, int key, Comm **newcomm) {
-    Creating creating("MPI_Comm_split", &comm, abi::undefined, abi::any_tag, comm.creations);
+    Creating creating("MPI_Comm_split", &comm, abi::undefined, abi::undefined, comm.creations + 1);
     return split_comm(comm, color, key, *newcomm);
 }
 
 Error lanyard_comm_split_type(Comm &comm, int split_type, int key, Info *info, Comm **newcomm) {
-    Creating creating("MPI_Comm_split_type", &comm, abi::undefined, abi::any_tag, comm.creations);
+    Creating creating("MPI_Comm_split_type", &comm, abi::undefined, abi::undefined, comm.creations + 1);
     return split_comm_by_type(comm, split_type, key, info, *newcomm);
 }
 
 Error lanyard_comm_create(Comm &comm, Group &group, Comm **newcomm) {
-    Creating creating("MPI_Comm_create", &comm, abi::undefined, abi::any_tag, comm.creations);
+    Creating creating("MPI_Comm_create", &comm, abi::undefined, abi::undefined, comm.creations + 1);
     return create_comm(comm, group, *newcomm);
 }
 

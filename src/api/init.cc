@@ -14,6 +14,7 @@
 #include "api/state.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "coll/collectives.h"
 #include "comm/info.h"
 
 std::atomic<lanyard::ProcessState> lanyard_process_state{lanyard::ProcessState::before};
@@ -69,13 +70,18 @@ void report_what_is_waited_for(Runtime &ending) {
 Error leave(Runtime &ending) {
     Comm &world = *ending.universe->world;
     if (ending.settings.check) report_what_is_waited_for(ending);
-    {
-        EngineGuard guard(*ending.engine);
-        Waiting waiting("MPI_Finalize", &world, abi::undefined, abi::any_tag);
+    EngineGuard guard(*ending.engine);
+    if (!ending.messenger->quiet()) {
+        WaitParts parts;
+        ending.messenger->each_offered([&](const Transfer &send) { parts.add(WaitPart::send, send.destination, send.tag); });
+        Waiting waiting("MPI_Finalize", &world, parts);
         ending.engine->wait_owned(Condition{all_sent, ending.messenger.get()});
     }
-    if (Error error = lanyard_barrier(world)) return error;
-    EngineGuard guard(*ending.engine);
+    Collective *barrier = ending.executor->take();
+    plan_barrier(*ending.executor, world.team, *barrier);
+    ending.executor->start(*barrier, world.team);
+    Waiting waiting("MPI_Finalize", &world, abi::undefined, abi::undefined);
+    if (Error error = ending.executor->finish(barrier)) return error;
     while (ending.engine->step() > 0) {
     }
     return {};

@@ -66,14 +66,20 @@ void make_progress() {
     engine.step_for_test();
 }
 
-void wait_for(Request &request, const char *call) {
+void add_part(const Request &request, WaitParts &parts) {
     const Transfer &transfer = request.transfer;
-    bool receive = request.kind == Request::Kind::receive;
+    if (request.kind == Request::Kind::send) parts.add(WaitPart::send, transfer.destination, transfer.tag);
+    else if (request.kind == Request::Kind::receive) parts.add(WaitPart::receive, transfer.rank, transfer.tag);
+    else parts.add(WaitPart::other, abi::undefined, static_cast<int32_t>(request.number), request.operation);
+}
+
+void wait_for(Request &request, const char *call) {
     Engine &engine = *runtime()->engine;
     EngineGuard guard(engine);
     if (request.complete()) return;
-    int peer = receive ? transfer.rank : request.kind == Request::Kind::send ? transfer.destination : abi::undefined;
-    Waiting waiting(call, request.comm, peer, transfer.tag);
+    WaitParts parts;
+    add_part(request, parts);
+    Waiting waiting(call, request.comm, parts);
     engine.wait_owned(request.completion());
 }
 
@@ -89,11 +95,17 @@ void wait_for_several(int count, Request *const *requests, bool all, const char 
         if (!requests[i]->completion().await(waiter)) waiter.remaining.fetch_sub(1, std::memory_order_relaxed);
     }
     if (all) waiter.remaining.fetch_sub(1, std::memory_order_relaxed);
-    const Comm *comm = nullptr;
-    for (int i = 0; i < count && !comm; ++i)
-        if (!idle(requests[i])) comm = requests[i]->comm;
     if (!waiter.done()) {
-        Waiting waiting(call, comm, abi::undefined, abi::any_tag);
+        WaitParts parts;
+        const Comm *comm = nullptr;
+        bool several = false;
+        for (int i = 0; i < count; ++i) {
+            if (idle(requests[i]) || requests[i]->complete()) continue;
+            several |= comm && comm != requests[i]->comm;
+            comm = requests[i]->comm;
+            add_part(*requests[i], parts);
+        }
+        Waiting waiting(call, several ? nullptr : comm, parts);
         engine.wait_owned(waiter);
     }
     if (all) return;
@@ -326,6 +338,7 @@ Error lanyard_cancel(Request &request) {
     if (request.complete()) return {};
     if (request.cancel) request.cancel(request);
     else if (request.kind != Request::Kind::other) runtime()->messenger->cancel(request.transfer);
+    else return Error(ErrorClass::request, std::string(request.operation) + " cannot be cancelled; only sends and receives can");
     return {};
 }
 

@@ -28,6 +28,8 @@ struct Request : Object {
     Transfer transfer;
     Status status{};  // of kind `other`: what the wait gives
     void *state = nullptr;
+    const char *operation = "";  // of kind `other`: its name and number on the communicator, for reports
+    uint32_t number = 0;
 
     // nullptr where there is nothing to do. start: a persistent operation begins (engine owned). cancel: engine owned. picked_up:
     // the wait or test has seen the completion. release: the request ends.

@@ -86,28 +86,10 @@ void keep_record_alone(Runtime &made) {
     else made.record = &made.segment.member(0).wait;
 }
 
-std::vector<std::string> split_words(const std::string &list) {
-    std::vector<std::string> words;
-    size_t from = 0;
-    while (from <= list.size()) {
-        size_t comma = std::min(list.find(',', from), list.size());
-        words.push_back(list.substr(from, comma - from));
-        from = comma + 1;
-    }
-    return words;
-}
-
 Error make_paths(Runtime &made) {
     const Bootstrap &bootstrap = *made.bootstrap;
-    bool shm = false;
-    for (const std::string &word : split_words(made.settings.paths)) {
-        if (word == "shm") shm = true;
-        else if (word != "self") {
-            std::string nearest = nearest_name(word, {"self", "shm"});
-            return Error(ErrorClass::arg, "LANYARD_PATHS=" + made.settings.paths + " cannot be used: there is no path \"" + word + "\"" +
-                                              (nearest.empty() ? "" : ", did you mean " + nearest + "?") + "; the paths are self and shm");
-        }
-    }
+    std::vector<std::string> words = split_words(made.settings.paths);
+    bool shm = std::find(words.begin(), words.end(), "shm") != words.end();
     made.self_path = std::make_unique<SelfPath>(static_cast<uint32_t>(bootstrap.rank()));
     if (bootstrap.local_size() == 1) keep_record_alone(made);
     if (!shm || bootstrap.local_size() == 1) return {};
@@ -190,8 +172,7 @@ Error make_runtime() {
     auto *made = new Runtime;  // lives until exit: other threads and exit handlers may still look at it
     std::vector<std::string> warnings;
     if (Error error = read_settings(environ, made->settings, warnings)) return error;
-    if (!set_log(made->settings.log.c_str()))
-        return Error(ErrorClass::arg, "LANYARD_LOG=" + made->settings.log + " cannot be used: it begins with info, debug or trace");
+    set_log(made->settings.log.c_str());
     Error error;
     made->bootstrap = connect_bootstrap(error);
     if (error) return error;
@@ -220,6 +201,15 @@ Error make_runtime() {
 
 Waiting::Waiting(const char *call, const Comm *comm, int peer, int tag, uint64_t sequence)
     : call_(call), comm_(comm), peer_(peer), tag_(tag), sequence_(sequence), others_(the_runtime->waits) {
+    show();
+}
+
+Waiting::Waiting(const char *call, const Comm *comm, const WaitParts &parts)
+    : call_(call), comm_(comm), peer_(abi::undefined), tag_(abi::undefined), sequence_(0), parts_(&parts), others_(the_runtime->waits) {
+    show();
+}
+
+void Waiting::show() {
     if (others_) others_->since_ns_ = the_runtime->record->since_ns;
     the_runtime->waits = this;
     publish();
@@ -247,6 +237,8 @@ void Waiting::publish() const {
     record.tag = tag_;
     record.context = comm_ ? comm_->context : 0;
     record.sequence = sequence_;
+    if (parts_) record.parts = *parts_;
+    else record.parts.requests = 0;
     record.since_ns = since_ns_;
     const MessageCounts &counts = the_runtime->messenger->counts();
     record.sent.store(counts.sent, std::memory_order_relaxed);

@@ -49,19 +49,23 @@ Error make_runtime();
 // engine's owner. The arguments live at least as long.
 class Waiting {
 public:
-    // `call` has at most 31 characters. peer -32766: the call names none.
+    // `call` has at most 31 characters. peer -32766: the call names none. Of a collective: its root, or none, and its number.
     Waiting(const char *call, const Comm *comm, int peer, int tag, uint64_t sequence = 0);
+    // A call on requests. `comm` is nullptr where they are on several.
+    Waiting(const char *call, const Comm *comm, const WaitParts &parts);
     ~Waiting();
     Waiting(const Waiting &) = delete;
     Waiting &operator=(const Waiting &) = delete;
 
 private:
+    void show();
     void publish() const;
 
     const char *call_;
     const Comm *comm_;
     int peer_, tag_;
     uint64_t sequence_;
+    const WaitParts *parts_ = nullptr;
     uint64_t since_ns_ = 0;  // while another is shown
     Waiting *others_;        // the next latest
 };

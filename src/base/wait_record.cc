@@ -12,8 +12,36 @@ namespace lanyard {
 
 namespace {
 
+std::string rank_and_tag(const char *before, int32_t peer, int32_t tag) {
+    std::string text = before + (peer == -1 ? std::string("any rank") : "rank " + std::to_string(peer));
+    if (tag == -2) text += ", any tag";
+    if (tag >= 0) text += ", tag " + std::to_string(tag);
+    return text;
+}
+
+std::string describe(const WaitPart &part) {
+    if (part.kind == WaitPart::send) return rank_and_tag("a send to ", part.peer, part.tag);
+    if (part.kind == WaitPart::receive) return rank_and_tag("a receive from ", part.peer, part.tag);
+    std::string name(part.operation, strnlen(part.operation, sizeof part.operation));
+    if (name.empty()) return "an operation";
+    return part.tag ? name + " number " + std::to_string(part.tag) : name;
+}
+
+// " for 5 requests: a send to rank 1, tag 2; ... and 2 more", " with rank 3, tag 4", " with root 0" or nothing.
+std::string awaited(const WaitRecord &record) {
+    uint32_t requests = record.parts.requests;
+    if (requests == 0) {
+        if (record.peer < -1) return "";
+        return record.sequence ? " with root " + std::to_string(record.peer) : rank_and_tag(" with ", record.peer, record.tag);
+    }
+    std::string text = requests == 1 ? " for " : " for " + std::to_string(requests) + " requests: ";
+    for (uint32_t i = 0; i < requests && i < most_wait_parts; ++i) text += (i ? "; " : "") + describe(record.parts.part[i]);
+    if (requests > most_wait_parts) text += "; and " + std::to_string(requests - most_wait_parts) + " more";
+    return text;
+}
+
 std::string describe(const WaitRecord &record, size_t member) {
-    char line[400];
+    char line[600];
     int rank = record.state ? record.world_rank : static_cast<int>(member);
     if (record.state == 0) {
         std::snprintf(line, sizeof line, "rank %d: has not called MPI_Init", rank);
@@ -24,18 +52,14 @@ std::string describe(const WaitRecord &record, size_t member) {
                       "rank %d: is not waiting in MPI (computing, or testing); %" PRIu64 " messages sent, %" PRIu64 " received", rank,
                       record.sent.load(), record.matched.load());
     } else {
-        char peer[48] = "", tag[32] = "", name[64] = "", number[64] = "";
-        if (record.peer == -1) std::snprintf(peer, sizeof peer, " with any rank");
-        else if (record.peer >= 0) std::snprintf(peer, sizeof peer, " with rank %d", record.peer);
-        if (record.peer >= -1 && record.tag >= 0) std::snprintf(tag, sizeof tag, ", tag %d", record.tag);
-        else if (record.peer >= -1 && record.tag == -2) std::snprintf(tag, sizeof tag, ", any tag");
+        char name[64] = "", number[64] = "";
         if (record.communicator[0]) std::snprintf(name, sizeof name, " on %.31s", record.communicator);
-        if (record.peer < -1 && record.sequence) std::snprintf(number, sizeof number, ", number %" PRIu64 " of this communicator", record.sequence);
+        if (record.sequence) std::snprintf(number, sizeof number, ", number %" PRIu64 " of this communicator", record.sequence);
         uint64_t since = record.since_ns, now = clock_ns();  // a wait that begins meanwhile is no long one
         double seconds = since && since < now ? static_cast<double>(now - since) * 1e-9 : 0;
         std::snprintf(line, sizeof line,
-                      "rank %d: waits in %.31s%s%s%s%s, for %.1f s; %" PRIu64 " messages sent, %" PRIu64 " received", rank, record.call,
-                      peer, tag, name, number, seconds, record.sent.load(), record.matched.load());
+                      "rank %d: waits in %.31s%s%s%s, for %.1f s; %" PRIu64 " messages sent, %" PRIu64 " received", rank, record.call,
+                      awaited(record).c_str(), name, number, seconds, record.sent.load(), record.matched.load());
     }
     return line;
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -22,15 +23,39 @@ struct SegmentLabel {
     uint64_t record_stride;  // bytes between two members' records
 };
 
+// One of the operations that a call on requests waits for.
+struct WaitPart {
+    enum Kind : int32_t { send, receive, other };
+    Kind kind;
+    int32_t peer;  // of a send or receive: rank in the communicator, or any_source
+    int32_t tag;   // likewise; of other operations: its number on the communicator, 0 where it has none
+    char operation[32];  // of other operations: its name
+};
+constexpr uint32_t most_wait_parts = 3;
+
+// What a call on requests waits for: all are counted, the first are told.
+struct WaitParts {
+    uint32_t requests = 0;
+    WaitPart part[most_wait_parts];
+
+    void add(WaitPart::Kind kind, int32_t peer, int32_t tag, const char *operation = "") {
+        if (requests++ >= most_wait_parts) return;
+        WaitPart &added = part[requests - 1];
+        added = {kind, peer, tag, {}};
+        std::strncpy(added.operation, operation, sizeof added.operation - 1);
+    }
+};
+
 struct alignas(64) WaitRecord {
     std::atomic<uint32_t> waiting;  // 1: the rest is what is waited for; 0: computing, or in a call that does not wait
     int32_t world_rank;
     char call[32];        // MPI name
     char communicator[32];  // its name, or ""
-    int32_t peer;         // rank in the communicator, any_source, or -32766 when the call names none
+    int32_t peer;         // rank in the communicator (of a collective: its root), any_source, or -32766 when the call names none
     int32_t tag;
     uint64_t context;
-    uint64_t sequence;  // of the collective on its communicator, or of the wait
+    uint64_t sequence;  // of the collective on its communicator, 0 of other calls
+    WaitParts parts;    // of a call on requests
     uint64_t since_ns;  // CLOCK_MONOTONIC; 0: the wait has just begun
     std::atomic<uint64_t> sent;     // envelopes sent and matched since the start
     std::atomic<uint64_t> matched;

@@ -38,40 +38,40 @@ MoveShape move_shape(const Team &team, int root, const Division &sent, const Div
 
 using MakeReduction = void (*)(const Selection &, Team &, const ReduceShape &, Schedule &);
 
-void plan_reduction(Executor &executor, Team &team, Collective &collective, const Reduction &r, MakeReduction make, int root) {
+void plan_reduction(const char *name, Executor &executor, Team &team, Collective &collective, const Reduction &r, MakeReduction make, int root) {
     ReduceShape shape = reduce_shape(team, r, root);
     if (!shape.result.empty()) make(executor.selection(), team, shape, collective.schedule);
-    collective.use(r.contribution, r.result);
+    collective.describe(name, r.contribution, r.result);
 }
 
 }  // namespace
 
 void plan_barrier(Executor &executor, Team &team, Collective &collective) {
     if (team.size > 1) make_barrier(executor.selection(), team, members(team), collective.schedule);
-    collective.use(nullptr, nullptr);
+    collective.describe("barrier", nullptr, nullptr);
 }
 
 void plan_bcast(Executor &executor, Team &team, Collective &collective, const Buffer &data, int root) {
     BcastShape shape{members(team), root, whole(Space::receive, data.count, *data.datatype)};
     if (team.size > 1 && !shape.data.empty()) make_bcast(executor.selection(), team, shape, collective.schedule);
-    collective.use(nullptr, data.base);
+    collective.describe("bcast", nullptr, data.base);
 }
 
 void plan_reduce(Executor &executor, Team &team, Collective &collective, const Reduction &r, int root) {
     // Only the root may reduce in place; elsewhere there is no result.
-    plan_reduction(executor, team, collective, r, make_reduce, root);
+    plan_reduction("reduce", executor, team, collective, r, make_reduce, root);
 }
 
 void plan_allreduce(Executor &executor, Team &team, Collective &collective, const Reduction &r) {
-    plan_reduction(executor, team, collective, r, make_allreduce, 0);
+    plan_reduction("allreduce", executor, team, collective, r, make_allreduce, 0);
 }
 
 void plan_scan(Executor &executor, Team &team, Collective &collective, const Reduction &r) {
-    plan_reduction(executor, team, collective, r, make_scan, 0);
+    plan_reduction("scan", executor, team, collective, r, make_scan, 0);
 }
 
 void plan_exscan(Executor &executor, Team &team, Collective &collective, const Reduction &r) {
-    plan_reduction(executor, team, collective, r, make_exscan, 0);
+    plan_reduction("exscan", executor, team, collective, r, make_exscan, 0);
 }
 
 void plan_reduce_scatter_block(Executor &executor, Team &team, Collective &collective, const Reduction &r) {
@@ -81,7 +81,7 @@ void plan_reduce_scatter_block(Executor &executor, Team &team, Collective &colle
     shape.result = whole(Space::receive, r.count, *r.datatype);
     shape.contribution = whole(r.in_place ? Space::receive : Space::send, r.count * team.size, *r.datatype);
     if (!shape.contribution.empty()) make_reduce_scatter(executor.selection(), team, shape, collective.schedule);
-    collective.use(r.contribution, r.result);
+    collective.describe("reduce_scatter_block", r.contribution, r.result);
 }
 
 void plan_reduce_scatter(Executor &executor, Team &team, Collective &collective, const Reduction &r, Numbers counts) {
@@ -94,7 +94,7 @@ void plan_reduce_scatter(Executor &executor, Team &team, Collective &collective,
     shape.result = whole(Space::receive, counts[team.index], *r.datatype);
     shape.contribution = whole(r.in_place ? Space::receive : Space::send, total, *r.datatype);
     if (!shape.contribution.empty()) make_reduce_scatter(executor.selection(), team, shape, collective.schedule);
-    collective.use(r.contribution, r.result);
+    collective.describe("reduce_scatter", r.contribution, r.result);
 }
 
 void plan_gather(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Even &all, int root) {
@@ -103,14 +103,14 @@ void plan_gather(Executor &executor, Team &team, Collective &collective, const B
     int64_t bytes = at_root ? all.bytes() : own.bytes();
     MoveShape shape = move_shape(team, root, own_block(Space::send, own), received, own.datatype == nullptr, true);
     if (bytes > 0) make_gather(executor.selection(), team, shape, bytes, collective.schedule);
-    collective.use(own.base, all.base);
+    collective.describe("gather", own.base, all.base);
 }
 
 void plan_gatherv(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Uneven &all, int root) {
     Division received = team.index == root ? division(Space::receive, all) : Division();
     MoveShape shape = move_shape(team, root, own_block(Space::send, own), received, own.datatype == nullptr, false);
     make_gather(executor.selection(), team, shape, 0, collective.schedule);
-    collective.use(own.base, all.base);
+    collective.describe("gatherv", own.base, all.base);
 }
 
 void plan_scatter(Executor &executor, Team &team, Collective &collective, const Even &all, const Buffer &own, int root) {
@@ -119,14 +119,14 @@ void plan_scatter(Executor &executor, Team &team, Collective &collective, const 
     int64_t bytes = at_root ? all.bytes() : own.bytes();
     MoveShape shape = move_shape(team, root, sent, own_block(Space::receive, own), own.datatype == nullptr, true);
     if (bytes > 0) make_scatter(executor.selection(), team, shape, bytes, collective.schedule);
-    collective.use(all.base, own.base);
+    collective.describe("scatter", all.base, own.base);
 }
 
 void plan_scatterv(Executor &executor, Team &team, Collective &collective, const Uneven &all, const Buffer &own, int root) {
     Division sent = team.index == root ? division(Space::send, all) : Division();
     MoveShape shape = move_shape(team, root, sent, own_block(Space::receive, own), own.datatype == nullptr, false);
     make_scatter(executor.selection(), team, shape, 0, collective.schedule);
-    collective.use(all.base, own.base);
+    collective.describe("scatterv", all.base, own.base);
 }
 
 void plan_allgather(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Even &all) {
@@ -134,7 +134,7 @@ void plan_allgather(Executor &executor, Team &team, Collective &collective, cons
     MoveShape shape = move_shape(team, 0, own_block(Space::send, own), received, own.datatype == nullptr, true);
     int64_t bytes = all.bytes() * team.size;
     if (bytes > 0) make_allgather(executor.selection(), team, shape, bytes, collective.schedule);
-    collective.use(own.base, all.base);
+    collective.describe("allgather", own.base, all.base);
 }
 
 void plan_allgatherv(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Uneven &all) {
@@ -143,7 +143,7 @@ void plan_allgatherv(Executor &executor, Team &team, Collective &collective, con
     int64_t bytes = 0;
     for (int rank = 0; rank < team.size; ++rank) bytes += received.block(rank).bytes();
     if (bytes > 0) make_allgather(executor.selection(), team, shape, bytes, collective.schedule);
-    collective.use(own.base, all.base);
+    collective.describe("allgatherv", own.base, all.base);
 }
 
 void plan_alltoall(Executor &executor, Team &team, Collective &collective, const Even &sent, const Even &received) {
@@ -151,14 +151,14 @@ void plan_alltoall(Executor &executor, Team &team, Collective &collective, const
     Division from = Division::even(Space::receive, received.count, *received.datatype);
     MoveShape shape = move_shape(team, 0, to, from, sent.datatype == nullptr, true);
     if (received.bytes() > 0) make_alltoall(executor.selection(), team, shape, received.bytes(), collective.schedule);
-    collective.use(sent.base, received.base);
+    collective.describe("alltoall", sent.base, received.base);
 }
 
 void plan_alltoallv(Executor &executor, Team &team, Collective &collective, const Uneven &sent, const Uneven &received) {
     Division to = sent.datatype ? division(Space::send, sent) : Division();
     MoveShape shape = move_shape(team, 0, to, division(Space::receive, received), sent.datatype == nullptr, false);
     make_alltoall(executor.selection(), team, shape, 0, collective.schedule);
-    collective.use(sent.base, received.base);
+    collective.describe("alltoallv", sent.base, received.base);
 }
 
 void plan_alltoallw(Executor &executor, Team &team, Collective &collective, const Typed &sent, const Typed &received) {
@@ -166,7 +166,7 @@ void plan_alltoallw(Executor &executor, Team &team, Collective &collective, cons
     Division from = Division::typed(Space::receive, received.counts, received.displacements, received.datatypes);
     MoveShape shape = move_shape(team, 0, to, from, sent.datatypes == nullptr, false);
     make_alltoall(executor.selection(), team, shape, 0, collective.schedule);
-    collective.use(sent.base, received.base);
+    collective.describe("alltoallw", sent.base, received.base);
 }
 
 }  // namespace lanyard

@@ -110,13 +110,17 @@ bool Collective::prepare() {
 
 void Collective::keep_tag(Team &team) {
     LANYARD_MUST(schedule.exchanges().empty());
-    tag_ = tag_of(team.persistent++, true);
+    tag_ = tag_of(team.persistent, true);
+    number_ = ++team.persistent;
     tag_kept_ = true;
 }
 
 void Collective::start(Team &team) {
     team_ = &team;
-    if (!tag_kept_) tag_ = tag_of(team.sequence++, false);
+    if (!tag_kept_) {
+        tag_ = tag_of(team.sequence, false);
+        number_ = ++team.sequence;
+    }
     completion.reset();
     exchanges_.resize(schedule.exchanges().size());
     for (ExchangeRun &exchange : exchanges_) exchange.begin(team);

@@ -26,8 +26,14 @@ public:
     Completion completion;
     Error error;  // valid once complete
 
-    // What the spaces of the schedule's blocks mean.
-    void use(const void *send, void *receive) {
+    const char *name = "";  // for reports
+    // Its number on the team, from 1, once started (persistent: once made).
+    uint32_t number() const { return number_; }
+    bool persistent() const { return tag_kept_; }
+
+    // What the schedule does, and what the spaces of its blocks mean.
+    void describe(const char *operation, const void *send, void *receive) {
+        name = operation;
         send_ = const_cast<std::byte *>(static_cast<const std::byte *>(send));
         receive_ = static_cast<std::byte *>(receive);
     }
@@ -62,6 +68,7 @@ private:
     Executor &executor_;
     Team *team_ = nullptr;
     int32_t tag_ = 0;
+    uint32_t number_ = 0;
     bool tag_kept_ = false;
     std::byte *send_ = nullptr, *receive_ = nullptr;
     std::unique_ptr<std::byte[]> scratch_;

@@ -51,22 +51,27 @@ def test_debug_mode_tells_what_finalize_waits_for(mpirun, program):
                      r"1048576 bytes", said), said
 
 
-WAITS = (r"rank 0: waits in MPI_Recv with any rank, tag 41 on the_lake",
-         r"rank 1: waits in MPI_Ssend with rank 2, tag 42 on the_lake",
-         r"rank 2: waits in MPI_Probe with rank 3, any tag on the_lake",
-         r"rank 3: waits in MPI_Wait with rank 0, tag 43 on the_lake",
-         r"rank 4: waits in MPI_Waitall on the_lake",
-         r"rank 5: waits in MPI_Allreduce on the_lake, number \d+ of this communicator",
-         r"rank 6: waits in MPI_Comm_dup on the_lake",
-         r"rank 7: is not waiting in MPI")
+WAITS = (r"rank 0: waits in MPI_Recv with any rank, tag 41 on the_lake, for \d",
+         r"rank 1: waits in MPI_Ssend with rank 2, tag 42 on the_lake, for \d",
+         r"rank 2: waits in MPI_Probe with rank 3, any tag on the_lake, for \d",
+         r"rank 3: waits in MPI_Wait for a receive from rank 0, tag 43 on the_lake, for \d",
+         r"rank 4: waits in MPI_Waitall for 2 requests: a receive from rank 0, tag 44; a receive from rank 0, tag 45 on the_lake, for \d",
+         r"rank 5: waits in MPI_Allreduce on the_lake, number 1 of this communicator, for \d",
+         r"rank 6: waits in MPI_Comm_dup on the_lake, number 1 of this communicator, for \d",
+         r"rank 7: waits in MPI_Bcast with root 0 on the_lake, number 1 of this communicator, for \d",
+         r"rank 8: waits in MPI_Waitall for 4 requests: alltoall number 1; a send to rank 9, tag 46; a receive from any rank, any tag; "
+         r"and 1 more, for \d",
+         r"rank 9: is not waiting in MPI",
+         r"rank 10: waits in MPI_Send with rank 9, tag 48 on the_lake, for \d",
+         r"rank 11: waits in MPI_Finalize for a send to rank 9, tag 49 on MPI_COMM_WORLD, for \d")
 
 
 def test_quit_says_what_each_rank_waits_for(mpirun, program):
-    process = mpirun.start("-n", 8, program("messages"), "stuck")
-    mpirun.read_until(process.stdout, lambda text: text.count(b"ready") == 8)
+    process = mpirun.start("-n", 12, program("messages"), "stuck")
+    mpirun.read_until(process.stdout, lambda text: text.count(b"ready") == 12)
     time.sleep(1)
     process.send_signal(signal.SIGQUIT)
-    said = mpirun.read_until(process.stderr, lambda text: text.count(b"\n") >= 9).decode()
+    said = mpirun.read_until(process.stderr, lambda text: text.count(b"\n") >= 13).decode()
     process.terminate()
     process.communicate(timeout=20)
     assert process.returncode == 143
@@ -75,7 +80,7 @@ def test_quit_says_what_each_rank_waits_for(mpirun, program):
 
 
 def test_timeout_says_what_each_rank_waits_for(mpirun, program):
-    code, _, err = mpirun.run("--timeout", 3, "-n", 8, program("messages"), "stuck")
+    code, _, err = mpirun.run("--timeout", 3, "-n", 12, program("messages"), "stuck")
     assert code == 124
     assert "the job has run for the 3 s of --timeout and is ended; what the ranks are waiting for:" in err
     for words in WAITS:

@@ -42,7 +42,7 @@ static void leave_over(const char *what) {
 // Waits for what never comes, each rank in another call, on a communicator with a name.
 static void stuck(void) {
     MPI_Comm named;
-    MPI_Request requests[2];
+    MPI_Request requests[4];
     MPI_Comm_dup(MPI_COMM_WORLD, &named);
     MPI_Comm_set_name(named, "the_lake");
     printf("ready\n");
@@ -61,7 +61,18 @@ static void stuck(void) {
     }
     if (rank == 5) MPI_Allreduce(numbers, numbers + 1, 1, MPI_INT, MPI_SUM, named);
     if (rank == 6) MPI_Comm_dup(named, &named);
-    if (rank == 7) for (;;) pause();
+    if (rank == 7) MPI_Bcast(numbers, 1, MPI_INT, 0, named);
+    static char long_message[1 << 20];
+    if (rank == 8) {
+        MPI_Ialltoall(numbers, 1, MPI_INT, long_message, 1, MPI_INT, named, &requests[0]);
+        MPI_Isend(long_message, sizeof long_message, MPI_BYTE, 9, 46, named, &requests[1]);
+        MPI_Irecv(numbers, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, named, &requests[2]);
+        MPI_Irecv(numbers, 1, MPI_INT, 2, 47, MPI_COMM_WORLD, &requests[3]);
+        MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    }
+    if (rank == 9) for (;;) pause();
+    if (rank == 10) MPI_Send(long_message, sizeof long_message, MPI_BYTE, 9, 48, named);
+    if (rank == 11) MPI_Isend(long_message, sizeof long_message, MPI_BYTE, 9, 49, named, &requests[0]);  // and on to MPI_Finalize
 }
 
 int main(int count, char **words) {

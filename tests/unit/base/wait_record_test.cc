@@ -81,7 +81,6 @@ TEST(WaitRecord, SaysWhatARankWaitsFor) {
     EXPECT_EQ(line_of([](WaitRecord &record) {
                   record.peer = 0;
                   record.tag = 0;
-                  record.sequence = 12;  // of the wait: nothing that the program knows
                   std::strcpy(record.communicator, "the lake");
               }),
               "rank 3: waits in MPI_Recv with rank 0, tag 0 on the lake" + rest);
@@ -96,6 +95,31 @@ TEST(WaitRecord, SaysWhatARankWaitsFor) {
                   record.sequence = 12;
               }),
               "rank 3: waits in MPI_Allreduce, number 12 of this communicator" + rest);
+    EXPECT_EQ(line_of([](WaitRecord &record) {
+                  std::strcpy(record.call, "MPI_Bcast");
+                  record.peer = 2;
+                  record.sequence = 4;
+              }),
+              "rank 3: waits in MPI_Bcast with root 2, number 4 of this communicator" + rest);
+}
+
+TEST(WaitRecord, SaysWhichRequestsARankWaitsFor) {
+    const std::string rest = ", for 0.0 s; 5 messages sent, 6 received";
+    auto waits = [](const WaitParts &parts) {
+        return line_of([&](WaitRecord &record) {
+            std::strcpy(record.call, "MPI_Waitall");
+            record.parts = parts;
+        });
+    };
+    WaitParts parts;
+    parts.add(WaitPart::send, 1, 7);
+    EXPECT_EQ(waits(parts), "rank 3: waits in MPI_Waitall for a send to rank 1, tag 7" + rest);
+    parts.add(WaitPart::receive, abi::any_source, abi::any_tag);
+    parts.add(WaitPart::other, abi::undefined, 5, "allreduce");
+    const std::string three = "a send to rank 1, tag 7; a receive from any rank, any tag; allreduce number 5";
+    EXPECT_EQ(waits(parts), "rank 3: waits in MPI_Waitall for 3 requests: " + three + rest);
+    parts.add(WaitPart::send, 1, 8);
+    EXPECT_EQ(waits(parts), "rank 3: waits in MPI_Waitall for 4 requests: " + three + "; and 1 more" + rest);
 }
 
 TEST(WaitRecord, SaysForHowLong) {
