@@ -334,11 +334,12 @@ Error lanyard_request_free(Request *&request) {
 
 Error lanyard_cancel(Request &request) {
     if (request.shared || !request.active) return {};
+    if (request.kind == Request::Kind::other && !request.cancel)
+        return Error(ErrorClass::request, std::string(request.operation) + " cannot be cancelled; only sends and receives can");
     EngineGuard guard(*runtime()->engine);
     if (request.complete()) return {};
     if (request.cancel) request.cancel(request);
-    else if (request.kind != Request::Kind::other) runtime()->messenger->cancel(request.transfer);
-    else return Error(ErrorClass::request, std::string(request.operation) + " cannot be cancelled; only sends and receives can");
+    else runtime()->messenger->cancel(request.transfer);
     return {};
 }
 

@@ -36,6 +36,7 @@ CASES = {
     "operation not for this datatype": ("OP", r"MPI_Allreduce\(.*MPI_DOUBLE, op=MPI_BAND, .*\)", "MPI_BAND.*MPI_DOUBLE|MPI_DOUBLE.*MPI_BAND"),
     "operation not for a derived datatype": ("OP", r"MPI_Allreduce\(.*op=MPI_SUM, .*\)", "MPI_SUM"),
     "start of a null request": ("REQUEST", r"MPI_Start\(.*\)", "is MPI_REQUEST_NULL"),
+    "cancel of a collective": ("REQUEST", r"MPI_Cancel\(.*\)", "allreduce cannot be cancelled; only sends and receives can"),
     "start twice": ("REQUEST", r"MPI_Start\(.*\)", "the request is active already; wait for it before starting it again"),
     "group without such a rank": ("RANK", r"MPI_Group_incl\(.*\)", "5"),
     "negative color": ("ARG", r"MPI_Comm_split\(comm=MPI_COMM_WORLD, color=-7, .*\)", "color is -7 but must be at least 0, or MPI_UNDEFINED"),

@@ -65,6 +65,15 @@ static int make(const char *wish) {
         started = MPI_REQUEST_NULL;
         return MPI_Start(&started);
     }
+    WISH("cancel of a collective") {
+        int own = 1;
+        static int sum;
+        MPI_Iallreduce(&own, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &started);
+        int rank, code = MPI_SUCCESS;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (rank == 0) code = MPI_Cancel(&started);
+        return code;
+    }
     WISH("start twice") {
         MPI_Recv_init(numbers, 1, MPI_INT, 0, 0, comm, &started);
         MPI_Start(&started);
