@@ -2,11 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
-#include <algorithm>
 
 namespace lanyard {
 
@@ -32,11 +33,9 @@ bool set_log(const char *specification) {
     std::string text(specification ? specification : "");
     size_t comma = text.find(',');
     std::string level = text.substr(0, comma);
-    if (level.empty()) detail::log_level = 0;
-    else if (level == "info") detail::log_level = 1;
-    else if (level == "debug") detail::log_level = 2;
-    else if (level == "trace") detail::log_level = 3;
-    else return false;
+    auto known = std::find_if(std::begin(log_levels), std::end(log_levels), [&](const LogName &row) { return level == row.name; });
+    if (!level.empty() && known == std::end(log_levels)) return false;
+    detail::log_level = level.empty() ? 0 : static_cast<int>(known - std::begin(log_levels)) + 1;
     shown_parts.clear();
     while (comma != std::string::npos) {
         size_t next = text.find(',', comma + 1);

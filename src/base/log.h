@@ -6,6 +6,26 @@
 
 namespace lanyard {
 
+// The words of LANYARD_LOG, for checking it and for telling what may be asked for. A line's part is one of these.
+struct LogName {
+    const char *name, *sentence;
+};
+inline constexpr LogName log_levels[] = {
+    {"info", "what is out of the ordinary"},
+    {"debug", "also each decision, once"},
+    {"trace", "also each step off the short way of a message"},
+};
+inline constexpr LogName log_parts[] = {
+    {"settings", "settings that differ from their defaults"},
+    {"launch", "how this process joined its job"},
+    {"paths", "the ways to reach other processes"},
+    {"shm", "the segment of the node, rings in it, direct copies"},
+    {"p2p", "messages that wait, and long ones"},
+    {"comm", "communicators made"},
+    {"coll", "algorithms chosen for collectives"},
+    {"check", "what LANYARD_CHECK finds"},
+};
+
 enum class LogLevel : int { warn = 0, info = 1, debug = 2, trace = 3 };
 
 namespace detail {

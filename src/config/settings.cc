@@ -3,23 +3,70 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <span>
+
+#include "base/log.h"
 
 namespace lanyard {
 
 namespace {
 
-SettingRow text_row(const char *name, SettingLevel level, std::string Settings::*member, const char *sentence) {
-    SettingRow row{name, SettingType::text, level, sentence, {}, 0, 0};
+using Names = std::vector<std::string>;
+
+template <class Row>
+Names names_of(std::span<const Row> rows) {
+    Names names;
+    for (const Row &row : rows) names.emplace_back(row.name);
+    return names;
+}
+
+// "a, b and c".
+std::string enumerate(const Names &names, const char *last) {
+    std::string text;
+    for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : i + 1 == names.size() ? std::string(" ") + last + " " : ", ") + names[i];
+    return text;
+}
+
+// What is wrong with a word that must be one of `known`; "" if it is.
+std::string refuse_word(const char *kind, const std::string &word, const Names &known) {
+    if (std::find(known.begin(), known.end(), word) != known.end()) return "";
+    std::string nearest = nearest_name(word, known);
+    return std::string("there is no ") + kind + " \"" + word + "\"" + (nearest.empty() ? "" : ", did you mean " + nearest + "?") + "; ";
+}
+
+std::string refuse_paths(const std::string &value) {
+    Names known = names_of(std::span<const PathName>(path_names));
+    std::string remedy = "the paths are " + enumerate(known, "and");
+    Names words = split_words(value);
+    if (std::all_of(words.begin(), words.end(), [](const std::string &word) { return word.empty(); })) return "it names no path; " + remedy;
+    for (const std::string &word : words)
+        if (std::string wrong = refuse_word("path", word, known); !wrong.empty()) return wrong + remedy;
+    return "";
+}
+
+std::string refuse_log(const std::string &value) {
+    Names levels = names_of(std::span<const LogName>(log_levels)), parts = names_of(std::span<const LogName>(log_parts));
+    Names words = split_words(value);
+    if (std::string wrong = refuse_word("level", words.front(), levels); !wrong.empty())
+        return wrong + "it begins with " + enumerate(levels, "or") + ", and parts may follow after commas";
+    for (auto word = words.begin() + 1; word != words.end(); ++word)
+        if (std::string wrong = refuse_word("part", *word, parts); !wrong.empty()) return wrong + "the parts are " + enumerate(parts, "and");
+    return "";
+}
+
+SettingRow text_row(const char *name, SettingLevel level, std::string Settings::*member, std::string sentence,
+                    std::string (*refuse)(const std::string &) = nullptr) {
+    SettingRow row{name, SettingType::text, level, std::move(sentence), {}, 0, 0, refuse};
     row.text = member;
     return row;
 }
 SettingRow boolean_row(const char *name, SettingLevel level, bool Settings::*member, const char *sentence) {
-    SettingRow row{name, SettingType::boolean, level, sentence, {}, 0, 1};
+    SettingRow row{name, SettingType::boolean, level, sentence, {}, 0, 1, nullptr};
     row.boolean = member;
     return row;
 }
 SettingRow integer_row(const char *name, SettingLevel level, int64_t Settings::*member, int64_t minimum, int64_t maximum, const char *sentence) {
-    SettingRow row{name, SettingType::integer, level, sentence, {}, minimum, maximum};
+    SettingRow row{name, SettingType::integer, level, sentence, {}, minimum, maximum, nullptr};
     row.integer = member;
     return row;
 }
@@ -31,7 +78,7 @@ bool parse_integer(const char *text, int64_t &value) {
     if (end == text) return false;
     int shift = *end == 'k' || *end == 'K' ? 10 : *end == 'm' || *end == 'M' ? 20 : *end == 'g' || *end == 'G' ? 30 : 0;
     if (shift) ++end;
-    if (*end) return false;
+    if (*end || number > INT64_MAX >> shift || number < INT64_MIN >> shift) return false;
     value = static_cast<int64_t>(number) << shift;
     return true;
 }
@@ -43,11 +90,13 @@ bool parse_boolean(const std::string &text, bool &value) {
     return true;
 }
 
-Error set_value(Settings &settings, const SettingRow &row, const char *value) {
-    auto refused = [&](const std::string &allowed) {
-        return Error(ErrorClass::arg, std::string("LANYARD_") + row.name + "=" + value + " cannot be used: " + allowed);
-    };
-    if (row.type == SettingType::text) settings.*row.text = value;
+// What is wrong with the value, as a sentence; "" where it was set.
+std::string set_value(Settings &settings, const SettingRow &row, const char *value) {
+    auto refused = [&](const std::string &allowed) { return std::string("LANYARD_") + row.name + "=" + value + " cannot be used: " + allowed; };
+    if (row.type == SettingType::text) {
+        if (std::string wrong = row.refuse ? row.refuse(value) : ""; !wrong.empty()) return refused(wrong);
+        settings.*row.text = value;
+    }
     if (row.type == SettingType::boolean && !parse_boolean(value, settings.*row.boolean)) return refused("it takes on or off");
     if (row.type == SettingType::integer) {
         int64_t number = 0;
@@ -79,9 +128,17 @@ size_t edit_distance(const std::string &a, const std::string &b) {
 const std::vector<SettingRow> &setting_table() {
     using enum SettingLevel;
     static const std::vector<SettingRow> table = {
-        text_row("PATHS", user, &Settings::paths, "the ways to reach other processes that may be used, in order of preference: self, shm"),
-        text_row("LOG", user, &Settings::log, "what is told on standard error: info, debug or trace, then optionally parts after commas"),
-        boolean_row("CHECK", user, &Settings::check, "debug mode: reports at Finalize what was left unmatched or open"),
+        text_row("PATHS", user, &Settings::paths,
+                 "the ways to reach other processes that may be used: " + enumerate(names_of(std::span<const PathName>(path_names)), "and"),
+                 refuse_paths),
+        text_row("LOG", user, &Settings::log,
+                 "what is told on standard error: " + enumerate(names_of(std::span<const LogName>(log_levels)), "or") +
+                     ", then after commas the parts to tell of, all if there are none: " +
+                     enumerate(names_of(std::span<const LogName>(log_parts)), "and"),
+                 refuse_log),
+        boolean_row("CHECK", user, &Settings::check,
+                    "debug mode: MPI_Finalize tells of messages never received, requests never completed or freed, receives never matched, "
+                    "and sends it waits for because no receive has matched them"),
         text_row("SHM_DIR", user, &Settings::shm_dir, "the folder, in memory, where the file shared by the processes of a node is made"),
         integer_row("EAGER_LIMIT", user, &Settings::eager_limit, 0, 65536,
                     "messages up to this many bytes are sent at once and buffered by the receiver if need be; longer ones wait for the receive"),
@@ -117,8 +174,18 @@ std::string nearest_name(const std::string &word, const std::vector<std::string>
     return best;
 }
 
-Error read_settings(char **environment, Settings &settings, std::vector<std::string> &warnings) {
-    std::vector<std::string> known;
+std::vector<std::string> split_words(const std::string &list) {
+    std::vector<std::string> words;
+    for (size_t from = 0; from <= list.size();) {
+        size_t comma = std::min(list.find(',', from), list.size());
+        words.push_back(list.substr(from, comma - from));
+        from = comma + 1;
+    }
+    return words;
+}
+
+std::vector<std::string> read_all_settings(char **environment, Settings &settings, std::vector<std::string> &warnings) {
+    std::vector<std::string> known, refused;
     for (const SettingRow &row : setting_table()) known.push_back(std::string("LANYARD_") + row.name);
     for (; environment && *environment; ++environment) {
         if (std::strncmp(*environment, "LANYARD_", 8) != 0) continue;
@@ -127,7 +194,9 @@ Error read_settings(char **environment, Settings &settings, std::vector<std::str
         std::string name(static_cast<const char *>(*environment), equals);
         auto row = std::find(known.begin(), known.end(), name);
         if (row != known.end()) {
-            if (Error error = set_value(settings, setting_table()[static_cast<size_t>(row - known.begin())], equals + 1)) return error;
+            if (equals[1] == 0) continue;  // as if it were not set
+            std::string wrong = set_value(settings, setting_table()[static_cast<size_t>(row - known.begin())], equals + 1);
+            if (!wrong.empty()) refused.push_back(std::move(wrong));
             continue;
         }
         bool other = std::any_of(other_names().begin(), other_names().end(), [&](const char *allowed) { return name == allowed; });
@@ -136,7 +205,12 @@ Error read_settings(char **environment, Settings &settings, std::vector<std::str
         warnings.push_back(name + " is not a setting of Lanyard" + (nearest.empty() ? "" : ", did you mean " + nearest + "?") +
                            " (all settings: lanyard info --settings)");
     }
-    return {};
+    return refused;
+}
+
+Error read_settings(char **environment, Settings &settings, std::vector<std::string> &warnings) {
+    std::vector<std::string> refused = read_all_settings(environment, settings, warnings);
+    return refused.empty() ? Error() : Error(ErrorClass::arg, refused.front());
 }
 
 std::string setting_value(const Settings &settings, const SettingRow &row) {

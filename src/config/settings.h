@@ -29,22 +29,38 @@ struct SettingRow {
     const char *name;  // without LANYARD_, upper case, as in the environment
     SettingType type;
     SettingLevel level;
-    const char *sentence;
+    std::string sentence;
     union {
         std::string Settings::*text;
         bool Settings::*boolean;
         int64_t Settings::*integer;
     };
     int64_t minimum, maximum;  // of an integer
+    std::string (*refuse)(const std::string &value);  // of a text with a closed set of words: what is wrong with it, or ""
+};
+
+// The paths of this version, in the words of LANYARD_PATHS.
+struct PathName {
+    const char *name, *sentence;
+};
+inline constexpr PathName path_names[] = {
+    {"self", "messages of a process to itself"},
+    {"shm", "processes of the same machine, through shared memory"},
 };
 
 const std::vector<SettingRow> &setting_table();
 // Names beginning with LANYARD_ that are not settings but belong to the launcher or the tools.
 const std::vector<const char *> &other_names();
 
-// Reads the environment (a null-terminated array of "NAME=value"). A value that cannot be understood is an error naming
-// the variable, the value and what is allowed; an unknown LANYARD_ name is returned in `warnings` with the nearest known one.
+// Reads the environment (a null-terminated array of "NAME=value"). A value that cannot be used is an error naming the
+// variable, the value and what is allowed; an unknown LANYARD_ name is returned in `warnings` with the nearest known one.
+// An empty value leaves the default, as if the variable were not set.
 Error read_settings(char **environment, Settings &settings, std::vector<std::string> &warnings);
+// The same for whoever wants to tell of every value that cannot be used: one sentence each.
+std::vector<std::string> read_all_settings(char **environment, Settings &settings, std::vector<std::string> &warnings);
+
+// "a,b,c" at its commas; words may be empty, and there is always one.
+std::vector<std::string> split_words(const std::string &list);
 
 // The value of a setting as text, for reports.
 std::string setting_value(const Settings &settings, const SettingRow &row);

@@ -104,8 +104,8 @@ Findings examine_environment() {
     Findings findings;
     Settings settings;
     std::vector<std::string> warnings;
-    if (Error error = read_settings(environ, settings, warnings))
-        findings.push_back({Verdict::problem, "settings", error.take().sentence, "", "correct or unset it"});
+    for (const std::string &refused : read_all_settings(environ, settings, warnings))
+        findings.push_back({Verdict::problem, "settings", refused, "", "correct or unset it"});
     for (const std::string &warning : warnings)
         findings.push_back({Verdict::note, "settings", warning, "it is ignored", "correct or unset it"});
     for (const Launcher &launcher : launchers) {

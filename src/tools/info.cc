@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "config/settings.h"
 #include "tools/commands.h"
@@ -20,16 +19,6 @@ struct Options {
     bool settings = false, coverage = false, missing = false, paths = false, json = false;
 };
 
-struct PathRow {
-    const char *name, *sentence;
-};
-
-// The paths of this version, in the words of LANYARD_PATHS.
-constexpr PathRow path_table[] = {
-    {"self", "messages of a process to itself"},
-    {"shm", "processes of the same machine, through shared memory"},
-};
-
 int fail(const std::string &sentence) {
     fmt::print(stderr, "lanyard: {}\n", sentence);
     return 1;
@@ -38,11 +27,10 @@ int fail(const std::string &sentence) {
 // The settings as the environment has them, with the words of what is wrong there on standard error.
 bool settings_now(Settings &settings) {
     std::vector<std::string> warnings;
-    Error error = read_settings(environ, settings, warnings);
-    for (const std::string &warning : warnings) fmt::print(stderr, "lanyard: {}\n", warning);
-    if (!error) return true;
-    fail(error.take().sentence);
-    return false;
+    std::vector<std::string> refused = read_all_settings(environ, settings, warnings);
+    for (const std::vector<std::string> *sentences : {&warnings, &refused})
+        for (const std::string &sentence : *sentences) fmt::print(stderr, "lanyard: {}\n", sentence);
+    return refused.empty();
 }
 
 const char *type_name(SettingType type) {
@@ -77,11 +65,9 @@ int show_coverage(const Place &place, bool names, bool json) {
 int show_paths(bool json) {
     Settings settings;
     if (!settings_now(settings)) return 1;
-    std::vector<std::string> wanted;
-    std::istringstream list(settings.paths);
-    for (std::string name; std::getline(list, name, ',');) wanted.push_back(name);
+    std::vector<std::string> wanted = split_words(settings.paths);
     Json report = Json::array();
-    for (const PathRow &row : path_table) {
+    for (const PathName &row : path_names) {
         bool chosen = std::find(wanted.begin(), wanted.end(), row.name) != wanted.end();
         report.push_back({{"name", row.name}, {"sentence", row.sentence}, {"chosen", chosen}});
         if (!json) fmt::print("{:<5} {:<4} {}\n", row.name, chosen ? "used" : "off", row.sentence);

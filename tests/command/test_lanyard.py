@@ -71,6 +71,26 @@ def test_settings_that_cannot_be_used_are_named():
     assert "did you mean LANYARD_PATHS?" in lanyard("info", "--settings", LANYARD_PATH="shm").stderr
 
 
+def test_every_setting_that_cannot_be_used_is_told():
+    wrong = {"LANYARD_CMA": "maybe", "LANYARD_PATHS": "smh", "LANYARD_LOG": "debugg", "LANYARD_EAGER_LIMIT": "lots"}
+    for arguments in (["info", "--settings"], ["info", "--paths"]):
+        done = lanyard(*arguments, **wrong)
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", len(wrong)), done
+        assert all(f"{name}={value} cannot be used: " in done.stderr for name, value in wrong.items())
+    done = lanyard("doctor", "--json", **wrong)
+    told = [finding["sentence"] for finding in json.loads(done.stdout) if finding["subject"] == "settings"]
+    assert done.returncode == 1 and len(told) == len(wrong)
+    assert any('there is no path "smh", did you mean shm?; the paths are self and shm' in sentence for sentence in told)
+
+
+def test_settings_tell_the_words_they_take():
+    sentences = {row["name"]: row["sentence"] for row in json.loads(lanyard("info", "--settings", "--json").stdout)}
+    assert "self and shm" in sentences["LANYARD_PATHS"]
+    assert "info, debug or trace" in sentences["LANYARD_LOG"] and "shm, p2p, comm, coll" in sentences["LANYARD_LOG"]
+    for word in ("messages never received", "requests never completed", "receives never matched", "sends it waits for"):
+        assert word in sentences["LANYARD_CHECK"]
+
+
 def test_coverage_counts_every_function_and_agrees_with_its_table():
     report = json.loads(lanyard("info", "--coverage", "--json").stdout)
     assert report["implemented"] + report["missing"] == len(report["functions"]) >= 662
