@@ -110,7 +110,7 @@ Error lanyard_init_thread(int *, char ***, int required, int *provided) {
     made.main_thread = std::this_thread::get_id();
     fill_handle_tables(*made.universe);
     Startup startup;
-    startup.maxprocs = made.universe->predefined.universe_size;
+    startup.maxprocs = made.bootstrap->maxprocs();
     startup.thread_level = made.thread_level;
     fill_environment(*object_of<Info>(static_cast<uintptr_t>(abi::info_env)), startup);
     pthread_atfork(nullptr, nullptr, forget_parent);

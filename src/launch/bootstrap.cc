@@ -26,6 +26,7 @@ public:
         snprintf(job, sizeof job, "%016llx%016llx", static_cast<unsigned long long>(random[0]), static_cast<unsigned long long>(random[1]));
         identity_.job = job;
         identity_.launcher = "none";
+        identity_.maxprocs = 1;
         identity_.node_of_rank = {0};
     }
     Error put(const std::string &key, const std::string &value) override {
@@ -65,6 +66,7 @@ struct ForeignSign {
     const char *remedy;
 };
 constexpr const char *use_mpirun = "start it with this library's mpirun (mpirun -n N PROGRAM)";
+constexpr const char *use_descriptor = "start it with this library's mpirun (mpirun -n N PROGRAM), or with mpiexec.hydra without -pmi-port";
 constexpr ForeignSign foreign_signs[] = {
     {"SLURM_STEP_NUM_TASKS", true, "Slurm (srun)", "start it with srun --mpi=pmi2, or with this library's mpirun inside the allocation"},
     {"SLURM_NTASKS", true, "Slurm", "start it with srun --mpi=pmi2, or with this library's mpirun inside the allocation"},
@@ -74,7 +76,10 @@ constexpr ForeignSign foreign_signs[] = {
     {"JSM_NAMESPACE_SIZE", true, "jsrun", use_mpirun},
     {"PMI_SIZE", true, "a launcher of the PMI family", use_mpirun},
     {"MPI_LOCALNRANKS", true, "Hydra", use_mpirun},
+    {"PMI_PORT", false, "a launcher of the PMI family", use_descriptor},
+    {"PMI_FD", false, "a launcher of the PMI family", use_mpirun},
     {"PMI_RANK", false, "a launcher of the PMI family", use_mpirun},
+    {"PMI_ID", false, "a launcher of the PMI family", use_mpirun},
     {"PMIX_RANK", false, "a PMIx launcher", use_mpirun},
     {"PMIX_NAMESPACE", false, "a PMIx launcher", use_mpirun},
 };
@@ -100,9 +105,11 @@ Error check_foreign_job(const std::string &why_not_pmi) {
         to_forget += std::string(" -u ") + sign.variable;
     }
     if (!first) return {};
-    std::string seen = std::string("this process was started by ") + first->launcher + " as one of several (" + first->variable + "=" +
-                       getenv(first->variable) + "), but it cannot join them" + (why_not_pmi.empty() ? "" : ": " + why_not_pmi) +
-                       "; running as rank 0 of 1 would be wrong";
+    // A size is known to be of several; of the other signs nobody knows how many others there are.
+    const char *how = first->is_size ? "as one of several" : "as part of a job";
+    std::string seen = std::string("this process was started by ") + first->launcher + " " + how + " (" + first->variable + "=" +
+                       getenv(first->variable) + "), but it cannot join " + (first->is_size ? "them" : "it") +
+                       (why_not_pmi.empty() ? "" : ": " + why_not_pmi) + "; running as rank 0 of 1 would be wrong";
     return Error(ErrorClass::other, seen + "\nwhat to do: " + first->remedy + "; to run it alone on purpose, start it with env" + to_forget);
 }
 
@@ -111,9 +118,13 @@ bool is_open_socket(int fd) {
     return fd >= 0 && fstat(fd, &about) == 0 && S_ISSOCK(about.st_mode);
 }
 
-// Why PMI_FD, PMI_RANK and PMI_SIZE cannot be used, or "" when they can or are not there at all.
+// Why PMI_FD, PMI_RANK and PMI_SIZE cannot be used, or "" when they can or are not there at all. Of PMI_PORT and PMI_ID
+// nothing is used: they are the form of PMI-1 in which a process calls its launcher over TCP.
 std::string trouble_with_pmi(int fd, int rank, int size) {
-    if (!getenv("PMI_FD")) return getenv("PMI_RANK") ? "PMI_FD, the connection to the launcher, is not set" : "";
+    if (!getenv("PMI_FD")) {
+        if (getenv("PMI_PORT")) return "PMI_FD, the connection to the launcher, is not set, and the address PMI_PORT is not used by this library";
+        return getenv("PMI_RANK") || getenv("PMI_ID") ? "PMI_FD, the connection to the launcher, is not set" : "";
+    }
     if (!is_open_socket(fd))
         return std::string("the descriptor PMI_FD=") + getenv("PMI_FD") +
                " is no open socket (so it is in programs that a rank itself starts, or behind a wrapper that closes descriptors)";

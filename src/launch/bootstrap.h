@@ -24,6 +24,7 @@ public:
         int local_size = 1;
         int appnum = -1;         // which of the programs separated by ':'; -1 for a singleton
         int universe_size = -1;  // as MPI_UNIVERSE_SIZE; -1 where the launcher does not say
+        int maxprocs = -1;       // ranks this one's program was started with; -1 where the launcher does not say
         int segment_fd = -1;     // open file for this node's segment, shared by the ranks; -1: the library makes its own
         std::string job;         // the same for all ranks of a job, different between jobs; no secret
         std::string launcher;    // "mpirun", "PMI-1" or "none", for reports
@@ -40,6 +41,7 @@ public:
     int local_size() const { return identity_.local_size; }
     int appnum() const { return identity_.appnum; }
     int universe_size() const { return identity_.universe_size; }
+    int maxprocs() const { return identity_.maxprocs; }
     int segment_fd() const { return identity_.segment_fd; }
     const std::string &job() const { return identity_.job; }
     const Identity &identity() const { return identity_; }

@@ -192,7 +192,7 @@ void Job::on_signals() {
 
 void Job::on_signal(int signal_number) {
     if (signal_number == SIGQUIT) {
-        output_.say("mpirun: what the ranks are waiting for:\n" + report_waits(prepared_.segment, plan_.ranks()));
+        output_.say("mpirun: what the ranks are waiting for:\n" + report_waits(prepared_.segment, pmi_.stages()));
         return;
     }
     forwarded_ |= 1ul << signal_number;
@@ -225,7 +225,7 @@ void Job::on_report(const GuardReport &report) {
     --ranks_running_;
     // What the rank said last, to people and to us, comes before what is said about its end.
     output_.catch_up();
-    pmi_.catch_up(report.rank);
+    pmi_.rank_ended(report.rank);
     on_end(report.rank, report.pid, report.status);
 }
 
@@ -305,7 +305,7 @@ void Job::check_deadlines(uint64_t now_ns) {
         command(GuardCommand::end_all, SIGKILL);
     }
     if (now_ns >= timeout_at_ns_) {
-        std::string waits = report_waits(prepared_.segment, plan_.ranks());
+        std::string waits = report_waits(prepared_.segment, pmi_.stages());
         fail(exit_timeout, fmt::format("the job has run for the {} s of --timeout and is ended; what the ranks are waiting for:\n{}", plan_.timeout_s,
                                        waits.substr(0, waits.size() - 1)));
     }

@@ -138,7 +138,9 @@ Error Pmi1::open(int rank, int size) {
     std::string answer;
     if (Error error = ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init", answer)) return error;
     if (Error error = learn_limits()) return error;
-    if (Error error = ask_number("get_appnum", "appnum", "appnum", identity_.appnum)) return error;
+    if (Error error = ask("cmd=get_appnum", "appnum", answer)) return error;
+    identity_.appnum = PmiLine(answer).number("appnum", identity_.appnum);
+    identity_.maxprocs = PmiLine(answer).number("maxprocs", identity_.maxprocs);  // a word that only mpirun adds
     if (Error error = ask_number("get_universe_size", "universe_size", "size", identity_.universe_size)) return error;
     if (Error error = ask("cmd=get_my_kvsname", "my_kvsname", answer)) return error;
     kvsname_ = PmiLine(answer).value("kvsname");

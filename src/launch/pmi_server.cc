@@ -27,12 +27,13 @@ PmiServer::~PmiServer() {
     for (size_t rank = 0; rank < clients_.size(); ++rank) drop(static_cast<int>(rank));
 }
 
-int PmiServer::connect_rank(int rank, int program) {
+int PmiServer::connect_rank(int rank, int program, int program_ranks) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
     Client &client = clients_[static_cast<size_t>(rank)];
     client.fd = ends[0];
     client.program = program;
+    client.program_ranks = program_ranks;
     if (!loop_.add(client.fd, EPOLLIN, [this, rank](uint32_t events) { ready(rank, events); })) {
         close(ends[1]);
         return -1;
@@ -76,19 +77,19 @@ void PmiServer::handle(int rank, const PmiLine &line) {
     std::string_view command = line.command();
     if (line.text().starts_with("mcmd=")) client.skipping_block = true;
     else if (command == "init") {
-        client.joined = true;
+        client.stage.joined = true;
         bool spoken = line.number("pmi_version", 0) == 1;
         answer(rank, fmt::format("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc={}", spoken ? 0 : -1));
     } else if (command == "get_maxes") {
         answer(rank, fmt::format("cmd=maxes rc=0 kvsname_max={} keylen_max={} vallen_max={}", longest_name, longest_key, longest_value));
-    } else if (command == "get_appnum") answer(rank, fmt::format("cmd=appnum rc=0 appnum={}", client.program));
+    } else if (command == "get_appnum") answer(rank, fmt::format("cmd=appnum rc=0 appnum={} maxprocs={}", client.program, client.program_ranks));
     else if (command == "get_my_kvsname") answer(rank, fmt::format("cmd=my_kvsname rc=0 kvsname={}", job_));
     else if (command == "get_universe_size") answer(rank, fmt::format("cmd=universe_size rc=0 size={}", clients_.size()));
     else if (command == "barrier_in") enter_barrier(rank);
     else if (command == "put") handle_put(rank, line);
     else if (command == "get") handle_get(rank, line);
     else if (command == "finalize") {
-        client.left = true;
+        client.stage.left = true;
         answer(rank, "cmd=finalize_ack rc=0");
     } else if (command == "abort") aborted_(rank, line.number("exitcode", 1));
     else if (command == "publish_name") answer(rank, "cmd=publish_result rc=-1 msg=this launcher publishes no names");
@@ -117,14 +118,21 @@ void PmiServer::handle_get(int rank, const PmiLine &line) {
 
 void PmiServer::enter_barrier(int rank) {
     Client &entering = clients_[static_cast<size_t>(rank)];
-    if (entering.in_barrier) return answer(rank, "cmd=barrier_out rc=-1 msg=this rank is in the barrier already");
-    entering.in_barrier = true;
+    if (entering.stage.in_barrier) return answer(rank, "cmd=barrier_out rc=-1 msg=this rank is in the barrier already");
+    entering.stage.in_barrier = true;
     if (++in_barrier_ < clients_.size()) return;
     in_barrier_ = 0;
     for (size_t i = 0; i < clients_.size(); ++i) {
-        clients_[i].in_barrier = false;
+        clients_[i].stage.in_barrier = false;
+        ++clients_[i].stage.barriers_passed;
         answer(static_cast<int>(i), "cmd=barrier_out rc=0");
     }
+}
+
+std::vector<RankStage> PmiServer::stages() const {
+    std::vector<RankStage> stages;
+    for (const Client &client : clients_) stages.push_back(client.stage);
+    return stages;
 }
 
 void PmiServer::answer(int rank, const std::string &line) {

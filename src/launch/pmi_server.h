@@ -10,6 +10,7 @@
 
 #include "launch/loop.h"
 #include "launch/pmi_line.h"
+#include "launch/waits.h"
 
 namespace lanyard::launch {
 
@@ -23,19 +24,24 @@ public:
 
     // Opens the connection of a rank and returns the rank's end, which the caller closes after the rank was started.
     // -1 with errno set when the system refuses.
-    int connect_rank(int rank, int program);
-    // Handles what the rank has sent until now.
-    void catch_up(int rank) { ready(rank, EPOLLIN); }
+    // `program_ranks`: how many ranks that program was started with.
+    int connect_rank(int rank, int program, int program_ranks);
+    // The rank's process has ended: handles what it had sent until then.
+    void rank_ended(int rank) {
+        ready(rank, EPOLLIN);
+        clients_[static_cast<size_t>(rank)].stage.ended = true;
+    }
     // True when the rank has joined the job and has not left it: the others may wait for it forever.
-    bool inside(int rank) const { return clients_[static_cast<size_t>(rank)].joined && !clients_[static_cast<size_t>(rank)].left; }
+    bool inside(int rank) const { return clients_[static_cast<size_t>(rank)].stage.joined && !clients_[static_cast<size_t>(rank)].stage.left; }
+    // How far each rank is, for those who ask what it waits for.
+    std::vector<RankStage> stages() const;
 
 private:
     struct Client {
         int fd = -1;
         int program = 0;
-        bool joined = false;
-        bool left = false;
-        bool in_barrier = false;
+        int program_ranks = 1;
+        RankStage stage;
         bool waiting_to_send = false;
         bool skipping_block = false;  // inside "mcmd=" ... "endcmd", a request of several lines
         std::string received;

@@ -170,7 +170,7 @@ bool Preparation::add_rank(int rank, int number) {
     start.folder = program.folder;
     start.environment = environments_[static_cast<size_t>(number)];
     if (!open_standard_files(rank, start)) return false;
-    int pmi = pmi_.connect_rank(rank, number);
+    int pmi = pmi_.connect_rank(rank, number, program.ranks);
     if (pmi < 0) return fail_opening(rank, "its connection to mpirun");
     prepared_.for_ranks.push_back(pmi);
     start.inherited.push_back(pmi);

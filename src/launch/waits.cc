@@ -1,16 +1,87 @@
 // What each rank waits for; see waits.h. The form of the records is the library's: base/wait_record.h.
 #include "launch/waits.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
 #include "base/wait_record.h"
 
 namespace lanyard::launch {
 
-std::string report_waits(int segment_fd, int ranks) {
+namespace {
+
+constexpr size_t most_spans = 8;
+
+// "rank 1", "ranks 1, 3 and 5 to 9", "ranks 0, 2, 4, ... (50 ranks)": those that are `chosen`; "" if none is.
+std::string name_ranks(const std::vector<RankStage> &stages, const std::function<bool(const RankStage &)> &chosen) {
+    std::vector<std::string> spans;
+    size_t count = 0;
+    for (size_t first = 0; first < stages.size(); ++first) {
+        if (!chosen(stages[first])) continue;
+        size_t last = first;
+        while (last + 1 < stages.size() && chosen(stages[last + 1])) ++last;
+        count += last - first + 1;
+        if (last > first + 1) spans.push_back(fmt::format("{} to {}", first, last));
+        else for (size_t rank = first; rank <= last; ++rank) spans.push_back(std::to_string(rank));
+        first = last;
+    }
+    if (spans.empty()) return "";
+    std::string text = (count == 1 ? "rank " : "ranks ") + spans[0];
+    if (spans.size() > most_spans) {
+        for (size_t i = 1; i < most_spans; ++i) text += ", " + spans[i];
+        return text + fmt::format(", ... ({} ranks)", count);
+    }
+    for (size_t i = 1; i < spans.size(); ++i) text += (i + 1 < spans.size() ? ", " : " and ") + spans[i];
+    return text;
+}
+
+// Whom those wait for that have entered a barrier of PMI.
+std::string missing(const std::vector<RankStage> &stages) {
+    std::vector<std::string> groups;
+    auto add = [&](const std::string &ranks, const std::string &which) {
+        if (!ranks.empty()) groups.push_back(ranks + ", which " + which);
+    };
+    std::string absent = name_ranks(stages, [](const RankStage &stage) { return !stage.joined && !stage.ended; });
+    add(absent, absent.starts_with("ranks") ? "have not called it" : "has not called it");
+    add(name_ranks(stages, [](const RankStage &stage) { return !stage.joined && stage.ended; }), "ended without calling it");
+    std::string within = name_ranks(stages, [](const RankStage &stage) { return stage.joined && !stage.in_barrier; });
+    add(within, within.starts_with("ranks") ? "have begun it" : "has begun it");
     std::string text;
-    if (segment_fd >= 0)
-        for (const std::string &line : describe_waits(segment_fd)) text += "  " + line + "\n";
-    if (text.empty())
-        text = "  nothing is known of the " + std::to_string(ranks) + " ranks: none has initialised MPI with this library\n";
+    for (size_t i = 0; i < groups.size(); ++i) text += (i ? ", and for " : "") + groups[i];
+    return text;
+}
+
+std::string describe(const RankStage &stage, const std::string &others) {
+    if (!stage.joined) return stage.ended ? "has ended without calling MPI_Init" : "has not called MPI_Init";
+    if (stage.in_barrier && !others.empty()) return "waits in MPI_Init for " + others;
+    return "is in MPI_Init";
+}
+
+// Of a program whose MPI library keeps no records in our segment.
+std::string describe_foreign(const RankStage &stage, const std::string &others) {
+    if (stage.left) return "has finalised MPI";
+    bool in_first_barrier = stage.in_barrier && stage.barriers_passed == 0;
+    if (!stage.joined || in_first_barrier) return describe(stage, others);
+    return "has called MPI_Init; what it waits for is not known, as its library tells mpirun nothing of it";
+}
+
+}  // namespace
+
+std::string report_waits(int segment_fd, const std::vector<RankStage> &stages) {
+    if (std::none_of(stages.begin(), stages.end(), [](const RankStage &stage) { return stage.joined; }))
+        return stages.size() == 1 ? "  nothing is known of rank 0: it has not called MPI_Init\n"
+                                  : fmt::format("  nothing is known of the {} ranks: none has called MPI_Init\n", stages.size());
+    std::vector<std::string> recorded = segment_fd >= 0 ? describe_waits(segment_fd) : std::vector<std::string>{};
+    std::string others = missing(stages);
+    std::string text;
+    for (size_t rank = 0; rank < stages.size(); ++rank) {
+        // A record that is still empty is that of a rank that has not left MPI_Init.
+        bool known = rank < recorded.size() && !recorded[rank].ends_with("has not called MPI_Init");
+        if (known) text += "  " + recorded[rank] + "\n";
+        else text += fmt::format("  rank {}: {}\n", rank, recorded.empty() ? describe_foreign(stages[rank], others) : describe(stages[rank], others));
+    }
     return text;
 }
 

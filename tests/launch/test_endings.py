@@ -260,7 +260,13 @@ def test_time_limit(mpirun):
     assert (code, out) == (124, "")
     assert 0.5 <= time.monotonic() - began < 8
     assert err.startswith("mpirun: the job has run for the 0.5 s of --timeout and is ended; what the ranks are waiting for:\n")
-    assert "nothing is known of the 2 ranks: none has initialised MPI with this library" in err
+    assert err.endswith("  nothing is known of the 2 ranks: none has called MPI_Init\n")
+
+
+def test_time_limit_of_a_single_rank(mpirun):
+    code, _, err = mpirun.run("--timeout", "0.3", "sleep", "1000")
+    assert code == 124
+    assert err.endswith("  nothing is known of rank 0: it has not called MPI_Init\n")
 
 
 def test_time_limit_from_the_environment(mpirun):

@@ -22,6 +22,13 @@ int main(int count, char **words) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (!strcmp(wish, "nothing")) return MPI_Finalize();
+    if (!strcmp(wish, "maxprocs")) {
+        char value[MPI_MAX_INFO_VAL + 1] = "absent";
+        int length = sizeof value, found;
+        MPI_Info_get_string(MPI_INFO_ENV, "maxprocs", &length, value, &found);
+        printf("%d %s\n", rank, value);
+        return MPI_Finalize();
+    }
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     printf("%d of %d, sum %d\n", rank, size, sum);
     fflush(stdout);
@@ -107,6 +114,54 @@ def expect_waits(text):
     assert re.search(r"^  rank 0: waits in MPI_Recv with rank 2, tag 77 on MPI_COMM_WORLD, for \d", text, re.MULTILINE), text
     for rank in (1, 2):
         assert re.search(rf"^  rank {rank}: waits in MPI_Barrier on MPI_COMM_WORLD, ", text, re.MULTILINE), text
+
+
+def test_each_program_sees_its_own_number_of_ranks(mpirun, program):
+    """maxprocs of MPI_INFO_ENV is what the program itself was started with."""
+    code, out, err = mpirun.run("-n", 1, program, "maxprocs", ":", "-n", 2, program, "maxprocs")
+    assert (code, sorted(out.splitlines()), err) == (0, ["0 1", "1 2", "2 2"], "")
+    done = subprocess.run([program, "maxprocs"], env=mpirun.environment({}), capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "0 1\n"
+
+
+def test_hydra_does_not_say_the_number_of_ranks_of_a_program(mpirun, program, mpich):
+    code, out, _ = mpirun.run("-n", 1, program, "maxprocs", ":", "-n", 2, program, "maxprocs", launcher=mpich / "bin" / "mpiexec.hydra")
+    assert (code, sorted(out.splitlines())) == (0, ["0 absent", "1 absent", "2 absent"])
+
+
+@pytest.mark.parametrize(("script", "lines"), [
+    ("test $PMI_RANK = 1 && exec sleep 1000", ["rank 0: waits in MPI_Init for rank 1, which has not called it", "rank 1: has not called MPI_Init",
+                                               "rank 2: waits in MPI_Init for rank 1, which has not called it"]),
+    ("test $PMI_RANK = 0 && exec sleep 1000", ["rank 0: has not called MPI_Init", "rank 1: waits in MPI_Init for rank 0, which has not called it",
+                                               "rank 2: waits in MPI_Init for rank 0, which has not called it"]),
+    ("test $PMI_RANK = 0 || exec sleep 1000", ["rank 0: waits in MPI_Init for ranks 1 and 2, which have not called it",
+                                               "rank 1: has not called MPI_Init", "rank 2: has not called MPI_Init"]),
+    ("case $PMI_RANK in 1) exit 0;; 2) exec sleep 1000; esac",
+     ["rank 0: waits in MPI_Init for rank 2, which has not called it, and for rank 1, which ended without calling it",
+      "rank 1: has ended without calling MPI_Init", "rank 2: has not called MPI_Init"]),
+], ids=["middle", "first", "others", "ended"])
+def test_ranks_that_wait_in_init(mpirun, program, script, lines):
+    code, _, err = mpirun.run("--timeout", 2, "-n", 3, "sh", "-c", f'{script}; exec "$0"', program)
+    assert (code, [line.strip() for line in err.splitlines()[1:]]) == (124, lines)
+
+
+def test_many_ranks_are_named_shortly(mpirun, program):
+    """The odd ranks of 24 wait for the even ones but for rank 2; a list of spans is cut."""
+    script = 'test $((PMI_RANK % 2)) = 1 || test $PMI_RANK = 2 || exec sleep 1000; exec "$0"'
+    code, _, err = mpirun.run("--timeout", 4, "-n", 24, "sh", "-c", script, program)
+    assert code == 124
+    assert "rank 2: waits in MPI_Init for ranks 0, 4, 6, 8, 10, 12, 14, 16, ... (11 ranks), which have not called it\n" in err
+    code, _, err = mpirun.run("--timeout", 4, "-n", 12, "sh", "-c", 'test $PMI_RANK = 0 || test $PMI_RANK = 9 || exec sleep 1000; exec "$0"', program)
+    assert "rank 0: waits in MPI_Init for ranks 1 to 8, 10 and 11, which have not called it\n" in err
+
+
+def test_waits_of_another_library(mpirun, mpich, built):
+    """MPICH's programs leave no records: what is known of them is what they told the PMI server."""
+    theirs = built("mpich_stuck", PROGRAM, mpich / "bin" / "mpicc")
+    code, _, err = mpirun.run("--timeout", 2, "-n", 2, "sh", "-c", 'test $PMI_RANK = 1 && exec sleep 1000; exec "$0"', theirs)
+    assert code == 124 and "rank 0: has called MPI_Init; what it waits for is not known" in err and "rank 1: has not called MPI_Init\n" in err
+    code, _, err = mpirun.run("--timeout", 2, "-n", 2, theirs, "stuck")
+    assert code == 124 and err.count("has called MPI_Init; what it waits for is not known") == 2
 
 
 def test_time_limit_says_what_ranks_wait_for(mpirun, program):

@@ -32,7 +32,7 @@ def test_identity(mpirun):
     code, out, err = job(mpirun, 3, """
 name = init()
 print(name == os.environ["LANYARD_JOB"], ask("cmd=get_maxes"), ask("cmd=get_appnum"), ask("cmd=get_universe_size"), ask("cmd=finalize"), sep="|")""")
-    line = "True|cmd=maxes rc=0 kvsname_max=256 keylen_max=256 vallen_max=4096|cmd=appnum rc=0 appnum=0|cmd=universe_size rc=0 size=3" \
+    line = "True|cmd=maxes rc=0 kvsname_max=256 keylen_max=256 vallen_max=4096|cmd=appnum rc=0 appnum=0 maxprocs=3|cmd=universe_size rc=0 size=3" \
            "|cmd=finalize_ack rc=0\n"
     assert (code, out, err) == (0, line * 3, "")
 
@@ -41,7 +41,7 @@ def test_appnum_counts_programs(mpirun):
     program = mpirun.python(CLIENT + "init(); print(rank, ask('cmd=get_appnum'))")
     code, out, _ = mpirun.run("-n", 1, *program, ":", "-n", 2, *program)
     assert code == 0
-    assert sorted(out.splitlines()) == [f"{rank} cmd=appnum rc=0 appnum={min(rank, 1)}" for rank in range(3)]
+    assert sorted(out.splitlines()) == [f"{rank} cmd=appnum rc=0 appnum={min(rank, 1)} maxprocs={1 + min(rank, 1)}" for rank in range(3)]
 
 
 def test_put_barrier_get(mpirun):
@@ -94,7 +94,7 @@ name = init()
 print(ask("{request_line}".replace("NAME", name)))
 print(ask("cmd=get_appnum"))  # the connection is still in order
 ask("cmd=finalize")""")
-    assert (code, out) == (0, f"{answer}\ncmd=appnum rc=0 appnum=0\n")
+    assert (code, out) == (0, f"{answer}\ncmd=appnum rc=0 appnum=0 maxprocs=1\n")
 
 
 def test_other_protocol_version_is_refused(mpirun):
@@ -107,8 +107,8 @@ def test_requests_in_pieces_and_several_at_once(mpirun):
 for letter in "cmd=get_appnum" + chr(10): connection.sendall(letter.encode()); time.sleep(0.002)
 print(lines.readline().rstrip())
 say(chr(10).join(["cmd=get_appnum"] * 1000))
-print(sum(lines.readline() == "cmd=appnum rc=0 appnum=0" + chr(10) for _ in range(1000)))""")
-    assert (code, out) == (0, "cmd=appnum rc=0 appnum=0\n1000\n")
+print(sum(lines.readline() == "cmd=appnum rc=0 appnum=0 maxprocs=1" + chr(10) for _ in range(1000)))""")
+    assert (code, out) == (0, "cmd=appnum rc=0 appnum=0 maxprocs=1\n1000\n")
 
 
 def test_garbage_harms_only_its_sender(mpirun):
@@ -118,7 +118,7 @@ if rank == 1:
         for _ in range(100): connection.sendall(os.urandom(5000).replace(bytes([10]), b" "))
     except OSError: pass
 else: print(ask("cmd=get_appnum"))""")
-    assert (code, out, err) == (0, "cmd=appnum rc=0 appnum=0\n", "")
+    assert (code, out, err) == (0, "cmd=appnum rc=0 appnum=0 maxprocs=2\n", "")
 
 
 @pytest.mark.parametrize(("code", "expected"), [(3, 3), (255, 255), (256, 1), (0, 0), (-1, 255), (1000, 232)])
@@ -331,10 +331,16 @@ FOREIGN = [
     ({"SLURM_NTASKS": 4}, "started by Slurm as one of several (SLURM_NTASKS=4)", "env -u SLURM_NTASKS"),
     ({"SLURM_NTASKS": 4, "SLURM_STEP_NUM_TASKS": 4, "SLURM_PROCID": 1}, "started by Slurm (srun)", "env -u SLURM_STEP_NUM_TASKS -u SLURM_NTASKS"),
     ({"OMPI_COMM_WORLD_SIZE": 2}, "started by Open MPI's mpirun as one of several (OMPI_COMM_WORLD_SIZE=2)", "mpirun -n N PROGRAM"),
-    ({"PMIX_RANK": 0}, "started by a PMIx launcher as one of several (PMIX_RANK=0)", "env -u PMIX_RANK"),
+    ({"PMIX_RANK": 0}, "started by a PMIx launcher as part of a job (PMIX_RANK=0), but it cannot join it", "env -u PMIX_RANK"),
     ({"PMIX_NAMESPACE": "job1"}, "PMIX_NAMESPACE=job1", "env -u PMIX_NAMESPACE"),
     ({"PMI_RANK": 1}, "PMI_FD, the connection to the launcher, is not set", "env -u PMI_RANK"),
-    ({"PMI_RANK": 1, "PMI_SIZE": 4, "PMI_FD": 99}, "the descriptor PMI_FD=99 is no open socket", "env -u PMI_SIZE -u PMI_RANK"),
+    ({"PMI_RANK": 1, "PMI_SIZE": 4, "PMI_FD": 99}, "the descriptor PMI_FD=99 is no open socket", "env -u PMI_SIZE -u PMI_FD -u PMI_RANK"),
+    ({"PMI_FD": 77}, "as part of a job (PMI_FD=77), but it cannot join it: the descriptor PMI_FD=77 is no open socket", "env -u PMI_FD"),
+    ({"PMI_FD": "x"}, "the descriptor PMI_FD=x is no open socket", "env -u PMI_FD"),
+    ({"PMI_PORT": "host:4000", "PMI_ID": 0}, "as part of a job (PMI_PORT=host:4000), but it cannot join it: PMI_FD, the connection to the launcher, "
+     "is not set, and the address PMI_PORT is not used",
+     "or with mpiexec.hydra without -pmi-port; to run it alone on purpose, start it with env -u PMI_PORT -u PMI_ID"),
+    ({"PMI_ID": 0}, "PMI_FD, the connection to the launcher, is not set", "env -u PMI_ID"),
 ]
 
 
@@ -343,7 +349,7 @@ def test_singleton_in_the_job_of_another_launcher_stops(mpirun, probe, variables
     code, out = alone(mpirun, probe, **variables)
     assert code == 3
     first, second = out.splitlines()
-    assert seen in first and "it cannot join them" in first and "running as rank 0 of 1 would be wrong" in first
+    assert seen in first and "it cannot join " in first and "running as rank 0 of 1 would be wrong" in first
     assert second.startswith("what to do: ") and remedy in second
 
 
