@@ -230,6 +230,35 @@ void start_around_blocking(MPI_Comm comm) {
     MPI_Request_free(&requests[1]);
 }
 
+// Pairs (a, b) stand for a + bx, put one into the other: what is done first matters.
+void compose(void *in, void *inout, MPI_Count *count, MPI_Datatype *) {
+    auto *first = static_cast<int *>(in), *second = static_cast<int *>(inout);
+    for (MPI_Count i = 0; i < *count; ++i, first += 2, second += 2) {
+        second[0] += second[1] * first[0];
+        second[1] *= first[1];
+    }
+}
+
+// An operation of the program's own with large counts, which must be done in the order of the ranks.
+void reduce_in_order(MPI_Comm comm) {
+    MPI_Op op;
+    MPI_Datatype pair;
+    MPI_Op_create_c(compose, 0, &op);
+    MPI_Type_contiguous_c(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    std::vector<int> own, all(200), wanted;
+    for (int i = 0; i < 100; ++i) {
+        own.insert(own.end(), {rank_in(comm) + i, 2});
+        int constant = i, factor = 2;
+        for (int r = 1; r < size_of(comm); ++r, factor *= 2) constant = r + i + 2 * constant;
+        wanted.insert(wanted.end(), {constant, factor});
+    }
+    MPI_Allreduce_c(own.data(), all.data(), 100, pair, op, comm);
+    check(all == wanted, "an operation that does not commute is done in another order");
+    MPI_Type_free(&pair);
+    MPI_Op_free(&op);
+}
+
 void reduce_locally() {
     int in[3] = {1, 20, 3}, inout[3] = {4, 5, 6};
     MPI_Reduce_local_c(in, inout, MPI_Count{2}, MPI_INT, MPI_MAX);
@@ -249,6 +278,7 @@ int main(int argc, char **argv) {
     run<Persistent>(other);
     run<PersistentLarge>(MPI_COMM_WORLD);
     start_around_blocking(other);
+    reduce_in_order(other);
     reduce_locally();
     use(other);
     MPI_Comm_free(&other);

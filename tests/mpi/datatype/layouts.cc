@@ -231,7 +231,9 @@ void absolute_addresses() {
     MPI_Aint places[2];
     MPI_Get_address(&first, &places[0]);
     MPI_Get_address(second, &places[1]);
-    check(MPI_Aint_add(places[1], 4) - places[1] == 4);
+    MPI_Aint behind = MPI_Aint_add(places[1], 4);
+    check(behind - places[1] == 4 && MPI_Aint_diff(places[1], behind) == -4, "addresses are added or subtracted wrongly");
+    check(MPI_Aint_diff(places[0], places[1]) == reinterpret_cast<char *>(&first) - reinterpret_cast<char *>(second));
     MPI_Datatype type;
     MPI_Type_create_hindexed(2, lengths, places, MPI_INT, &type);
     MPI_Type_commit(&type);

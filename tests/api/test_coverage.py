@@ -1,0 +1,46 @@
+"""Every function that the library implements is called by a program of the tests or the examples: what no program names may break
+without anybody noticing. Names in comments and texts do not count."""
+import json
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+# The door is tested here with a core made for the purpose, which says nothing of the library's own functions.
+LEFT_OUT = ROOT / "tests" / "api"
+
+
+def programs():
+    """The sources of the programs that call the library."""
+    for folder in (ROOT / "tests", ROOT / "examples"):
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".c", ".cc", ".h") and path.is_file() and LEFT_OUT not in path.parents:
+                yield path
+
+
+def names_in(text):
+    return set(re.findall(r"\bMPI_[A-Za-z]\w*", NOT_CODE.sub(" ", text)))
+
+
+@pytest.fixture(scope="module", name="implemented")
+def coverage(library):
+    command = [library.parents[1] / "bin" / "lanyard", "info", "--coverage", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [function["name"] for function in json.loads(done.stdout)["functions"] if function["implemented"]]
+
+
+def test_every_implemented_function_is_called_by_a_program(implemented):
+    assert "MPI_Send" in implemented
+    named = set().union(*(names_in(path.read_text()) for path in programs()))
+    missing = [name for name in implemented if name not in named]
+    assert not missing, "no program in tests/ or examples/ calls\n  " + "\n  ".join(missing) + \
+        "\nwrite a test in tests/mpi that does and verifies the result"
+
+
+def test_comments_and_texts_are_no_calls():
+    text = '// MPI_Aa\n/* MPI_Bb\n MPI_Cc */ MPI_Dd(x); fail("MPI_Ee \\" MPI_Ff"); constexpr auto f = MPI_Gg;\n'
+    assert names_in(text) == {"MPI_Dd", "MPI_Gg"}
