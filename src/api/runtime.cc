@@ -132,6 +132,18 @@ void abort_job(Universe &, int code, std::string_view message) {
     _exit(code & 255 ? code & 255 : 1);
 }
 
+// Logged once the rank is known, so that the lines say whose they are.
+void tell_start(const Runtime &made) {
+    if (!log_enabled(LogLevel::debug)) return;
+    const Settings usual;
+    for (const SettingRow &row : setting_table())
+        if (std::string value = setting_value(made.settings, row); value != setting_value(usual, row))
+            log(LogLevel::debug, "settings", "LANYARD_%s=%s", row.name, value.c_str());
+    const Bootstrap &bootstrap = *made.bootstrap;
+    log(LogLevel::debug, "launch", "process %d is rank %d of %d in job %s, started by %s; rank %d of %d on this node", getpid(), bootstrap.rank(),
+        bootstrap.size(), bootstrap.job().c_str(), bootstrap.identity().launcher.c_str(), bootstrap.local_rank(), bootstrap.local_size());
+}
+
 int node_processors(const Runtime &made) { return made.shm_path ? noted_processors(made.segment.header()) : granted_processors(); }
 
 Error make_universe(Runtime &made) {
@@ -181,6 +193,7 @@ Error make_runtime() {
     if (rank == 0 && made->bootstrap->identity().launcher != "mpirun")  // which has said so itself
         for (const std::string &warning : warnings) log(LogLevel::warn, "settings", "%s", warning.c_str());
     the_runtime = made;
+    tell_start(*made);
     if ((error = make_paths(*made))) return error;
     IdlePolicy policy = choose_idle_policy(made->bootstrap->local_size(), node_processors(*made), made->settings.spin_us);
     made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path.get(), made->record);

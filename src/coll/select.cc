@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "base/log.h"
 #include "coll/node_area.h"
 
 namespace lanyard {
@@ -65,6 +66,16 @@ size_t cheapest(std::span<const Candidate<Shape>> candidates, unsigned offers, c
     return best;
 }
 
+const char *name_of(Operation operation) {
+    constexpr const char *names[] = {"barrier",  "bcast",    "reduce",         "allreduce", "gather", "scatter",
+                                     "allgather", "alltoall", "reduce_scatter", "scan",      "exscan"};
+    static_assert(std::size(names) == static_cast<size_t>(Operation::count_of_them));
+    return names[static_cast<size_t>(operation)];
+}
+
+// From which bytes on a class holds.
+long long first_bytes(int size_class) { return size_class == 0 ? 0 : 1LL << (size_class - 1); }
+
 template <class Shape, size_t n>
 void make(Operation operation, const Candidate<Shape> (&table)[n], const Selection &selection, Team &team, unsigned offers,
           int64_t bytes, const Shape &shape, Schedule &schedule) {
@@ -80,6 +91,9 @@ void make(Operation operation, const Candidate<Shape> (&table)[n], const Selecti
     if (chosen == 0) {
         unsigned known = team.node_area ? everything : everything & ~static_cast<unsigned>(area);
         chosen = static_cast<uint8_t>(cheapest(candidates, known, selection.costs, team.size, team.processors, typical) + 1);
+        log(LogLevel::debug, "coll", "context %#llx: %s of %d processes from %lld bytes on goes by %s",
+            static_cast<unsigned long long>(team.context), name_of(operation), team.size, first_bytes(size_class(bytes)),
+            candidates[chosen - 1u].name);
     }
     size_t best = chosen - 1u;
     // The best of all cannot be used for this call's data: the best of those that can.
@@ -97,17 +111,17 @@ unsigned offers_of(Team &team, const ReduceShape &s) {
 
 template <class Visit>
 void each_table(Visit visit) {
-    visit(Operation::barrier, "barrier", std::span<const Candidate<Members>>(barriers));
-    visit(Operation::bcast, "bcast", std::span<const Candidate<BcastShape>>(bcasts));
-    visit(Operation::reduce, "reduce", std::span<const Candidate<ReduceShape>>(reduces));
-    visit(Operation::allreduce, "allreduce", std::span<const Candidate<ReduceShape>>(allreduces));
-    visit(Operation::gather, "gather", std::span<const Candidate<MoveShape>>(gathers));
-    visit(Operation::scatter, "scatter", std::span<const Candidate<MoveShape>>(scatters));
-    visit(Operation::allgather, "allgather", std::span<const Candidate<MoveShape>>(allgathers));
-    visit(Operation::alltoall, "alltoall", std::span<const Candidate<MoveShape>>(alltoalls));
-    visit(Operation::reduce_scatter, "reduce_scatter", std::span<const Candidate<ReduceScatterShape>>(reduce_scatters));
-    visit(Operation::scan, "scan", std::span<const Candidate<ReduceShape>>(scans));
-    visit(Operation::exscan, "exscan", std::span<const Candidate<ReduceShape>>(exscans));
+    visit(Operation::barrier, name_of(Operation::barrier), std::span<const Candidate<Members>>(barriers));
+    visit(Operation::bcast, name_of(Operation::bcast), std::span<const Candidate<BcastShape>>(bcasts));
+    visit(Operation::reduce, name_of(Operation::reduce), std::span<const Candidate<ReduceShape>>(reduces));
+    visit(Operation::allreduce, name_of(Operation::allreduce), std::span<const Candidate<ReduceShape>>(allreduces));
+    visit(Operation::gather, name_of(Operation::gather), std::span<const Candidate<MoveShape>>(gathers));
+    visit(Operation::scatter, name_of(Operation::scatter), std::span<const Candidate<MoveShape>>(scatters));
+    visit(Operation::allgather, name_of(Operation::allgather), std::span<const Candidate<MoveShape>>(allgathers));
+    visit(Operation::alltoall, name_of(Operation::alltoall), std::span<const Candidate<MoveShape>>(alltoalls));
+    visit(Operation::reduce_scatter, name_of(Operation::reduce_scatter), std::span<const Candidate<ReduceScatterShape>>(reduce_scatters));
+    visit(Operation::scan, name_of(Operation::scan), std::span<const Candidate<ReduceShape>>(scans));
+    visit(Operation::exscan, name_of(Operation::exscan), std::span<const Candidate<ReduceShape>>(exscans));
 }
 
 Error parse_one(const std::string &word, Selection &selection) {
@@ -157,7 +171,7 @@ std::string describe_selection(const Selection &selection, int size, int process
             if (std::strcmp(name, previous) != 0) {
                 char row[128];
                 std::snprintf(row, sizeof row, "%-16s from %10lld bytes: %-20s %10.2f us\n", operation_name,
-                              c == 0 ? 0LL : 1LL << (c - 1), name, time_ns / 1000);
+                              first_bytes(c), name, time_ns / 1000);
                 text += row;
             }
             previous = name;

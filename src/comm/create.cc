@@ -1,7 +1,10 @@
 #include "comm/create.h"
 
+#include <algorithm>
 #include <numeric>
+#include <string>
 
+#include "base/log.h"
 #include "comm/attributes.h"
 
 namespace lanyard {
@@ -52,6 +55,21 @@ Error meet_in(const Comm &parent, const Group &group, Meeting &meeting) {
     return {};
 }
 
+// "0 1 2", the first few only.
+std::string in_words(const Peers &peers) {
+    constexpr size_t most_shown = 16;
+    std::string text;
+    for (size_t i = 0; i < std::min(peers.size(), most_shown); ++i) text += (i ? " " : "") + std::to_string(peers[i]);
+    return peers.size() > most_shown ? text + " ..." : text;
+}
+
+void tell(const Comm &comm) {
+    const Peers &own = comm.group->peers;
+    std::string remote = comm.remote_group ? "; remote members: " + in_words(comm.remote_group->peers) : "";
+    log(LogLevel::debug, "comm", "communicator with context %#llx: rank %d of %zu, members: %s%s", static_cast<unsigned long long>(comm.context),
+        comm.rank, own.size(), in_words(own).c_str(), remote.c_str());
+}
+
 }  // namespace
 
 Comm *make_comm(Universe &universe, Group *group, Errhandler &errhandler) {
@@ -81,6 +99,7 @@ void accept_birth(Comm &comm, const Birth &birth) {
     comm.team.context = birth.context | collective_bit;
     comm.team.processors = birth.processors;
     join_area(comm, birth.area);
+    if (log_enabled(LogLevel::debug)) tell(comm);
 }
 
 Error Duplication::prepare(Comm &parent, const Info *hints, Comm *&made) {

@@ -41,6 +41,8 @@ bool Messenger::begin_both_sides(Transfer &transfer) {
     word->store(Claims{transfer.generation, 0, 0}.word(), std::memory_order_release);
     HelpRequest request{transfer.id, reinterpret_cast<uintptr_t>(transfer.buffer.base), index, static_cast<uint32_t>(transfer.generation)};
     reply(transfer.data_peer, EnvelopeKind::help, transfer.remote_id, 0, &request, sizeof request);
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: both sides copy", transfer.data_peer,
+        static_cast<unsigned long long>(transfer.remote_id));
     transfer.run = read_pieces;
     read_pieces(transfer);
     return true;
@@ -83,6 +85,8 @@ void Messenger::free_word(Transfer &transfer) {
 
 void Messenger::end_both_sides(Transfer &transfer) {
     free_word(transfer);
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: copied directly", transfer.data_peer,
+        static_cast<unsigned long long>(transfer.remote_id));
     reply(transfer.data_peer, EnvelopeKind::finished, transfer.remote_id, 0);
     finish(transfer);
 }

@@ -49,6 +49,8 @@ void Messenger::start(uint32_t number, Outgoing &outgoing) {
 }
 
 void Messenger::wait_for_room(Peer &peer, Outgoing &outgoing) {
+    if (log_enabled(LogLevel::trace))
+        log(LogLevel::trace, "p2p", "peer %zu: no room, or something older waits: queued", static_cast<size_t>(&peer - peers_.data()));
     peer.outgoing.push_back(outgoing);
     if (peer.waiting) return;
     peer.waiting = true;
@@ -139,6 +141,8 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
             break;
         }
         case EnvelopeKind::finished:
+            log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: the receiver has everything", number,
+                static_cast<unsigned long long>(envelope.context));
             if (Transfer *transfer = transfers_.find(envelope.context)) finish(*transfer);
             break;
         case EnvelopeKind::help: {

@@ -75,6 +75,8 @@ void Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &
     transfer.moved = 0;
     transfer.messenger = this;
     transfer.state = Transfer::State::moving;
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx answered: %llu bytes wanted", peer, static_cast<unsigned long long>(offer.sender_id),
+        static_cast<unsigned long long>(transfer.wanted));
     if (transfer.wanted == 0) {
         reply(peer, EnvelopeKind::finished, offer.sender_id, 0);
         return finish(transfer);
@@ -83,6 +85,7 @@ void Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &
     if (!offer.address || !peers_[peer].path->touches_memory(peer)) return ask_for_bulk(transfer);
     if (begin_both_sides(transfer)) return;
     transfer.run = read_on;
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: the receiver copies", peer, static_cast<unsigned long long>(offer.sender_id));
     read_on(transfer);
 }
 
@@ -112,6 +115,8 @@ int Messenger::read_on(Task &task) {
         self.engine_.ready(transfer);
         return 1;
     }
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: copied directly", peer,
+        static_cast<unsigned long long>(transfer.remote_id));
     self.reply(peer, EnvelopeKind::finished, transfer.remote_id, 0);
     self.finish(transfer);
     return 1;
@@ -122,6 +127,8 @@ void Messenger::ask_for_bulk(Transfer &transfer) {
         return fail(transfer, Error(ErrorClass::proc_aborted, "the process that sends this message cannot be reached any more"));
     transfer.moved = 0;
     transfer.id = transfers_.add(transfer);
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: asks for %llu bytes in bulk", transfer.data_peer,
+        static_cast<unsigned long long>(transfer.remote_id), static_cast<unsigned long long>(transfer.wanted));
     ClearToSend clear{transfer.id, transfer.wanted};
     reply(transfer.data_peer, EnvelopeKind::clear_to_send, transfer.remote_id, 0, &clear, sizeof clear);
 }
@@ -137,7 +144,10 @@ void Messenger::bulk(uint32_t, const BulkHeader &header, const std::byte *payloa
         transfer->cursor.unpack(payload, size);
     }
     transfer->moved += size;
-    if (transfer->moved == transfer->wanted) finish(*transfer);
+    if (transfer->moved < transfer->wanted) return;
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: received in bulk", transfer->data_peer,
+        static_cast<unsigned long long>(transfer->remote_id));
+    finish(*transfer);
 }
 
 void Messenger::store(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {

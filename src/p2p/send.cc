@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/log.h"
 #include "p2p/messenger.h"
 
 namespace lanyard {
@@ -23,6 +24,19 @@ Envelope message_envelope(const MatchKey &key, EnvelopeKind kind, int64_t bytes,
             .flags = 0,
             .credit = 0,
             .check = check};
+}
+
+// Why a message is not simply sent.
+void tell_rendezvous(const Transfer &transfer, size_t eager_limit, int64_t credit) {
+    auto bytes = static_cast<long long>(transfer.buffer.bytes());
+    auto id = static_cast<unsigned long long>(transfer.id);
+    if (transfer.mode == SendMode::synchronous)
+        log(LogLevel::trace, "p2p", "peer %u: %lld bytes as rendezvous %#llx: the send is synchronous", transfer.peer, bytes, id);
+    else if (bytes > static_cast<long long>(eager_limit))
+        log(LogLevel::trace, "p2p", "peer %u: %lld bytes as rendezvous %#llx: at most %zu are sent at once", transfer.peer, bytes, id, eager_limit);
+    else
+        log(LogLevel::trace, "p2p", "peer %u: %lld bytes as rendezvous %#llx: the receiver has not yet taken what it was sent (credit %lld)",
+            transfer.peer, bytes, id, static_cast<long long>(credit));
 }
 
 }  // namespace
@@ -63,6 +77,7 @@ void Messenger::send(Transfer &transfer) {
     } else {
         transfer.flush = flush_offer;
         transfer.id = transfers_.add(transfer);
+        if (log_enabled(LogLevel::trace)) tell_rendezvous(transfer, peer.eager_limit, peer.credit_left);
     }
     transfer.state = Transfer::State::queued;
     start(transfer.peer, transfer);
@@ -99,6 +114,9 @@ bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     if (self.transmit(peer, transfer.peer, envelope, payload) != Sent::done) return false;
     ++self.counts_.sent;
     transfer.state = Transfer::State::offered;
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx of %lld bytes offered, %s", transfer.peer,
+        static_cast<unsigned long long>(offer.sender_id), static_cast<long long>(transfer.buffer.bytes()),
+        offer.address ? "for direct copies too" : "in bulk only");
     return true;
 }
 
@@ -107,6 +125,8 @@ void Messenger::cleared(uint64_t id, const ClearToSend &clear) {
     Transfer *transfer = transfers_.find(id);
     if (!transfer) return;
     transfer->remote_id = clear.receiver_id;
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: %llu bytes go in bulk, as the receiver asks", transfer->peer,
+        static_cast<unsigned long long>(id), static_cast<unsigned long long>(clear.bytes));
     if (transfer->hook.linked()) transfer->hook.unlink();  // no more copying into the receiver's memory
     transfer->word = nullptr;
     transfer->wanted = clear.bytes;
@@ -136,6 +156,8 @@ int Messenger::push_on(Task &task) {
         ++work;
         if (result == Sent::pending) return work;  // sent() goes on
     }
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: all is sent in bulk", transfer.peer,
+        static_cast<unsigned long long>(transfer.id));
     self.finish(transfer);
     return work + 1;
 }
@@ -151,6 +173,7 @@ void Messenger::cancel(Transfer &transfer) {
         finish(transfer);
     } else if (transfer.state == Transfer::State::offered && !transfer.cancelling) {
         transfer.cancelling = true;
+        log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: asks to cancel it", transfer.peer, static_cast<unsigned long long>(transfer.id));
         reply(transfer.peer, EnvelopeKind::cancel, transfer.id, 0);
     } else if (transfer.state == Transfer::State::queued && transfer.outgoing_hook.linked()) {
         Peer &peer = peers_[transfer.peer];
@@ -165,6 +188,8 @@ void Messenger::cancel(Transfer &transfer) {
 // The receiver's answer to a cancelled offer. One that was matched already completes as if it had not been cancelled.
 void Messenger::withdrawn(uint64_t id, bool was_withdrawn) {
     Transfer *transfer = transfers_.find(id);
+    log(LogLevel::trace, "p2p", "rendezvous %#llx %s cancelled", static_cast<unsigned long long>(id),
+        was_withdrawn ? "is" : "was matched, and is not");
     if (!transfer || !was_withdrawn) return;
     transfer->cancelled = true;
     finish(*transfer);

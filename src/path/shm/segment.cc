@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <new>
 
+#include "base/log.h"
+
 namespace lanyard {
 
 namespace {
@@ -79,6 +81,8 @@ Error Segment::create(int descriptor, uint32_t members) {
     header->label.record_stride = header->member_bytes;
     header->label.magic = segment_magic;
     header->ready = 1;
+    log(LogLevel::debug, "shm", "made the node's segment: %llu KiB for %u processes with %u buffers of %zu KiB each; it may grow to %llu KiB",
+        static_cast<unsigned long long>(used / 1024), members, cells, cell_bytes / 1024, static_cast<unsigned long long>(header->limit / 1024));
     munmap(start, header_bytes());
     return {};
 }
@@ -92,6 +96,7 @@ Error Segment::attach(int descriptor) {
     if (all == MAP_FAILED) return Error(ErrorClass::no_mem, "reserving " + in_kib(mapped_) + " of addresses failed: " + system_text(errno));
     base_ = static_cast<std::byte *>(all);
     descriptor_ = descriptor;
+    log(LogLevel::debug, "shm", "attached to the node's segment: %zu KiB of addresses", mapped_ / 1024);
     return {};
 }
 

@@ -48,6 +48,7 @@ bool ShmPath::open_outlet(uint32_t index) {
     MemberControl &peer = segment_.member(index);
     peer.ring_from[own_].store(offset, std::memory_order_release);
     peer.inbox.arrivals.fetch_add(1, std::memory_order_release);
+    log(LogLevel::debug, "shm", "opened a ring of %zu KiB to peer %u", ring_bytes / 1024, peers_[index]);
     return true;
 }
 
@@ -62,6 +63,7 @@ int ShmPath::accept_inlets() {
         inlet.ring.open(*reinterpret_cast<Ring *>(segment_.at(offset)), i);
         inlets_.push_back(inlet);
         awaited_.push_back({inlet.ring.awaited_word(), inlet.ring.awaited_number()});
+        log(LogLevel::debug, "shm", "peer %u opened a ring to here", peers_[i]);
         ++opened;
     }
     return opened;
@@ -268,6 +270,7 @@ bool ShmPath::try_direct(uint32_t index) const {
     bool allowed = got == sizeof value && value == reach.probe_value;
     std::string why = got < 0 ? system_text(errno) : "not it";
     if (!allowed) log(LogLevel::info, "shm", "direct copies from process %d are refused (%s)", reach.process.load(), why.c_str());
+    else log(LogLevel::debug, "shm", "direct copies from process %d are allowed", reach.process.load());
     return allowed;
 }
 
