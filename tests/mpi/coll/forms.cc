@@ -1,6 +1,7 @@
 // Every collective in the forms that the other programs leave out: blocking and nonblocking with large counts, persistent with
-// both. All sixteen work at once on one communicator with blocks of other sizes, gaps and an order of their own, again and again
-// with changed data; persistent ones start in another order on each rank. A plain loop says what must arrive.
+// both; also with MPI_IN_PLACE. All sixteen work at once on one communicator with blocks of unequal sizes, gaps and an order of
+// their own, again and again with changed data; persistent ones start in another order on each rank. A plain loop says what
+// must arrive.
 #include "coll/forms.h"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ int value(int turn, int from, int to, int i) { return turn * 100003 + from * 100
 template <class Form>
 class Collectives {
 public:
-    Collectives(MPI_Comm comm, int length) : comm_(comm), rank_(rank_in(comm)), size_(size_of(comm)), length_(length) {
+    Collectives(MPI_Comm comm, int length, bool in_place)
+        : comm_(comm), rank_(rank_in(comm)), size_(size_of(comm)), length_(length), in_place_(in_place) {
         for (int r = 0; r < size_; ++r) {
             // Block r has r % 3 elements more and lies where it would in the reverse order, with a gap of one element.
             counts_.push_back(length + r % 3);
@@ -74,27 +76,33 @@ private:
 
     int *in(int k) { return in_[k].data(); }
     int *out(int k) { return out_[k].data(); }
+    // Whether this rank gives MPI_IN_PLACE: where there is a root, only the root may.
+    bool sends_in_place(int k) const { return in_place_ && k != 7 && k != 8 && (root(k) < 0 || root(k) == rank_); }
+    bool receives_in_place(int k) const { return in_place_ && (k == 7 || k == 8) && root(k) == rank_; }
+    int root(int k) const { return k == 6 || k == 8 ? 0 : k == 5 || k == 7 || k == 9 ? last() : -1; }
+    const void *sent(int k) { return sends_in_place(k) ? MPI_IN_PLACE : in(k); }
+    void *received(int k) { return receives_in_place(k) ? MPI_IN_PLACE : out(k); }
 
     void call_all() {
         const auto *counts = counts_.data();
         const auto *places = places_.data();
         const auto *pair = pair_counts_.data();
         const MPI_Datatype *ints = plain_types_.data(), *spread = spread_types_.data();
-        call(0, Form::allgather, in(0), length_, MPI_INT, out(0), length_, MPI_INT);
-        call(1, Form::allgatherv, in(1), own_length_, MPI_INT, out(1), counts, places, MPI_INT);
-        call(2, Form::alltoall, in(2), length_, MPI_INT, out(2), length_, MPI_INT);
-        call(3, Form::alltoallv, in(3), pair, places, MPI_INT, out(3), pair, places, MPI_INT);
-        call(4, Form::alltoallw, in(4), pair, pair_bytes_.data(), ints, out(4), pair, spread_bytes_.data(), spread);
-        call(5, Form::gather, in(5), length_, MPI_INT, out(5), length_, MPI_INT, last());
-        call(6, Form::gatherv, in(6), own_length_, MPI_INT, out(6), counts, places, MPI_INT, 0);
-        call(7, Form::scatter, in(7), length_, MPI_INT, out(7), length_, MPI_INT, last());
-        call(8, Form::scatterv, in(8), counts, places, MPI_INT, out(8), own_length_, MPI_INT, 0);
-        call(9, Form::reduce, in(9), out(9), length_, MPI_INT, MPI_SUM, last());
-        call(10, Form::reduce_scatter, in(10), out(10), counts, MPI_INT, MPI_SUM);
-        call(11, Form::reduce_scatter_block, in(11), out(11), length_, MPI_INT, MPI_MAX);
-        call(12, Form::scan, in(12), out(12), length_, MPI_INT, MPI_SUM);
-        call(13, Form::exscan, in(13), out(13), length_, MPI_INT, MPI_SUM);
-        call(14, Form::allreduce, in(14), out(14), length_, MPI_INT, MPI_SUM);
+        call(0, Form::allgather, sent(0), length_, MPI_INT, out(0), length_, MPI_INT);
+        call(1, Form::allgatherv, sent(1), own_length_, MPI_INT, out(1), counts, places, MPI_INT);
+        call(2, Form::alltoall, sent(2), length_, MPI_INT, out(2), length_, MPI_INT);
+        call(3, Form::alltoallv, sent(3), pair, places, MPI_INT, out(3), pair, places, MPI_INT);
+        call(4, Form::alltoallw, sent(4), pair, pair_bytes_.data(), ints, out(4), pair, spread_bytes_.data(), spread);
+        call(5, Form::gather, sent(5), length_, MPI_INT, out(5), length_, MPI_INT, root(5));
+        call(6, Form::gatherv, sent(6), own_length_, MPI_INT, out(6), counts, places, MPI_INT, root(6));
+        call(7, Form::scatter, in(7), length_, MPI_INT, received(7), length_, MPI_INT, root(7));
+        call(8, Form::scatterv, in(8), counts, places, MPI_INT, received(8), own_length_, MPI_INT, root(8));
+        call(9, Form::reduce, sent(9), out(9), length_, MPI_INT, MPI_SUM, root(9));
+        call(10, Form::reduce_scatter, sent(10), out(10), counts, MPI_INT, MPI_SUM);
+        call(11, Form::reduce_scatter_block, sent(11), out(11), length_, MPI_INT, MPI_MAX);
+        call(12, Form::scan, sent(12), out(12), length_, MPI_INT, MPI_SUM);
+        call(13, Form::exscan, sent(13), out(13), length_, MPI_INT, MPI_SUM);
+        call(14, Form::allreduce, sent(14), out(14), length_, MPI_INT, MPI_SUM);
         call(15, Form::bcast, out(15), length_, MPI_INT, last());
     }
 
@@ -135,6 +143,20 @@ private:
             for (int i = 0; i < static_cast<int>(counts_[static_cast<size_t>(r)]); ++i) in(10)[at++] = value(turn, rank_, r, i);
         if (rank_ == last())
             for (int i = 0; i < length_; ++i) out(15)[i] = value(turn, rank_, 0, i);
+        for (int k = 0; k < 15; ++k)
+            if (sends_in_place(k)) put_in_place(k);
+    }
+    // Moves what collective k would send to where it is expected with MPI_IN_PLACE.
+    void put_in_place(int k) {
+        auto own = static_cast<size_t>(rank_);
+        int length = k == 10 ? std::accumulate(counts_.begin(), counts_.end(), 0) : k == 11 ? size_ * length_ : length_;
+        if (k == 0 || k == 5) std::copy_n(in(k), length_, out(k) + rank_ * length_);
+        else if (k == 1 || k == 6) std::copy_n(in(k), own_length_, out(k) + places_[own]);
+        else if (k == 2) std::copy_n(in(k), size_ * length_, out(k));
+        else if (k > 8) std::copy_n(in(k), length, out(k));
+        for (size_t r = 0; (k == 3 || k == 4) && r < counts_.size(); ++r)
+            for (int i = 0; i < pair_counts_[r]; ++i) out(k)[(places_[r] + i) * (k - 2)] = in(k)[places_[r] + i];
+        std::fill(in_[k].begin(), in_[k].end(), unwritten);
     }
     // Where block r begins: with places where the function takes them, else behind block r - 1.
     int block_at(int k, int r) const {
@@ -152,8 +174,9 @@ private:
         }
     }
     void wrong(int k, int at, int is, int wanted) {
-        check(false, std::string(Form::name) + ", collective " + std::to_string(k) + ", " + std::to_string(length_) + " elements: number " +
-                         std::to_string(at) + " is " + std::to_string(is) + ", not " + std::to_string(wanted));
+        std::string which = std::string(Form::name) + (in_place_ ? ", in place" : "") + ", collective " + std::to_string(k);
+        check(false, which + ", " + std::to_string(length_) + " elements: number " + std::to_string(at) + " is " + std::to_string(is) +
+                         ", not " + std::to_string(wanted));
     }
 
     void verify(int turn) {
@@ -170,8 +193,8 @@ private:
             if (rank_ == last()) expect(5, r * length_, length_, first);
             if (rank_ == 0) expect(6, place, count, first);
         }
-        expect(7, 0, length_, [&](int i) { return value(turn, last(), rank_, i); });
-        expect(8, 0, own_length(), [&](int i) { return value(turn, 0, rank_, i); });
+        if (!receives_in_place(7)) expect(7, 0, length_, [&](int i) { return value(turn, last(), rank_, i); });
+        if (!receives_in_place(8)) expect(8, 0, own_length(), [&](int i) { return value(turn, 0, rank_, i); });
         auto sum = [&](int from, int ranks, int i) {
             int total = 0;
             for (int r = 0; r < ranks; ++r) total += value(turn, r, from, i);
@@ -184,15 +207,19 @@ private:
         if (rank_ > 0) expect(13, 0, length_, [&](int i) { return sum(0, rank_, i); });
         expect(14, 0, length_, [&](int i) { return sum(0, size_, i); });
         expect(15, 0, length_, [&](int i) { return value(turn, last(), 0, i); });
-        for (int k = 0; k < collectives; ++k)
-            for (size_t i = 0; i < out_[k].size(); ++i)
+        for (int k = 0; k < collectives; ++k) {
+            // What was given in place and is no result is nobody's.
+            bool left = in_place_ && (k == 10 || k == 11 || (k == 13 && rank_ == 0));
+            for (size_t i = 0; !left && i < out_[k].size(); ++i)
                 if (out(k)[i] != unwritten) wrong(k, static_cast<int>(i), out(k)[i], unwritten);
+        }
     }
     int own_length() const { return static_cast<int>(own_length_); }
     int last() const { return size_ - 1; }
 
     MPI_Comm comm_;
     int rank_, size_, length_;
+    bool in_place_;
     typename Form::Count own_length_ = 0;
     std::vector<typename Form::Count> counts_, pair_counts_;
     std::vector<typename Form::Place> places_, pair_bytes_, spread_bytes_;
@@ -204,7 +231,8 @@ private:
 
 template <class Form>
 void run(MPI_Comm comm) {
-    for (int length : {0, 1, 7, 1000, 20000}) Collectives<Form>(comm, length).run(length < 10000 ? 13 : 5);
+    for (bool in_place : {false, true})
+        for (int length : {0, 1, 7, 1000, 20000}) Collectives<Form>(comm, length, in_place).run(length < 1000 ? 10 : length < 10000 ? 5 : 2);
 }
 
 // Two sets of persistent operations at once, on two communicators, and a blocking collective between their starts.

@@ -1,4 +1,4 @@
-// The forms in which the standard has each collective: blocking, nonblocking and persistent, with counts as int and as MPI_Count.
+// Forms in which the standard has each collective: blocking and nonblocking with counts as MPI_Count, persistent with both.
 // A form is a table of functions; what calls them is written once in forms.cc. Uses MPI functions only.
 #pragma once
 
