@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "base/log.h"
 
@@ -108,16 +109,17 @@ std::string set_value(Settings &settings, const SettingRow &row, const char *val
     return {};
 }
 
+// Letters to add, drop, change or exchange with their neighbour to come from one word to the other.
 size_t edit_distance(const std::string &a, const std::string &b) {
-    std::vector<size_t> row(b.size() + 1);
+    std::vector<size_t> row(b.size() + 1), above, two_above;
     for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (size_t i = 1; i <= a.size(); ++i) {
-        size_t diagonal = row[0];
+        two_above = std::exchange(above, row);
         row[0] = i;
         for (size_t j = 1; j <= b.size(); ++j) {
-            size_t above = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-            diagonal = above;
+            row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
+            bool exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (exchanged) row[j] = std::min(row[j], two_above[j - 2] + 1);
         }
     }
     return row[b.size()];
@@ -163,10 +165,12 @@ const std::vector<const char *> &other_names() {
 
 std::string nearest_name(const std::string &word, const std::vector<std::string> &candidates) {
     std::string best;
-    size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
+    size_t best_distance = SIZE_MAX;
     for (const std::string &candidate : candidates) {
         size_t distance = edit_distance(word, candidate);
-        if (distance < best_distance) {
+        // Of a word of one or two letters every change makes another word, of others at most each third may be a slip.
+        bool close = distance <= std::max(word.size(), candidate.size()) / 3;
+        if (close && distance < best_distance) {
             best = candidate;
             best_distance = distance;
         }
@@ -201,8 +205,9 @@ std::vector<std::string> read_all_settings(char **environment, Settings &setting
         }
         bool other = std::any_of(other_names().begin(), other_names().end(), [&](const char *allowed) { return name == allowed; });
         if (other) continue;
-        std::string nearest = nearest_name(name, known);
-        warnings.push_back(name + " is not a setting of Lanyard" + (nearest.empty() ? "" : ", did you mean " + nearest + "?") +
+        // The beginning that all share makes no two names alike.
+        std::string nearest = nearest_name(name.substr(8), names_of(std::span<const SettingRow>(setting_table())));
+        warnings.push_back(name + " is not a setting of Lanyard" + (nearest.empty() ? "" : ", did you mean LANYARD_" + nearest + "?") +
                            " (all settings: lanyard info --settings)");
     }
     return refused;

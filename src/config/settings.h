@@ -65,7 +65,8 @@ std::vector<std::string> split_words(const std::string &list);
 // The value of a setting as text, for reports.
 std::string setting_value(const Settings &settings, const SettingRow &row);
 
-// The candidate with the smallest edit distance to `word` if that is close enough to be a slip, else "".
+// The candidate with the smallest edit distance to `word` if that is close enough to be a slip (at most a third of the
+// letters), else "".
 std::string nearest_name(const std::string &word, const std::vector<std::string> &candidates);
 
 }  // namespace lanyard

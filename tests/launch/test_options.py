@@ -37,6 +37,12 @@ REFUSED = [
     (["--tag-outptu", "true"], "there is no option --tag-outptu; did you mean --tag-output?"),
     (["-wdri", "/", "true"], "did you mean --wdir?"),
     (["--qqqqqqqqqqq", "true"], "there is no option --qqqqqqqqqqq; see mpirun --help"),
+    (["-q", "true"], "there is no option -q; see mpirun --help"),
+    (["--map-by", "core", "true"], "there is no option --map-by; see mpirun --help"),
+    (["-xyz", "true"], "there is no option -xyz; see mpirun --help"),
+    (["-gnev", "A", "B", "true"], "there is no option -gnev; did you mean --genv?"),
+    (["-sdtin", "0", "true"], "there is no option -sdtin; did you mean --stdin?"),
+    (["-timout", "1", "true"], "there is no option -timout; did you mean --timeout?"),
     (["--tag-output=yes", "true"], "--tag-output takes no value"),
     (["--timeout", "soon", "true"], '--timeout takes a number of seconds above 0, not "soon"'),
     (["--timeout", "0", "true"], "above 0"),
@@ -121,6 +127,12 @@ def test_unknown_setting_suggests_the_nearest(mpirun):
     assert (code, out) == (0, "")
     assert err.count("\n") == 1
     assert "LANYARD_EAGER_LIMTI is not a setting" in err and "did you mean LANYARD_EAGER_LIMIT?" in err
+
+
+@pytest.mark.parametrize("name", ["LANYARD_FOO", "LANYARD_X", "LANYARD_LONGER_NAME"])
+def test_unknown_setting_that_is_near_to_none(mpirun, name):
+    code, _, err = mpirun.run("true", env={name: "3"})
+    assert (code, err) == (0, f"mpirun: {name} is not a setting of Lanyard (all settings: lanyard info --settings)\n")
 
 
 def test_setting_of_a_job_is_checked_too(mpirun):
