@@ -78,7 +78,7 @@ def test_help():
 def test_unknown_question_is_refused():
     done = run(BIN / "mpicc", "--showme:nothing", check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "there is no option --showme:nothing; see mpicc --help" in done.stderr
+    assert "there is no option --showme:nothing; mpicc --showme:help lists the forms" in done.stderr
 
 
 def test_show_with_arguments():
@@ -120,8 +120,45 @@ def test_found_through_a_link_and_after_moving(tmp_path):
     (moved / "bin").mkdir(parents=True)
     shutil.copy(BIN / "mpicc", moved / "bin" / "mpicc")
     (tmp_path / "link").symlink_to(moved / "bin" / "mpicc")
-    assert run(tmp_path / "link", "--showme:incdirs").stdout == f"{moved}/include\n"
-    assert run("link", "--showme:libdirs", env={"PATH": f"{tmp_path}:{PLAIN['PATH']}"}).stdout == f"{moved}/lib\n"
+    assert run(tmp_path / "link", "--showme:incdirs").stdout == f'"{moved}/include"\n'
+    assert run("link", "--showme:libdirs", env={"PATH": f"{tmp_path}:{PLAIN['PATH']}"}).stdout == f'"{moved}/lib"\n'
+
+
+def test_folders_with_blanks_are_shown_as_a_shell_reads_them(tmp_path):
+    """What -show prints may be given to a shell again, with the user's own arguments."""
+    moved = tmp_path / 'a "moved" folder of $5'
+    (moved / "bin").mkdir(parents=True)
+    shutil.copy(BIN / "mpicc", moved / "bin" / "mpicc")
+
+    def words(*question):
+        shown = run(moved / "bin" / "mpicc", *question).stdout
+        return run("sh", "-c", f"printf '%s\\n' {shown}").stdout.splitlines()
+
+    compile, link = [f"-I{moved}/include"], [f"-L{moved}/lib", f"-Wl,-rpath,{moved}/lib", "-Wl,--enable-new-dtags", "-lmpi_abi"]
+    assert words("-show", '-DTEXT="two words"', "a b.c") == ["cc", '-DTEXT="two words"', "a b.c", *compile, *link]
+    assert (words("--showme:compile"), words("--showme:link")) == (compile, link)
+    assert (words("--showme:incdirs"), words("--showme:libdirs")) == ([f"{moved}/include"], [f"{moved}/lib"])
+    assert (words("-compile-info"), words("-link-info")) == (["cc", *compile, "-c"], ["cc", *link])
+
+
+def test_list_of_the_forms():
+    lines = answer("mpicc", "--showme:help").splitlines()
+    forms = [line for line in lines if line.startswith("-")]
+    names = ["command", "compile", "link", "incdirs", "libdirs", "libs", "version", "help"]
+    assert forms == ["-show, -showme", *(f"-showme:{name}" for name in names)]
+    assert all(line.startswith("      ") for line in lines if line not in forms)
+
+
+@pytest.mark.parametrize("words", [["x.c"], ["-c", "x.c"], ["--version"], ["-v"]], ids=" ".join)
+def test_compiler_that_is_not_there(words):
+    done = run(BIN / "mpicc", *words, env={"LANYARD_CC": "nosuch -m64"}, check=False)
+    assert (done.returncode, done.stdout) == (127, "")
+    assert done.stderr == "mpicc: LANYARD_CC=nosuch -m64 cannot be used: there is no program nosuch; name a C compiler that is installed\n"
+
+
+def test_compiler_option_that_names_nothing():
+    done = run(BIN / "mpicxx", "-cxx=nosuch", "x.cc", check=False)
+    assert done.returncode == 127 and done.stderr.startswith("mpicxx: -cxx=nosuch cannot be used: there is no program nosuch; ")
 
 
 def test_system_folders_are_not_named(tmp_path):
@@ -226,5 +263,9 @@ def test_installed_folder_may_be_moved(tmp_path, mpirun):
     code, out, err = mpirun.run("-n", 3, tmp_path / "program", launcher=prefix / "bin" / "mpiexec")
     assert (code, sorted(out.splitlines()), err) == (0, ["0 of 3", "1 of 3", "2 of 3"], "")
     assert f"Library runpath: [{prefix}/lib]" in run("readelf", "-d", tmp_path / "program").stdout
+    (tmp_path / "consumer").mkdir()
+    found = configure(tmp_path / "consumer", env={"PATH": f"{prefix}/bin:{PLAIN['PATH']}"})
+    assert f"found {prefix}/lib/libmpi_abi.so version 5.0" in found
+    check_runs(tmp_path / "consumer" / "out" / "program", mpirun)
     needed = run("ldd", tmp_path / "program").stdout
     assert f"{prefix}/lib/libmpi_abi.so.1" in needed and f"{prefix}/lib/liblanyard.so.0" in needed.replace("/./", "/")
