@@ -21,13 +21,17 @@ inline std::vector<uint64_t> seeds(int cases) {
     return list;
 }
 
+// How long the long ones may take.
+inline double test_seconds() {
+    const char *text = std::getenv("LANYARD_TEST_SECONDS");
+    return text ? std::strtod(text, nullptr) : 10;
+}
+
 // Calls body(seed) for one seed after the other, at least `least` of them and then as many as fit into `share` percent of
 // LANYARD_TEST_SECONDS; until body returns false.
 template <class Body>
 void for_seeds(int least, int share, Body body) {
-    const char *text = std::getenv("LANYARD_TEST_SECONDS");
-    double seconds = (text ? std::strtod(text, nullptr) : 10.0) * share / 100;
-    auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(test_seconds() * share / 100);
     uint64_t seed = first_seed();
     for (int i = 0; i < least || std::chrono::steady_clock::now() < end; ++i)
         if (!body(seed + static_cast<uint64_t>(i))) return;

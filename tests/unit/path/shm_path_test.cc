@@ -5,9 +5,11 @@
 #include <sched.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "conformance/shm_connected.h"
+#include "sim/seeds.h"
 
 namespace lanyard {
 namespace {
@@ -97,7 +99,7 @@ void answer(Path &path, ShmPath &shm, uint64_t frames) {
 }
 
 TEST(ShmPath, ConnectsRealProcesses) {
-    constexpr uint64_t frames = 20'000;
+    const auto frames = static_cast<uint64_t>(2000 * std::min(sim::test_seconds(), 50.0));
     conformance::ShmConnected node(2, false);
     pid_t child = fork();
     ASSERT_GE(child, 0);
