@@ -151,3 +151,22 @@ def built(tmp_path_factory):
             subprocess.run([*map(str, compiler), folder / (name + suffix), "-o", program], check=True, timeout=300)
         return program
     return build
+
+
+@pytest.fixture
+def mpich_files():
+    """Aborted MPICH jobs leave files in /dev/shm; those of this test that nobody has mapped are removed."""
+    folder = pathlib.Path("/dev/shm")
+    before = set(folder.glob("mpich_shm_*"))
+    yield
+    for path in set(folder.glob("mpich_shm_*")) - before:
+        mapped = any(str(path) in text for text in map(maps_of, pathlib.Path("/proc").glob("[0-9]*/maps")))
+        if not mapped:
+            path.unlink(missing_ok=True)
+
+
+def maps_of(path):
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

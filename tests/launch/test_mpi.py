@@ -155,7 +155,7 @@ def test_many_ranks_are_named_shortly(mpirun, program):
     assert "rank 0: waits in MPI_Init for ranks 1 to 8, 10 and 11, which have not called it\n" in err
 
 
-def test_waits_of_another_library(mpirun, mpich, built):
+def test_waits_of_another_library(mpirun, mpich, built, mpich_files):
     """MPICH's programs leave no records: what is known of them is what they told the PMI server."""
     theirs = built("mpich_stuck", PROGRAM, mpich / "bin" / "mpicc")
     code, _, err = mpirun.run("--timeout", 2, "-n", 2, "sh", "-c", 'test $PMI_RANK = 1 && exec sleep 1000; exec "$0"', theirs)

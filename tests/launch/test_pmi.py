@@ -194,25 +194,6 @@ def test_mpich_programs_side_by_side(mpirun, mpich_hello):
     assert sorted(out.splitlines()) == [f"{rank} of 3, sum 3, program {min(rank, 1)}" for rank in range(3)]
 
 
-@pytest.fixture
-def mpich_files():
-    """Aborted MPICH jobs leave files in /dev/shm; those of this test that nobody has mapped are removed."""
-    folder = pathlib.Path("/dev/shm")
-    before = set(folder.glob("mpich_shm_*"))
-    yield
-    for path in set(folder.glob("mpich_shm_*")) - before:
-        mapped = any(str(path) in text for text in map(maps_of, pathlib.Path("/proc").glob("[0-9]*/maps")))
-        if not mapped:
-            path.unlink(missing_ok=True)
-
-
-def maps_of(path):
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""
-
-
 def test_mpich_program_aborts(mpirun, mpich_hello, mpich_files):
     code, _, err = mpirun.run("-n", 3, mpich_hello, "7")
     assert code == 7

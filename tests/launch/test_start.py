@@ -102,6 +102,12 @@ def test_variables_of_several_programs(mpirun):
     assert sorted(out.splitlines()) == ["first unset", "unset unset"]
 
 
+@pytest.mark.parametrize("spelled", [["-genv", "A", "1"], ["--genv", "A", "1"], ["-genv", "A=1"], ["--genv=A=1"]], ids=" ".join)
+def test_variable_of_all_programs(mpirun, spelled):
+    code, out, err = mpirun.run("sh", "-c", ASSIGNED, ":", *spelled, "sh", "-c", ASSIGNED)
+    assert (code, out, err) == (0, "1 unset\n" * 2, "")
+
+
 def test_folder(mpirun):
     (mpirun.folder / "sub").mkdir()
     code, out, _ = mpirun.run("-wdir", "sub", "-n", 2, "pwd")
