@@ -1,5 +1,6 @@
 // lanyard bench NAME: starts the benchmark program libexec/lanyard/bench-NAME, under mpirun unless a job runs already.
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace lanyard::tools {
 namespace {
 
 constexpr int usage_error = 2;
+constexpr int options_are_good = 100;  // as in bench/settings.h
 const std::string prefix_of_programs = "bench-";
 
 std::vector<std::string> benchmarks(const Place &place) {
@@ -41,6 +43,17 @@ int become(std::vector<std::string> words) {
     return 1;
 }
 
+// The program reads its options by itself, without MPI: what is wrong with them is said once, and --help needs no job.
+// 100 where it would run with them, else the exit code.
+int check_options(std::vector<std::string> words) {
+    words.insert(words.begin() + 1, "--check-options");
+    pid_t child = fork();
+    if (child == 0) _exit(become(std::move(words)));
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) < 0) return options_are_good;  // then the job says what it has to say
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 int run(const Place &place, int ranks, std::vector<std::string> words) {
     std::vector<std::string> names = benchmarks(place);
     if (names.empty()) {
@@ -60,6 +73,8 @@ int run(const Place &place, int ranks, std::vector<std::string> words) {
     }
     words.front() = place.helper(prefix_of_programs + name);
     bool needs_ranks = name != "limits";  // it measures the machine itself, without MPI
+    if (needs_ranks && !inside_a_job())
+        if (int code = check_options(words); code != options_are_good) return code;
     if (needs_ranks && !inside_a_job()) words.insert(words.begin(), {place.program("mpirun"), "-n", std::to_string(ranks)});
     return become(std::move(words));
 }

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <map>
 
 #include "config/settings.h"
@@ -39,7 +40,8 @@ int refuse_option(const CLI::App &app, const std::vector<std::string> &words) {
     for (const CLI::Option *option : app.get_options())
         for (const std::string &name : option->get_lnames()) known.push_back("--" + name);
     std::string nearest = nearest_name(words.front(), known);
-    std::string advice = nearest.empty() ? "'" + app.get_display_name() + " --help' lists the options" : "did you mean '" + nearest + "'?";
+    std::string command = (app.get_parent() ? "lanyard " : "") + app.get_display_name();
+    std::string advice = nearest.empty() ? "'" + command + " --help' lists the options" : "did you mean '" + nearest + "'?";
     std::fprintf(stderr, "lanyard: '%s' does not go with this command; %s\n", words.front().c_str(), advice.c_str());
     return usage_error;
 }
@@ -49,12 +51,18 @@ int refuse_option(const CLI::App &app, const std::vector<std::string> &words) {
 int main(int count, char **words) {
     Place place = find_place();
     CLI::App app(about, "lanyard");
-    app.set_version_flag("--version", std::string("lanyard ") + LANYARD_VERSION);
+    static char version_option[] = "--version";  // "-version" is what mpirun takes too
+    for (int i = 1; i < count; ++i)
+        if (std::strcmp(words[i], "-version") == 0) words[i] = version_option;
+    const std::string version = std::string("lanyard ") + LANYARD_VERSION;
+    app.set_version_flag("-V,--version", version);
     bool manual = false;
     app.add_flag("--manual", manual, "")->group("");
     app.allow_extras();
     std::map<std::string, Command> commands = {
         {"info", add_info(app, place)}, {"doctor", add_doctor(app, place)}, {"bench", add_bench(app, place)}};
+
+    for (CLI::App *sub : app.get_subcommands({})) sub->set_version_flag("-V,--version", version);
 
     try {
         app.parse(count, words);

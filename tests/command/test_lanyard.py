@@ -31,10 +31,46 @@ def test_help_tells_and_succeeds(arguments):
     assert "Usage: lanyard" in done.stdout
 
 
-def test_version():
-    done = lanyard("--version")
+BENCHMARKS = ("latency", "bandwidth", "rate", "allreduce", "barrier", "line", "startup", "limits")
+
+
+@pytest.mark.parametrize("option", ["--version", "-V", "-version"])
+@pytest.mark.parametrize("arguments", [[], ["info"], ["doctor"], ["bench"]], ids=" ".join)
+def test_version(arguments, option):
+    done = lanyard(*arguments, option)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("lanyard 0.")
+    assert done.stdout.startswith("lanyard 0.") and len(done.stdout.splitlines()) == 1
+
+
+def benchmark(name, *arguments, direct):
+    command = [BUILD / "libexec" / "lanyard" / f"bench-{name}"] if direct else [LANYARD, "bench", name]
+    return subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("direct", [False, True])
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_help_and_version_of_a_benchmark(name, direct):
+    for option in ("--help", "-h"):
+        done = benchmark(name, option, direct=direct)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "Usage: bench-" + name in done.stdout and done.stdout.count("-V,--version") == 1
+    for option in ("--version", "-V", "-version"):
+        done = benchmark(name, option, direct=direct)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith(f"bench-{name} of Lanyard 0.") and len(done.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_unknown_option_of_a_benchmark(name):
+    done = benchmark(name, "--jsn", direct=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("'--jsn'") == 1 and "mpirun" not in done.stderr
+    assert name == "startup" or "did you mean '--json'?" in done.stderr
+
+
+def test_benchmark_still_runs_under_mpirun():
+    done = benchmark("barrier", "--blocks", "1", "--block-seconds", "1e-6", "--json", direct=False)
+    assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)["ranks"] == 2
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

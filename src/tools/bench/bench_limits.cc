@@ -82,6 +82,8 @@ void measure(Shared& shared, const Endpoints& endpoints, bool json) {
 
 int run(int argc, char** argv) {
     CLI::App app("What this machine allows without MPI: a bounced cache line, copies, TCP and UDP.", "bench-limits");
+    app.set_version_flag("-V,--version", version_text("bench-limits"));
+    spell_out_version(argc, argv);
     bool json = false;
     std::string address = "127.0.0.1";
     app.add_flag("--json", json, "Print one JSON object instead of a table");
@@ -92,6 +94,9 @@ int run(int argc, char** argv) {
         if (std::string unknown = unknown_words(app); !unknown.empty()) throw std::invalid_argument(unknown);
     } catch (const CLI::CallForHelp&) {
         std::fputs(app.help().c_str(), stdout);
+        return 0;
+    } catch (const CLI::CallForVersion& version) {
+        std::printf("%s\n", version.what());
         return 0;
     } catch (const std::exception& problem) {  // CLI::ParseError and our own std::invalid_argument
         complain(problem);

@@ -1,8 +1,43 @@
 /* bench-startup: a program that starts MPI and ends it. Whoever runs it takes the time from outside, launcher included
  * (bench/compare does). C and nothing linked but MPI, so that no other library's loading time is measured. */
 #include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "A program that starts MPI and ends it, and prints nothing: take its time from outside, launcher included.\n"
+    "Usage: bench-startup [OPTIONS]\n\nOptions:\n"
+    "  -h,--help       Print this help message and exit\n"
+    "  -V,--version    Display program version information and exit\n";
+
+/* Reads the words after the name: prints what they ask for on one rank only, and returns the exit code. */
+static int answer(const char *word) {
+    const char *rank = getenv("PMI_RANK");
+    int speaks = !rank || strcmp(rank, "0") == 0;
+    if (!strcmp(word, "-h") || !strcmp(word, "--help")) {
+        if (speaks) fputs(help, stdout);
+        return 0;
+    }
+    if (!strcmp(word, "-V") || !strcmp(word, "--version") || !strcmp(word, "-version")) {
+        if (speaks) puts("bench-startup of Lanyard " LANYARD_VERSION);
+        return 0;
+    }
+    if (speaks) fprintf(stderr, "bench-startup: does not know what to do with '%s'\nbench-startup --help lists the options.\n", word);
+    return 2;
+}
 
 int main(int argc, char **argv) {
+    const int options_are_good = 100; /* as in settings.h */
+    int check_only = argc > 1 && strcmp(argv[1], "--check-options") == 0;
+    if (argc > 1 + check_only) {
+        int exit_code = answer(argv[1 + check_only]);
+        if (check_only) return exit_code;
+        MPI_Init(&argc, &argv); /* so that the launcher sees a rank that ends in order */
+        MPI_Finalize();
+        return exit_code;
+    }
+    if (check_only) return options_are_good;
     MPI_Init(&argc, &argv);
     MPI_Finalize();
     return 0;

@@ -56,6 +56,10 @@ int measure_and_report(const Frame& frame, const Job& job) {
 
 int run_program(const Frame& frame, int argc, char** argv) {
     Parsed parsed = parse_command_line(frame.program, argc, argv);
+    if (parsed.check_only) {
+        std::fputs(parsed.text.c_str(), parsed.exit_code == 2 ? stderr : stdout);
+        return parsed.exit_code;
+    }
     MPI_Init(&argc, &argv);
     Job job = describe_job(parsed.settings);
     int exit_code = parsed.exit_code;

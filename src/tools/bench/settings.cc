@@ -2,6 +2,7 @@
 #include "tools/bench/settings.h"
 
 #include <charconv>
+#include <cstring>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
@@ -61,14 +62,30 @@ std::string unknown_words(const CLI::App& app) {
     return "has no option '" + word + "'" + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
 }
 
+std::string version_text(const std::string& program) { return program + " of Lanyard " LANYARD_VERSION; }
+
+void spell_out_version(int argc, char** argv) {
+    static char spelled_out[] = "--version";
+    for (int i = 1; i < argc; ++i)
+        if (std::strcmp(argv[i], "-version") == 0) argv[i] = spelled_out;
+}
+
 Parsed parse_command_line(const Program& program, int argc, char** argv) {
     Parsed parsed;
+    spell_out_version(argc, argv);
+    if (argc > 1 && std::strcmp(argv[1], "--check-options") == 0) {
+        parsed.check_only = true;
+        parsed.exit_code = options_are_good;
+        --argc;
+        ++argv;
+    }
     Settings& settings = parsed.settings;
     settings.pin = program.pinned;
     settings.blocks = program.blocks;
     std::string sizes = program.sizes;
 
     CLI::App app(program.purpose, "bench-" + program.name);
+    app.set_version_flag("-V,--version", version_text("bench-" + program.name));
     if (!program.sizes.empty())
         app.add_option("-s,--sizes", sizes, "Sizes in bytes: 8, 64k, 1M, lists 8,1k and doubling ranges 1-4M")
             ->capture_default_str();
@@ -93,7 +110,12 @@ Parsed parse_command_line(const Program& program, int argc, char** argv) {
         if (!sizes.empty()) settings.sizes_bytes = parse_sizes(sizes);
     } catch (const CLI::CallForHelp&) {
         parsed.run = false;
+        parsed.exit_code = 0;
         parsed.text = app.help();
+    } catch (const CLI::CallForVersion& version) {
+        parsed.run = false;
+        parsed.exit_code = 0;
+        parsed.text = version.what() + std::string("\n");
     } catch (const std::exception& problem) {  // CLI::ParseError and our own std::invalid_argument
         parsed.run = false;
         parsed.exit_code = 2;

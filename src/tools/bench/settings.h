@@ -38,7 +38,16 @@ struct Parsed {
     bool run = true;          // false: print `text` and leave with `exit_code`
     int exit_code = 0;        // 2 for a usage error
     std::string text;
+    bool check_only = false;  // --check-options came first: print `text`, if any, and leave with `exit_code` before MPI_Init
 };
+
+// What a program ends with whose options were only checked, and are good: not 0, as --help and --version end with that.
+constexpr int options_are_good = 100;
+
+// The text of --version.
+std::string version_text(const std::string& program);
+// "-version", which launchers take too, as the command line's own "--version".
+void spell_out_version(int argc, char** argv);
 
 // What a program says of words on its command line that it does not know, with the nearest option; "" if there are none.
 // The app must have been told to allow extras, and have parsed.
