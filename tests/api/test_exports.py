@@ -54,6 +54,21 @@ def test_core_names_nothing_of_mpi(library):
     assert re.findall(r" (P?MPI_\w+)", done.stdout) == []
 
 
+def test_core_shows_only_what_the_doors_need(library):
+    """lanyard_*, the functions with which a door refuses an argument, and what the C++ library makes weak or unique."""
+    core = library.parent / "liblanyard.so.0"
+    allowed = re.compile(r"lanyard_\w+|lanyard::fail\(.*|lanyard::complaint::\w+\(.*")
+    done = subprocess.run(["nm", "-DC", "--defined-only", core], capture_output=True, text=True, check=True)
+    found = [line.split(maxsplit=2)[1:] for line in done.stdout.splitlines()]
+    weak = {"W", "V", "u"}
+    other = [name for kind, name in found
+             if not allowed.fullmatch(name) and not (kind in weak and not name.startswith("lanyard")) and not SANITIZED.match(name)]
+    assert other == []
+    asked = subprocess.run(["nm", "-DC", "--undefined-only", library], capture_output=True, text=True, check=True)
+    needed = set(re.findall(r" U (lanyard::.+)", asked.stdout))
+    assert {name for _, name in found if name.startswith("lanyard::")} == needed
+
+
 def test_every_typed_function_of_the_core_is_described(description, library):
     core = library.parent / "liblanyard.so.0"
     done = subprocess.run(["nm", "-D", "--defined-only", core], capture_output=True, text=True, check=True)
