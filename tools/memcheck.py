@@ -10,7 +10,8 @@ import subprocess
 
 import junit
 
-VALGRIND = ["valgrind", "--quiet", "--error-exitcode=99", "--leak-check=no", "--fair-sched=yes", "--trace-children=no", "--child-silent-after-fork=yes"]
+VALGRIND = ["valgrind", "--quiet", "--error-exitcode=99", "--leak-check=no", "--fair-sched=yes", "--trace-children=no",
+            "--child-silent-after-fork=yes"]
 
 
 def commands(build):

@@ -90,9 +90,16 @@ Error Segment::create(int descriptor, uint32_t members) {
 Error Segment::attach(int descriptor) {
     void *start = mmap(nullptr, header_bytes(), PROT_READ, MAP_SHARED, descriptor, 0);
     if (start == MAP_FAILED) return Error(ErrorClass::no_mem, "mapping the shared memory failed: " + system_text(errno));
-    mapped_ = static_cast<const SegmentHeader *>(start)->limit;
+    const auto *header = static_cast<const SegmentHeader *>(start);
+    mapped_ = header->limit;
+    opened_ = header->members_offset + header->label.members * header->member_bytes;
     munmap(start, header_bytes());
-    void *all = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+    // What the file does not hold yet stays closed: debuggers and leak checkers look at all memory that may be read.
+    void *all = mmap(nullptr, mapped_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+    if (all != MAP_FAILED && mprotect(all, opened_, PROT_READ | PROT_WRITE) != 0) {
+        munmap(all, mapped_);
+        all = MAP_FAILED;
+    }
     if (all == MAP_FAILED) return Error(ErrorClass::no_mem, "reserving " + in_kib(mapped_) + " of addresses failed: " + system_text(errno));
     base_ = static_cast<std::byte *>(all);
     descriptor_ = descriptor;
@@ -106,6 +113,17 @@ MemberControl &Segment::member(uint32_t index) const {
 
 std::byte *Segment::cell(uint32_t member_index, uint32_t cell_index) const {
     return reinterpret_cast<std::byte *>(&member(member_index)) + whole_pages(sizeof(MemberControl)) + static_cast<size_t>(cell_index) * cell_bytes;
+}
+
+// What begins before `opened_` was appended whole before that, so it is open.
+std::byte *Segment::at(uint64_t offset) {
+    size_t opened = opened_.load(std::memory_order_acquire);
+    if (offset >= opened) {
+        size_t from = opened / page_bytes * page_bytes, end = header().appended.load(std::memory_order_acquire);
+        LANYARD_MUST(mprotect(base_ + from, std::min(whole_pages(end), mapped_) - from, PROT_READ | PROT_WRITE) == 0);
+        opened_.store(end, std::memory_order_release);
+    }
+    return base_ + offset;
 }
 
 uint64_t Segment::append_ring() {

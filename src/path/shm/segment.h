@@ -83,7 +83,8 @@ public:
     uint32_t members() const { return header().label.members; }
     MemberControl &member(uint32_t index) const;
     std::byte *cell(uint32_t member_index, uint32_t cell_index) const;
-    std::byte *at(uint64_t offset) const { return base_ + offset; }
+    // Of what was appended, by this member or another. Any thread.
+    std::byte *at(uint64_t offset);
     // New zeroed memory at the end; its offset, or 0 when the node's shared memory is used up. An area (a multiple of a line) is
     // refused where the rings that may still be opened would no longer find room.
     uint64_t append_ring();
@@ -94,6 +95,7 @@ private:
 
     std::byte *base_ = nullptr;
     size_t mapped_ = 0;
+    std::atomic<size_t> opened_ = 0;  // from the start on; the rest, for what may be appended, are addresses only
     int descriptor_ = -1;
 };
 
