@@ -29,7 +29,7 @@ demo demo-python: WANTED = --target mpirun heat
 library:
 	@tools/setup build
 	@mkdir -p $(BUILD)
-	@test -f $(BUILD)/CMakeCache.txt || { echo "lanyard: configuring $(BUILD)"; \
+	@test -f $(BUILD)/build.ninja || test -f $(BUILD)/Makefile || { echo "lanyard: configuring $(BUILD)"; \
 	  $(CONFIGURE) --preset release -DLANYARD_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }; }
 	@echo "lanyard: building $(BUILD)"
 	@cmake --build $(BUILD) --parallel $(JOBS) $(WANTED) -- $$(grep -q 'GENERATOR:INTERNAL=Ninja' $(BUILD)/CMakeCache.txt && echo --quiet || echo -s)
