@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 
 #include "base/error.h"
 #include "config/settings.h"
@@ -54,7 +53,9 @@ int check_options(std::vector<std::string> words) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-int run(const Place &place, int ranks, std::vector<std::string> words) {
+}  // namespace
+
+int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
     std::vector<std::string> names = benchmarks(place);
     if (names.empty()) {
         fmt::print(stderr, "lanyard: there are no benchmark programs in {}; they are built unless LANYARD_BENCH is OFF\n", place.helper(""));
@@ -77,16 +78,6 @@ int run(const Place &place, int ranks, std::vector<std::string> words) {
         if (int code = check_options(words); code != options_are_good) return code;
     if (needs_ranks && !inside_a_job()) words.insert(words.begin(), {place.program("mpirun"), "-n", std::to_string(ranks)});
     return become(std::move(words));
-}
-
-}  // namespace
-
-Command add_bench(CLI::App &parent, const Place &place) {
-    CLI::App *sub = parent.add_subcommand("bench", "Measures: 'lanyard bench' lists what, 'lanyard bench NAME --help' tells the options of one.");
-    auto ranks = std::make_shared<int>(2);
-    sub->add_option("-n", *ranks, "number of ranks, before NAME (2 if left out)")->type_name("N")->check(CLI::Range(1, 1'000'000));
-    sub->prefix_command();
-    return [sub, ranks, place] { return run(place, *ranks, sub->remaining()); };
 }
 
 }  // namespace lanyard::tools

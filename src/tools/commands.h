@@ -1,24 +1,22 @@
-// The subcommands of `lanyard`. Each adds its options to the command line it is given and returns what to run; main
-// parses, runs the chosen one and exits with what it returns: 0, 1 for a finding or failure, 2 for a usage error.
+// The subcommands of `lanyard`: what lanyard.cc calls once the command line is read. Each returns the exit code: 0, 1 for a finding
+// or failure, 2 for a usage error.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
+#include <string>
+#include <vector>
 
 #include "tools/place.h"
 
 namespace lanyard::tools {
 
-using Command = std::function<int()>;
+struct InfoOptions {
+    bool settings = false, coverage = false, missing = false, paths = false, json = false;
+};
+int run_info(const Place &place, const InfoOptions &options);
 
-// lanyard info --settings | --coverage | --paths
-Command add_info(CLI::App &parent, const Place &place);
-// lanyard doctor
-Command add_doctor(CLI::App &parent, const Place &place);
-// lanyard bench NAME
-Command add_bench(CLI::App &parent, const Place &place);
+int run_doctor(const Place &place, bool json);
 
-// The manual page of a command line and its subcommands, in the language of man(1), from the text of --help.
-std::string manual_page(const CLI::App &app, const std::string &version);
+// `words`: the benchmark's name and its own options, or nothing to list them. `ranks`: of the job that is started.
+int run_bench(const Place &place, int ranks, std::vector<std::string> words);
 
 }  // namespace lanyard::tools

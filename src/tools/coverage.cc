@@ -4,9 +4,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "api/generated/coverage.h"
+#include "tools/json.h"
 
 namespace lanyard::tools {
 
@@ -66,14 +65,14 @@ std::string coverage_table_text(const Coverage &coverage, bool names) {
 }
 
 std::string coverage_json(const Coverage &coverage) {
-    nlohmann::json functions = nlohmann::json::array();
-    size_t implemented = 0;
+    JsonList functions;
+    int64_t implemented = 0;
     for (const Coverage::Function &function : coverage.functions) {
-        functions.push_back({{"name", function.name}, {"chapter", function.chapter}, {"implemented", function.implemented}});
+        functions.push_back({{{"name", function.name}, {"chapter", function.chapter}, {"implemented", function.implemented}}});
         implemented += function.implemented;
     }
-    size_t missing = coverage.functions.size() - implemented;
-    return nlohmann::json{{"implemented", implemented}, {"missing", missing}, {"functions", functions}}.dump(2) + "\n";
+    auto missing = static_cast<int64_t>(functions.size()) - implemented;
+    return json_text(JsonObject{{{"implemented", implemented}, {"missing", missing}, {"functions", functions}}});
 }
 
 }  // namespace lanyard::tools

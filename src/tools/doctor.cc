@@ -5,11 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
-#include <nlohmann/json.hpp>
 
 #include "tools/commands.h"
 #include "tools/finding.h"
+#include "tools/json.h"
 
 namespace lanyard::tools {
 
@@ -41,26 +40,20 @@ void print_text(const Place &place, const Findings &findings) {
 }
 
 void print_json(const Findings &findings) {
-    nlohmann::json list = nlohmann::json::array();
+    JsonList list;
     for (const Finding &finding : findings)
-        list.push_back({{"verdict", word(finding.verdict)}, {"subject", finding.subject}, {"sentence", finding.sentence},
-                        {"instead", finding.instead}, {"remedy", finding.remedy}});
-    fmt::print("{}\n", list.dump(2));
+        list.push_back({{{"verdict", std::string(word(finding.verdict))}, {"subject", finding.subject}, {"sentence", finding.sentence},
+                         {"instead", finding.instead}, {"remedy", finding.remedy}}});
+    fmt::print("{}", json_text(list));
 }
 
 }  // namespace
 
-Command add_doctor(CLI::App &parent, const Place &place) {
-    CLI::App *sub = parent.add_subcommand("doctor", "Tells what this machine allows and refuses, what is used instead, and the remedy.");
-    sub->allow_extras();
-    auto json = std::make_shared<bool>(false);
-    sub->add_flag("--json", *json, "as JSON");
-    return [json, place] {
-        Findings findings = examine_all(place);
-        if (*json) print_json(findings);
-        else print_text(place, findings);
-        return std::any_of(findings.begin(), findings.end(), [](const Finding &one) { return one.verdict == Verdict::problem; }) ? 1 : 0;
-    };
+int run_doctor(const Place &place, bool json) {
+    Findings findings = examine_all(place);
+    if (json) print_json(findings);
+    else print_text(place, findings);
+    return std::any_of(findings.begin(), findings.end(), [](const Finding &one) { return one.verdict == Verdict::problem; }) ? 1 : 0;
 }
 
 }  // namespace lanyard::tools

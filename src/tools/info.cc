@@ -2,22 +2,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <memory>
-#include <nlohmann/json.hpp>
 
 #include "config/settings.h"
 #include "tools/commands.h"
 #include "tools/coverage.h"
+#include "tools/json.h"
 
 namespace lanyard::tools {
 
 namespace {
-
-using Json = nlohmann::json;
-
-struct Options {
-    bool settings = false, coverage = false, missing = false, paths = false, json = false;
-};
 
 int fail(const std::string &sentence) {
     fmt::print(stderr, "lanyard: {}\n", sentence);
@@ -40,18 +33,18 @@ const char *type_name(SettingType type) {
 int show_settings(bool json) {
     Settings now, usual;
     if (!settings_now(now)) return 1;
-    Json list = Json::array();
+    JsonList list;
     for (const SettingRow &row : setting_table()) {
         std::string name = std::string("LANYARD_") + row.name, value = setting_value(now, row), standard = setting_value(usual, row);
-        const char *level = row.level == SettingLevel::user ? "user" : "expert";
-        list.push_back({{"name", name}, {"type", type_name(row.type)}, {"level", level}, {"default", standard}, {"value", value},
-                        {"sentence", row.sentence}});
+        std::string level = row.level == SettingLevel::user ? "user" : "expert";
+        list.push_back({{{"name", name}, {"type", std::string(type_name(row.type))}, {"level", level}, {"default", standard}, {"value", value},
+                         {"sentence", std::string(row.sentence)}}});
         if (json) continue;
         std::string set = value == standard ? "" : fmt::format(" (now {})", value);
         const char *warning = row.level == SettingLevel::expert ? "for experts, " : "";
         fmt::print("{}={}{}\n    {}{}; {}.\n", name, standard, set, warning, type_name(row.type), row.sentence);
     }
-    if (json) fmt::print("{}\n", list.dump(2));
+    if (json) fmt::print("{}", json_text(list));
     return 0;
 }
 
@@ -66,13 +59,13 @@ int show_paths(bool json) {
     Settings settings;
     if (!settings_now(settings)) return 1;
     std::vector<std::string> wanted = split_words(settings.paths);
-    Json report = Json::array();
+    JsonList report;
     for (const PathName &row : path_names) {
         bool chosen = std::find(wanted.begin(), wanted.end(), row.name) != wanted.end();
-        report.push_back({{"name", row.name}, {"sentence", row.sentence}, {"chosen", chosen}});
+        report.push_back({{{"name", std::string(row.name)}, {"sentence", std::string(row.sentence)}, {"chosen", chosen}}});
         if (!json) fmt::print("{:<5} {:<4} {}\n", row.name, chosen ? "used" : "off", row.sentence);
     }
-    if (json) fmt::print("{}\n", report.dump(2));
+    if (json) fmt::print("{}", json_text(report));
     return 0;
 }
 
@@ -87,26 +80,14 @@ int show_all(const Place &place) {
     return show_paths(false);
 }
 
-int run(const Place &place, const Options &chosen) {
+}  // namespace
+
+int run_info(const Place &place, const InfoOptions &chosen) {
     if (chosen.settings) return show_settings(chosen.json);
     if (chosen.coverage || chosen.missing) return show_coverage(place, chosen.missing, chosen.json);
     if (chosen.paths) return show_paths(chosen.json);
     if (chosen.json) return fail("--json goes with --settings, --coverage or --paths");
     return show_all(place);
-}
-
-}  // namespace
-
-Command add_info(CLI::App &parent, const Place &place) {
-    CLI::App *sub = parent.add_subcommand("info", "Tells what this library has: functions, settings, paths.");
-    sub->allow_extras();
-    auto options = std::make_shared<Options>();
-    sub->add_flag("--settings", options->settings, "every setting with its default, and what the environment changes");
-    sub->add_flag("--coverage", options->coverage, "how many functions of MPI-5.0 are implemented, by chapter");
-    sub->add_flag("--missing", options->missing, "the same with the name of every function that is missing");
-    sub->add_flag("--paths", options->paths, "the ways in which processes reach each other");
-    sub->add_flag("--json", options->json, "as JSON");
-    return [options, place] { return run(place, *options); };
 }
 
 }  // namespace lanyard::tools

@@ -1,12 +1,9 @@
 // The command `lanyard`: what users ask about the library, the machine and the speed of both. Subcommands stand in
-// their own files; this one parses and chooses.
-#include <unistd.h>
-
+// their own files; this one reads the command line, the same text as --help and as a manual page, and chooses.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <map>
 
 #include "config/settings.h"
 #include "tools/commands.h"
@@ -46,24 +43,91 @@ int refuse_option(const CLI::App &app, const std::vector<std::string> &words) {
     return usage_error;
 }
 
+// The manual page, in the language of man(1), from the text of --help, so that the two never differ.
+
+// Text with the characters that troff would take for itself protected.
+std::string plain(const std::string &text) {
+    std::string safe;
+    for (char letter : text) {
+        if (letter == '\\' || letter == '-') safe += '\\';
+        if (safe.empty() && (letter == '.' || letter == '\'')) safe += "\\&";
+        safe += letter;
+    }
+    return safe;
+}
+
+void add_options(const CLI::App &app, std::string &page) {
+    for (const CLI::Option *option : app.get_options()) {
+        if (option->get_group().empty() || option->get_description().empty()) continue;
+        std::string values = option->get_type_size() != 0 ? " " + option->get_type_name() : "";
+        page += ".TP\n.B " + plain(option->get_name(false, true)) + plain(values) + "\n" + plain(option->get_description()) + "\n";
+    }
+}
+
+std::string manual_page(const CLI::App &app, const std::string &version) {
+    std::string name = app.get_name();
+    std::string page = ".TH " + name + " 1 \"\" \"Lanyard " + version + "\"\n.SH NAME\n" + name + " \\- tells about Lanyard and this machine\n";
+    page += ".SH SYNOPSIS\n";
+    for (const CLI::App *sub : app.get_subcommands({})) page += ".B " + name + " " + sub->get_name() + "\n[OPTIONS]\n.br\n";
+    page += ".SH DESCRIPTION\n" + plain(app.get_description()) + "\n.SH OPTIONS\n";
+    add_options(app, page);
+    for (const CLI::App *sub : app.get_subcommands({})) {
+        page += ".SH " + name + " " + sub->get_name() + "\n" + plain(sub->get_description()) + "\n";
+        add_options(*sub, page);
+    }
+    return page + ".SH SEE ALSO\n.BR mpirun (1),\n.BR mpicc (1)\n";
+}
+
+struct Asked {
+    bool manual = false;
+    InfoOptions info;
+    bool doctor_json = false;
+    int ranks = 2;
+};
+
+void add_commands(CLI::App &app, Asked &asked) {
+    const std::string version = std::string("lanyard ") + LANYARD_VERSION;
+    app.set_version_flag("-V,--version", version);
+    app.add_flag("--manual", asked.manual, "")->group("");
+    app.allow_extras();
+
+    CLI::App *info = app.add_subcommand("info", "Tells what this library has: functions, settings, paths.");
+    info->allow_extras();
+    info->add_flag("--settings", asked.info.settings, "every setting with its default, and what the environment changes");
+    info->add_flag("--coverage", asked.info.coverage, "how many functions of MPI-5.0 are implemented, by chapter");
+    info->add_flag("--missing", asked.info.missing, "the same with the name of every function that is missing");
+    info->add_flag("--paths", asked.info.paths, "the ways in which processes reach each other");
+    info->add_flag("--json", asked.info.json, "as JSON");
+
+    CLI::App *doctor = app.add_subcommand("doctor", "Tells what this machine allows and refuses, what is used instead, and the remedy.");
+    doctor->allow_extras();
+    doctor->add_flag("--json", asked.doctor_json, "as JSON");
+
+    CLI::App *bench = app.add_subcommand("bench", "Measures: 'lanyard bench' lists what, 'lanyard bench NAME --help' tells the options of one.");
+    bench->add_option("-n", asked.ranks, "number of ranks, before NAME (2 if left out)")->type_name("N")->check(CLI::Range(1, 1'000'000));
+    bench->prefix_command();
+
+    for (CLI::App *command : app.get_subcommands({})) command->set_version_flag("-V,--version", version);
+}
+
+// No command was given: an unknown word, or --help is meant.
+int run_nothing(const CLI::App &app) {
+    std::vector<std::string> rest = app.remaining(), known;
+    for (const CLI::App *command : app.get_subcommands({})) known.push_back(command->get_name());
+    if (!rest.empty()) return rest.front().front() == '-' ? refuse_option(app, rest) : refuse_subcommand(rest.front(), known);
+    std::fputs(app.help().c_str(), stdout);
+    return 0;
+}
+
 }  // namespace
 
 int main(int count, char **words) {
-    Place place = find_place();
     CLI::App app(about, "lanyard");
+    Asked asked;
+    add_commands(app, asked);
     static char version_option[] = "--version";  // "-version" is what mpirun takes too
     for (int i = 1; i < count; ++i)
         if (std::strcmp(words[i], "-version") == 0) words[i] = version_option;
-    const std::string version = std::string("lanyard ") + LANYARD_VERSION;
-    app.set_version_flag("-V,--version", version);
-    bool manual = false;
-    app.add_flag("--manual", manual, "")->group("");
-    app.allow_extras();
-    std::map<std::string, Command> commands = {
-        {"info", add_info(app, place)}, {"doctor", add_doctor(app, place)}, {"bench", add_bench(app, place)}};
-
-    for (CLI::App *sub : app.get_subcommands({})) sub->set_version_flag("-V,--version", version);
-
     try {
         app.parse(count, words);
     } catch (const CLI::Success &request) {  // --help, --version
@@ -72,22 +136,17 @@ int main(int count, char **words) {
         std::fprintf(stderr, "lanyard: %s\n", error.what());
         return usage_error;
     }
-    if (manual) {
+    if (asked.manual) {
         std::fputs(manual_page(app, LANYARD_VERSION).c_str(), stdout);
         return 0;
     }
-    std::vector<std::string> known;
-    for (const auto &[name, command] : commands) known.push_back(name);
-    std::vector<CLI::App *> chosen = app.get_subcommands();
-    if (chosen.empty()) {
-        std::vector<std::string> rest = app.remaining();
-        if (!rest.empty()) return rest.front().front() == '-' ? refuse_option(app, rest) : refuse_subcommand(rest.front(), known);
-        std::fputs(app.help().c_str(), stdout);
-        return 0;
-    }
-    CLI::App &sub = *chosen.front();
-    std::vector<std::string> rest = sub.remaining();
-    if (!rest.empty() && sub.get_name() != "bench") return refuse_option(sub, rest);
+    if (app.get_subcommands().empty()) return run_nothing(app);
+    const CLI::App &chosen = *app.get_subcommands().front();
+    std::vector<std::string> rest = chosen.remaining();
+    if (!rest.empty() && chosen.get_name() != "bench") return refuse_option(chosen, rest);
     if (std::vector<std::string> outer = app.remaining(); !outer.empty()) return refuse_option(app, outer);
-    return commands.at(sub.get_name())();
+    Place place = find_place();
+    if (chosen.get_name() == "info") return run_info(place, asked.info);
+    if (chosen.get_name() == "doctor") return run_doctor(place, asked.doctor_json);
+    return run_bench(place, asked.ranks, std::move(rest));
 }

@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-
 #include "tools/bench/limits.h"
 #include "tools/bench/pin.h"
 #include "tools/bench/settings.h"
@@ -81,26 +79,11 @@ void measure(Shared& shared, const Endpoints& endpoints, bool json) {
 }
 
 int run(int argc, char** argv) {
-    CLI::App app("What this machine allows without MPI: a bounced cache line, copies, TCP and UDP.", "bench-limits");
-    app.set_version_flag("-V,--version", version_text("bench-limits"));
-    spell_out_version(argc, argv);
-    bool json = false;
     std::string address = "127.0.0.1";
-    app.add_flag("--json", json, "Print one JSON object instead of a table");
-    app.add_option("address", address, "IPv4 address of this machine for the TCP and UDP parts")->capture_default_str();
-    try {
-        app.allow_extras();
-        app.parse(argc, argv);
-        if (std::string unknown = unknown_words(app); !unknown.empty()) throw std::invalid_argument(unknown);
-    } catch (const CLI::CallForHelp&) {
-        std::fputs(app.help().c_str(), stdout);
-        return 0;
-    } catch (const CLI::CallForVersion& version) {
-        std::printf("%s\n", version.what());
-        return 0;
-    } catch (const std::exception& problem) {  // CLI::ParseError and our own std::invalid_argument
-        complain(problem);
-        return 2;
+    Parsed parsed = parse_limits_command_line(argc, argv, address);
+    if (!parsed.run) {
+        std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
+        return parsed.exit_code;
     }
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) < 2) {
@@ -110,7 +93,7 @@ int run(int argc, char** argv) {
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // for systems where Yama restricts process_vm_readv
     void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw_errno("mmap of shared memory");
-    measure(*new (memory) Shared, bind_endpoints(address.c_str()), json);
+    measure(*new (memory) Shared, bind_endpoints(address.c_str()), parsed.settings.json);
     return 0;
 }
 

@@ -35,6 +35,48 @@ void add_range(std::vector<std::size_t>& sizes, const std::string& text, std::si
     for (std::size_t size = low; size <= high; size = size ? 2 * size : 1) sizes.push_back(size);
 }
 
+// What the app says of words on the command line that it does not know, with the nearest option; "" if there are none.
+std::string unknown_words(const CLI::App& app) {
+    if (app.remaining_size() == 0) return "";
+    std::string word = app.remaining().back();  // this version of CLI11 keeps them in reverse
+    for (const std::string& other : app.remaining())
+        if (other.front() == '-') word = other;
+    if (word.front() != '-') return "does not know what to do with '" + word + "'";
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options())
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    std::string nearest = nearest_name(word, names);
+    return "has no option '" + word + "'" + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
+}
+
+// Parses, then `check`s, which throws std::invalid_argument; what comes of it that is no run goes into `parsed`. "-version" is an
+// option too, which launchers take.
+template <class Check>
+void parse(CLI::App& app, int argc, char** argv, Parsed& parsed, Check check) {
+    const std::string& name = app.get_name();
+    app.set_version_flag("-V,--version", name + " of Lanyard " LANYARD_VERSION);
+    static char spelled_out[] = "--version";
+    for (int i = 1; i < argc; ++i)
+        if (std::strcmp(argv[i], "-version") == 0) argv[i] = spelled_out;
+    try {
+        app.allow_extras();
+        app.parse(argc, argv);
+        if (std::string unknown = unknown_words(app); !unknown.empty()) throw std::invalid_argument(unknown);
+        check();
+        return;
+    } catch (const CLI::CallForHelp&) {
+        parsed.exit_code = 0;
+        parsed.text = app.help();
+    } catch (const CLI::CallForVersion& version) {
+        parsed.exit_code = 0;
+        parsed.text = version.what() + std::string("\n");
+    } catch (const std::exception& problem) {  // CLI::ParseError and our own std::invalid_argument
+        parsed.exit_code = 2;
+        parsed.text = name + ": " + problem.what() + "\n" + name + " --help lists the options.\n";
+    }
+    parsed.run = false;
+}
+
 }  // namespace
 
 std::vector<std::size_t> parse_sizes(const std::string& text) {
@@ -49,30 +91,8 @@ std::vector<std::size_t> parse_sizes(const std::string& text) {
     return sizes;
 }
 
-std::string unknown_words(const CLI::App& app) {
-    if (app.remaining_size() == 0) return "";
-    std::string word = app.remaining().back();  // this version of CLI11 keeps them in reverse
-    for (const std::string& other : app.remaining())
-        if (other.front() == '-') word = other;
-    if (word.front() != '-') return "does not know what to do with '" + word + "'";
-    std::vector<std::string> names;
-    for (const CLI::Option* option : app.get_options())
-        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    std::string nearest = nearest_name(word, names);
-    return "has no option '" + word + "'" + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
-}
-
-std::string version_text(const std::string& program) { return program + " of Lanyard " LANYARD_VERSION; }
-
-void spell_out_version(int argc, char** argv) {
-    static char spelled_out[] = "--version";
-    for (int i = 1; i < argc; ++i)
-        if (std::strcmp(argv[i], "-version") == 0) argv[i] = spelled_out;
-}
-
 Parsed parse_command_line(const Program& program, int argc, char** argv) {
     Parsed parsed;
-    spell_out_version(argc, argv);
     if (argc > 1 && std::strcmp(argv[1], "--check-options") == 0) {
         parsed.check_only = true;
         parsed.exit_code = options_are_good;
@@ -85,7 +105,6 @@ Parsed parse_command_line(const Program& program, int argc, char** argv) {
     std::string sizes = program.sizes;
 
     CLI::App app(program.purpose, "bench-" + program.name);
-    app.set_version_flag("-V,--version", version_text("bench-" + program.name));
     if (!program.sizes.empty())
         app.add_option("-s,--sizes", sizes, "Sizes in bytes: 8, 64k, 1M, lists 8,1k and doubling ranges 1-4M")
             ->capture_default_str();
@@ -103,25 +122,18 @@ Parsed parse_command_line(const Program& program, int argc, char** argv) {
     if (!program.pinned) app.add_flag("--pin", settings.pin, "Pin rank n to the n-th processor it may use");
     app.add_flag("--json", settings.json, "Print one JSON object instead of a table");
 
-    try {
-        app.allow_extras();
-        app.parse(argc, argv);
-        if (std::string unknown = unknown_words(app); !unknown.empty()) throw std::invalid_argument(unknown);
+    parse(app, argc, argv, parsed, [&] {
         if (!sizes.empty()) settings.sizes_bytes = parse_sizes(sizes);
-    } catch (const CLI::CallForHelp&) {
-        parsed.run = false;
-        parsed.exit_code = 0;
-        parsed.text = app.help();
-    } catch (const CLI::CallForVersion& version) {
-        parsed.run = false;
-        parsed.exit_code = 0;
-        parsed.text = version.what() + std::string("\n");
-    } catch (const std::exception& problem) {  // CLI::ParseError and our own std::invalid_argument
-        parsed.run = false;
-        parsed.exit_code = 2;
-        parsed.text = "bench-" + program.name + ": " + problem.what() + "\nbench-" + program.name +
-                      " --help lists the options.\n";
-    }
+    });
+    return parsed;
+}
+
+Parsed parse_limits_command_line(int argc, char** argv, std::string& address) {
+    Parsed parsed;
+    CLI::App app("What this machine allows without MPI: a bounced cache line, copies, TCP and UDP.", "bench-limits");
+    app.add_flag("--json", parsed.settings.json, "Print one JSON object instead of a table");
+    app.add_option("address", address, "IPv4 address of this machine for the TCP and UDP parts")->capture_default_str();
+    parse(app, argc, argv, parsed, [] {});
     return parsed;
 }
 

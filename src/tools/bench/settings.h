@@ -7,10 +7,6 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace lanyard::bench {
 
 struct Settings {
@@ -44,16 +40,9 @@ struct Parsed {
 // What a program ends with whose options were only checked, and are good: not 0, as --help and --version end with that.
 constexpr int options_are_good = 100;
 
-// The text of --version.
-std::string version_text(const std::string& program);
-// "-version", which launchers take too, as the command line's own "--version".
-void spell_out_version(int argc, char** argv);
-
-// What a program says of words on its command line that it does not know, with the nearest option; "" if there are none.
-// The app must have been told to allow extras, and have parsed.
-std::string unknown_words(const CLI::App& app);
-
 Parsed parse_command_line(const Program& program, int argc, char** argv);
+// Of bench-limits, which has other options; `address` keeps its value where none is given.
+Parsed parse_limits_command_line(int argc, char** argv, std::string& address);
 
 // "8", "64k", "1M" (powers of 1024), lists "8,1k" and doubling ranges "1-4M". Throws std::invalid_argument
 // with a sentence.
