@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 
 #include "config/settings.h"
 #include "tools/commands.h"
