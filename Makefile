@@ -21,10 +21,11 @@ help:
 	@echo "make test-all          all rank counts and paths, thread sanitizer, memcheck, long random runs (under 75 minutes)"
 	@echo "make install PREFIX=D  bin/ lib/ include/ share/ under D (now: $(PREFIX)); the folder may be moved later"
 	@echo "make bench             the figures of bench/RESULTS.md (under 30 minutes; ONLY=latency for a part)"
+	@echo "make library           builds the library and its commands in $(BUILD)"
 	@echo "make clean             removes the build folder"
 
 # The release build without tests, unless an earlier 'make test' asked for them. The demos build only what they run, since a
-# newcomer waits for it; 'make library' builds the other commands too.
+# newcomer waits for it; 'make library' builds the other commands too. On a terminal Ninja shows how far it is, in one line.
 demo demo-python: WANTED = --target mpirun heat
 library:
 	@tools/setup build
@@ -32,7 +33,7 @@ library:
 	@test -f $(BUILD)/build.ninja || test -f $(BUILD)/Makefile || { echo "lanyard: configuring $(BUILD)"; \
 	  $(CONFIGURE) --preset release -DLANYARD_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }; }
 	@echo "lanyard: building $(BUILD)"
-	@cmake --build $(BUILD) --parallel $(JOBS) $(WANTED) -- $$(grep -q 'GENERATOR:INTERNAL=Ninja' $(BUILD)/CMakeCache.txt && echo --quiet || echo -s)
+	@cmake --build $(BUILD) --parallel $(JOBS) $(WANTED) -- $$(grep -q 'GENERATOR:INTERNAL=Ninja' $(BUILD)/CMakeCache.txt && { [ -t 1 ] || echo --quiet; } || echo -s)
 
 python: library
 	@tools/setup python

@@ -39,6 +39,13 @@ bool is_plain_script(const std::string &path) {
     return !text.starts_with("#!") && text.find('\0') == std::string_view::npos && !text.starts_with("\177ELF");
 }
 
+// What to do about a file that is not executable.
+std::string remedy(std::string_view file) {
+    for (std::string_view ending : {".c", ".C", ".cc", ".cpp", ".cxx"})
+        if (file.ends_with(ending)) return fmt::format("it looks like a source: compile it with {}", ending == ".c" ? "mpicc" : "mpicxx");
+    return "chmod +x would make it so";
+}
+
 void judge(ProgramFile &file, const std::string &name, const std::string &seen) {
     struct stat about;
     if (stat(seen.c_str(), &about) != 0) {
@@ -49,8 +56,8 @@ void judge(ProgramFile &file, const std::string &name, const std::string &seen) 
         file.trouble = fmt::format("the program {} cannot be started: it is a folder", name);
     } else if (access(seen.c_str(), X_OK) != 0) {
         file.exit_code = exit_not_executable;
-        file.trouble = fmt::format("the program {} cannot be started: {} is not executable ({}); chmod +x would make it so", name, seen,
-                                   system_text(errno));
+        file.trouble = fmt::format("the program {} cannot be started: {} is not executable ({}); {}", name, seen,
+                                   system_text(errno), remedy(seen));
     } else {
         file.script = is_plain_script(seen);
     }

@@ -37,6 +37,9 @@ def test_program_that_is_not_executable(mpirun):
     code, out, err = mpirun.run("-n", 2, "./text")
     assert (code, out) == (126, "")
     assert "rank 0" in err and "./text is not executable" in err and "chmod +x" in err
+    (mpirun.folder / "hello.c").write_text("int main(void) { return 0; }")
+    code, _, err = mpirun.run("-n", 2, "./hello.c")
+    assert code == 126 and "it looks like a source: compile it with mpicc" in err
 
 
 def test_program_that_is_a_folder(mpirun):

@@ -205,11 +205,15 @@ def test_compiled_and_linked_apart(tmp_path, mpirun):
 def test_pkg_config(tmp_path, mpirun, package, compiler, suffix):
     path = {"PKG_CONFIG_PATH": str(BUILD / "lib" / "pkgconfig")}
     flags = run("pkg-config", "--cflags", "--libs", package, env=path).stdout.split()
-    assert [flag[:2] for flag in flags] == ["-I", "-L", "-l"]
+    assert [flag.split("/")[0] for flag in flags] == ["-I", "-L", "-lmpi_abi", "-Wl,-rpath,", "-Wl,--enable-new-dtags"]
     (tmp_path / f"program{suffix}").write_text(PROGRAM)
     words = os.environ.get(compiler, "gcc" if suffix == ".c" else "g++").split()
     subprocess.run([*words, f"program{suffix}", *flags, "-o", "program"], cwd=tmp_path, check=True, timeout=300)
-    check_runs(tmp_path / "program", mpirun)  # mpirun shows the library to a program without a RUNPATH
+    check_runs(tmp_path / "program", mpirun)
+    assert run(tmp_path / "program").returncode == 0  # alone, too
+    # Where the flags of the linker get lost, mpirun shows the library to a program without a RUNPATH.
+    subprocess.run([*words, f"program{suffix}", *flags[:3], "-o", "bare"], cwd=tmp_path, check=True, timeout=300)
+    check_runs(tmp_path / "bare", mpirun)
 
 
 CMAKE = """
