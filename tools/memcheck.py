@@ -1,7 +1,6 @@
 """Runs the GoogleTest programs and the mpi tests of a build under valgrind's memcheck; used by 'make test-all'.
 
-A program is a failure when memcheck reports an error in it, or when it fails under memcheck. Leaks are the debug preset's: memcheck's
-own search would touch every page reserved beyond the end of a segment, for minutes. Tests that are about time or
+A program is a failure when memcheck reports an error in it, or when it fails under memcheck. Tests that are about time or
 load say so with the ctest label "timing" and are left out here, as they are meaningless ten times slower.
 """
 import json
@@ -10,8 +9,8 @@ import subprocess
 
 import junit
 
-VALGRIND = ["valgrind", "--quiet", "--error-exitcode=99", "--leak-check=no", "--fair-sched=yes", "--trace-children=no",
-            "--child-silent-after-fork=yes"]
+VALGRIND = ["valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full", "--show-leak-kinds=definite",
+            "--errors-for-leak-kinds=definite", "--fair-sched=yes", "--trace-children=no", "--child-silent-after-fork=yes"]
 
 
 def commands(build):
@@ -49,7 +48,7 @@ def run(build, environment, results):
     """One case a program."""
     cases = []
     for name, command, extra in commands(build):
-        values = {**environment, **extra, "LANYARD_TEST_SECONDS": "1"}
+        values = {**environment, **extra, "LANYARD_TEST_SECONDS": "5", "LANYARD_TEST_FEW": "1"}
         values.pop("GTEST_OUTPUT", None)
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=values, cwd=build,

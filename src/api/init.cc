@@ -73,7 +73,9 @@ Error leave(Runtime &ending) {
     EngineGuard guard(*ending.engine);
     if (!ending.messenger->quiet()) {
         WaitParts parts;
-        ending.messenger->each_offered([&](const Transfer &send) { parts.add(WaitPart::send, send.destination, send.tag); });
+        ending.messenger->each_offered([&](const Transfer &send) {
+            if (!(send.context & collective_bit)) parts.add(WaitPart::send, send.destination, send.tag);
+        });
         Waiting waiting("MPI_Finalize", &world, parts);
         ending.engine->wait_owned(Condition{all_sent, ending.messenger.get()});
     }

@@ -40,12 +40,11 @@ std::string awaited(const WaitRecord &record) {
     return text;
 }
 
-std::string describe(const WaitRecord &record, size_t member) {
+std::string describe(const WaitRecord &record) {
     char line[600];
-    int rank = record.state ? record.world_rank : static_cast<int>(member);
-    if (record.state == 0) {
-        std::snprintf(line, sizeof line, "rank %d: has not called MPI_Init", rank);
-    } else if (record.state == 2) {
+    int rank = record.world_rank;
+    if (record.state == 0) return "";
+    if (record.state == 2) {
         std::snprintf(line, sizeof line, "rank %d: has finalised MPI", rank);
     } else if (!record.waiting.load(std::memory_order_acquire)) {
         std::snprintf(line, sizeof line,
@@ -78,7 +77,7 @@ std::vector<std::string> describe_waits(int descriptor) {
         for (size_t i = 0; i < label->members; ++i) {
             uint64_t offset = label->first_record + i * label->record_stride;
             if (size < sizeof(WaitRecord) || offset > size - sizeof(WaitRecord)) break;
-            lines.push_back(describe(*reinterpret_cast<const WaitRecord *>(static_cast<const char *>(base) + offset), i));
+            lines.push_back(describe(*reinterpret_cast<const WaitRecord *>(static_cast<const char *>(base) + offset)));
         }
     }
     munmap(base, size);

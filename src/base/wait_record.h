@@ -64,8 +64,8 @@ struct alignas(64) WaitRecord {
 };
 
 // One line per process of the segment behind `descriptor`, in member order, e.g.
-// "rank 3: waits in MPI_Recv with rank 1, tag 7 on MPI_COMM_WORLD, for 12.4 s; 5 messages sent, 6 received". Empty when it holds no
-// segment yet.
+// "rank 3: waits in MPI_Recv with rank 1, tag 7 on MPI_COMM_WORLD, for 12.4 s; 5 messages sent, 6 received". An empty line
+// is that of a process that has not left MPI_Init. No lines when it holds no segment yet.
 std::vector<std::string> describe_waits(int descriptor);
 
 }  // namespace lanyard

@@ -110,8 +110,8 @@ bool Collective::prepare() {
 
 void Collective::keep_tag(Team &team) {
     LANYARD_MUST(schedule.exchanges().empty());
-    tag_ = tag_of(team.persistent, true);
-    number_ = ++team.persistent;
+    tag_ = tag_of(team.persistent++, true);
+    number_ = 0;
     tag_kept_ = true;
 }
 

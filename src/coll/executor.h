@@ -27,9 +27,8 @@ public:
     Error error;  // valid once complete
 
     const char *name = "";  // for reports
-    // Its number on the team, from 1, once started (persistent: once made).
+    // Its number among the collectives started on the team, from 1; 0 of persistent ones, which are not started in one order.
     uint32_t number() const { return number_; }
-    bool persistent() const { return tag_kept_; }
 
     // What the schedule does, and what the spaces of its blocks mean.
     void describe(const char *operation, const void *send, void *receive) {

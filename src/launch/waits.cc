@@ -77,9 +77,7 @@ std::string report_waits(int segment_fd, const std::vector<RankStage> &stages) {
     std::string others = missing(stages);
     std::string text;
     for (size_t rank = 0; rank < stages.size(); ++rank) {
-        // A record that is still empty is that of a rank that has not left MPI_Init.
-        bool known = rank < recorded.size() && !recorded[rank].ends_with("has not called MPI_Init");
-        if (known) text += "  " + recorded[rank] + "\n";
+        if (rank < recorded.size() && !recorded[rank].empty()) text += "  " + recorded[rank] + "\n";
         else text += fmt::format("  rank {}: {}\n", rank, recorded.empty() ? describe_foreign(stages[rank], others) : describe(stages[rank], others));
     }
     return text;

@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 #include "config/settings.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 
 namespace {
@@ -33,17 +33,12 @@ int refuse_subcommand(const std::string &word, const std::vector<std::string> &k
 }
 
 int refuse_option(const CLI::App &app, const std::vector<std::string> &words) {
-    std::vector<std::string> known;
-    for (const CLI::Option *option : app.get_options())
-        for (const std::string &name : option->get_lnames()) known.push_back("--" + name);
-    std::string nearest = nearest_name(words.front(), known);
+    std::string nearest = nearest_option(app, words.front());
     std::string command = (app.get_parent() ? "lanyard " : "") + app.get_display_name();
     std::string advice = nearest.empty() ? "'" + command + " --help' lists the options" : "did you mean '" + nearest + "'?";
     std::fprintf(stderr, "lanyard: '%s' does not go with this command; %s\n", words.front().c_str(), advice.c_str());
     return usage_error;
 }
-
-// The manual page, in the language of man(1), from the text of --help, so that the two never differ.
 
 // Text with the characters that troff would take for itself protected.
 std::string plain(const std::string &text) {
@@ -64,6 +59,7 @@ void add_options(const CLI::App &app, std::string &page) {
     }
 }
 
+// In the language of man(1), from the text of --help, so that the two never differ.
 std::string manual_page(const CLI::App &app, const std::string &version) {
     std::string name = app.get_name();
     std::string page = ".TH " + name + " 1 \"\" \"Lanyard " + version + "\"\n.SH NAME\n" + name + " \\- tells about Lanyard and this machine\n";
@@ -125,9 +121,7 @@ int main(int count, char **words) {
     CLI::App app(about, "lanyard");
     Asked asked;
     add_commands(app, asked);
-    static char version_option[] = "--version";  // "-version" is what mpirun takes too
-    for (int i = 1; i < count; ++i)
-        if (std::strcmp(words[i], "-version") == 0) words[i] = version_option;
+    spell_out_version(count, words);
     try {
         app.parse(count, words);
     } catch (const CLI::Success &request) {  // --help, --version

@@ -52,15 +52,15 @@ def test_abort_of_a_process_alone(mpirun, program, errorcode, expected):
 
 
 @pytest.mark.parametrize(("variables", "words"), [
-    ({"SLURM_NTASKS": 4, "SLURM_PROCID": 0, "SLURM_JOB_ID": 7, "SLURM_STEP_ID": 0}, "SLURM_NTASKS=4"),
-    ({"OMPI_COMM_WORLD_SIZE": 3, "OMPI_COMM_WORLD_RANK": 0}, "OMPI_COMM_WORLD_SIZE=3"),
-    ({"PMIX_RANK": 1, "PMIX_NAMESPACE": "prterun-host-1@1", "PMIX_SERVER_URI2": "x"}, "PMIX_"),
+    ({"SLURM_NTASKS": 4, "SLURM_PROCID": 0, "SLURM_JOB_ID": 7, "SLURM_STEP_ID": 0}, "as one of several (SLURM_NTASKS=4), but it cannot join them"),
+    ({"OMPI_COMM_WORLD_SIZE": 3, "OMPI_COMM_WORLD_RANK": 0}, "as one of several (OMPI_COMM_WORLD_SIZE=3), but it cannot join them"),
+    ({"PMIX_RANK": 1, "PMIX_NAMESPACE": "prterun-host-1@1", "PMIX_SERVER_URI2": "x"}, "as part of a job (PMIX_RANK=1), but it cannot join it"),
 ])
 def test_process_of_another_launcher_stops(mpirun, program, variables, words):
     code, out, err = mpirun.run("end", launcher=program("life"), env=variables)
     assert code not in (0, 134, 139) and out == ""
     said, remedy = err.splitlines()
-    assert words in said and "but it cannot join" in said
+    assert words in said
     assert remedy.startswith("what to do: start it with ") and "this library's mpirun" in remedy
 
 

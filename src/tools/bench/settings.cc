@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "config/settings.h"
+#include "tools/command_line.h"
 
 namespace lanyard::bench {
 
@@ -42,22 +42,16 @@ std::string unknown_words(const CLI::App& app) {
     for (const std::string& other : app.remaining())
         if (other.front() == '-') word = other;
     if (word.front() != '-') return "does not know what to do with '" + word + "'";
-    std::vector<std::string> names;
-    for (const CLI::Option* option : app.get_options())
-        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    std::string nearest = nearest_name(word, names);
+    std::string nearest = tools::nearest_option(app, word);
     return "has no option '" + word + "'" + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
 }
 
-// Parses, then `check`s, which throws std::invalid_argument; what comes of it that is no run goes into `parsed`. "-version" is an
-// option too, which launchers take.
+// Parses, then `check`s, which throws std::invalid_argument; what comes of it that is no run goes into `parsed`.
 template <class Check>
 void parse(CLI::App& app, int argc, char** argv, Parsed& parsed, Check check) {
     const std::string& name = app.get_name();
     app.set_version_flag("-V,--version", name + " of Lanyard " LANYARD_VERSION);
-    static char spelled_out[] = "--version";
-    for (int i = 1; i < argc; ++i)
-        if (std::strcmp(argv[i], "-version") == 0) argv[i] = spelled_out;
+    tools::spell_out_version(argc, argv);
     try {
         app.allow_extras();
         app.parse(argc, argv);

@@ -71,8 +71,7 @@ TEST(WaitRecord, SaysInWhichStateARankIs) {
     Segment segment(3);  // as a new segment is: nobody has written a rank
     segment.record(1).state = 2;
     segment.record(1).world_rank = 1;
-    EXPECT_EQ(segment.report(), (std::vector<std::string>{"rank 0: has not called MPI_Init", "rank 1: has finalised MPI",
-                                                          "rank 2: has not called MPI_Init"}));
+    EXPECT_EQ(segment.report(), (std::vector<std::string>{"", "rank 1: has finalised MPI", ""}));
 }
 
 TEST(WaitRecord, SaysWhatARankWaitsFor) {
