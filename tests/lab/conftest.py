@@ -1,0 +1,105 @@
+"""What the lab's own tests share: a lab of three hosts and two slow rails, the measuring program, and small programs for its hosts."""
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from lab import Lab, check, missing  # noqa: E402
+
+RATE_MBIT = 100
+# Goodput of TCP in MB/s at MTU 1500 with the headers of Ethernet, IP and TCP (with time stamps) taken off.
+LINE_RATE_MB_S = RATE_MBIT / 8 * 1448 / 1514
+# Connects to ADDRESS PORT within SECONDS and prints what it is told by the other side, or the error's name.
+CONNECT = """
+import errno, socket, sys
+try:
+    with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=float(sys.argv[3])) as peer:
+        print(peer.recv(100).decode())
+except TimeoutError:
+    print("timeout")
+except OSError as error:
+    print(errno.errorcode[error.errno])
+"""
+# Listens on any address, prints its port, and tells everyone the name of its host until it is killed.
+GREET = """
+import socket
+listener = socket.create_server(("", 0))
+print(listener.getsockname()[1], flush=True)
+while True:
+    peer, _ = listener.accept()
+    peer.sendall(socket.gethostname().encode())
+    peer.close()
+"""
+
+
+@pytest.fixture(scope="session")
+def possible():
+    """Skips a test where there can be no lab; for root that counts as a failure (tools/junit.py)."""
+    if reason := missing():
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def raw(tmp_path_factory):
+    return check.compiled(tmp_path_factory.mktemp("raw"))
+
+
+@pytest.fixture(scope="session")
+def lab(possible):
+    """Tests that change it put it back. A burst of 5 ms keeps the rate on a machine that is busy otherwise."""
+    with Lab(hosts=3, rails=2, rate=f"{RATE_MBIT}mbit", burst=64_000, queue=128_000) as made:
+        yield made
+
+
+class Greeter:
+    """GREET in a host."""
+
+    def __init__(self, lab, host):
+        self.lab = lab
+        self.process = lab.popen(host, [sys.executable, "-c", GREET], stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def greeting(self, source, address, seconds=0.5, lab=None):
+        """What a host hears that connects to an address at the greeter's port."""
+        return (lab or self.lab).run(source, [sys.executable, "-c", CONNECT, address, self.port, seconds]).stdout.strip()
+
+
+@pytest.fixture
+def greeter(lab):
+    with Greeter(lab, "h3") as made:
+        yield made
+
+
+@pytest.fixture
+def streams(raw):
+    """Function of a lab, (source, target) pairs and a rail: MB/s of TCP streams that run at once."""
+    def measure(lab, pairs, rail=1, seconds=0.6):
+        servers = [check.server(lab, raw, target, rail) for _, target in pairs]
+        ports = [server.__enter__() for server in servers]
+        running = [lab.popen(source, [raw, "bulk", lab.address(target, rail), port, seconds], stdout=subprocess.PIPE, text=True)
+                   for (source, target), port in zip(pairs, ports)]
+        rates = [float(process.communicate(timeout=60)[0]) / 1e6 for process in running]
+        for server in servers:
+            server.__exit__(None, None, None)
+        return rates
+    return measure
+
+
+@pytest.fixture
+def make_greeter():
+    return Greeter
+
+
+@pytest.fixture
+def line_rate_mb_s():
+    return LINE_RATE_MB_S

@@ -1,0 +1,153 @@
+"""The links of a lab: how fast each is, what it loses, whether its cable is cut.
+
+A link is a veth pair: `rail1` in the host, `h2r1` on the switch. What is wanted of it is a Link; `shape` and `filters` bring
+the kernel to that, whatever it was before, so that changing one thing never loses another.
+
+    host h2                                      switch
+    rail1 --- tbf or htb (the card) -----------> h2r1 --- bridge rail1
+          <------------ tbf, finite queue -----       (incast overflows here)
+
+Loss: a packet is dropped where it arrives, on either end, after the sender's side has cut it to frames; for this the segmentation
+offloads of both ends are off. Cut: the switch forwards nothing from or to the port. Taking the port down would take the carrier
+from the host, and taking it out of the bridge makes the switch forget the address, which a broken cable does not do either.
+"""
+import dataclasses
+import re
+
+from .system import LabError, call, ip, nft, tc
+
+CARD_QUEUE_BYTES = 4 << 20  # like the queue of a network card's driver: TCP and a blocking UDP socket never fill it
+FLOW_CLASSES = 1024
+FLOW_HANDLE = 0x10100       # class 1:100 is the first of the flows'
+UNLIMITED_BPS = 100_000_000_000
+OFFLOADS = ("tso", "gso", "gro")
+
+
+@dataclasses.dataclass
+class Link:
+    host: str
+    rail: int
+    rate_bps: int | None = None
+    flow_bps: int | None = None
+    burst_bytes: int | None = None
+    queue_bytes: int | None = None
+    mtu: int = 1500
+    loss: float = 0.0
+    cut: bool = False
+
+    @property
+    def interface(self):
+        return f"rail{self.rail}"
+
+    @property
+    def port(self):
+        return f"{self.host}r{self.rail}"
+
+    def burst(self):
+        """Bytes that may pass at once: a millisecond, at most 256 KB. A timer that fires later than a burst lasts costs bandwidth (with a
+        quarter of this a busy machine of two processors loses a fifth of 1 Gbit/s, and so it does with a peak rate besides), but
+        a ping-pong of messages shorter than the burst is faster than the link: measure that with a smaller one."""
+        wanted = self.burst_bytes or min(256_000, self.rate_bps // 8 // 1000)
+        return max(wanted, 16_000 if not self.burst_bytes else 0, 2 * (self.mtu + 14))
+
+    def queue(self):
+        """Bytes that wait on the switch's port: two milliseconds, as small switches have, and room for a frame at least."""
+        return max(self.queue_bytes or max(64_000, self.rate_bps // 8 // 500), self.mtu + 14)
+
+
+def bits_per_second(text):
+    """'1gbit', '100mbit', '2.5gbit' or 'none' (None)."""
+    if text is None or str(text) == "none":
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]?)bit", str(text))
+    if not found or float(found[1]) == 0:
+        raise LabError(f"'{text}' is not a rate; a rate is written like 100mbit, 1gbit or none")
+    return int(float(found[1]) * {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}[found[2]])
+
+
+def fraction(text):
+    """'1%', '0.5%' or a fraction such as 0.01."""
+    try:
+        value = float(str(text).rstrip("%")) / (100 if str(text).endswith("%") else 1)
+    except ValueError:
+        value = -1
+    if not 0 <= value <= 1:
+        raise LabError(f"'{text}' is not a loss; a loss is written like 1% or 0.01")
+    return value
+
+
+def shape(lab, link):
+    """Rate and queue of both ends. Replacing a queue drops what waits in it, so this also shows as a moment of loss."""
+    device = f"dev {link.interface} root"
+    clear(lab.namespace(link.host), link.interface)
+    clear(lab.switch, link.port)
+    if link.rate_bps:
+        tc(lab.switch, f"qdisc add dev {link.port} root tbf rate {link.rate_bps}bit burst {link.burst()} limit {link.queue()}")
+    if link.flow_bps:
+        tc(lab.namespace(link.host), *flow_classes(link))
+    elif link.rate_bps:
+        tc(lab.namespace(link.host), f"qdisc add {device} tbf rate {link.rate_bps}bit burst {link.burst()} limit {CARD_QUEUE_BYTES}")
+
+
+def clear(where, device):
+    """Back to no queue at all, which is what a veth starts with."""
+    if "noqueue" not in call(["tc", "-n", where, "qdisc", "show", "dev", device, "root"]):
+        tc(where, f"qdisc del dev {device} root")
+
+
+def flow_classes(link):
+    """A cap for each flow, at the sender: its classes own almost nothing and borrow from the link's, each up to the cap. The kernel here
+    lacks the `flow` and `flower` classifiers; nftables writes the class into the packet's priority, which htb looks at first."""
+    total = link.rate_bps or UNLIMITED_BPS
+    burst = max(16_000, min(256_000, link.flow_bps // 8 // 500), 2 * (link.mtu + 14))
+    yield f"qdisc add dev {link.interface} root handle 1: htb default 1"
+    yield f"class add dev {link.interface} parent 1: classid 1:2 htb rate {total}bit burst {burst}"
+    yield f"class add dev {link.interface} parent 1:2 classid 1:1 htb rate {total}bit burst {burst} quantum {link.mtu + 14}"
+    for index in range(FLOW_CLASSES):
+        yield (f"class add dev {link.interface} parent 1:2 classid 1:{(FLOW_HANDLE & 0xffff) + index:x} htb rate 8kbit "
+               f"ceil {link.flow_bps}bit burst {link.mtu + 14} cburst {burst} quantum {4 * (link.mtu + 14)}")
+
+
+def filters(lab, where, links):
+    """Rules of one namespace, a host's or the switch's, written anew for all its links at once."""
+    device = "port" if where == lab.switch else "interface"
+    chains = [f'chain lose_{getattr(link, device)} {{ type filter hook ingress device "{getattr(link, device)}" priority 0; '
+              f"numgen random mod 1000000 < {round(link.loss * 1e6)} drop; }}" for link in links if link.loss]
+    if where != lab.switch:
+        chains += [spread(link) for link in links if link.flow_bps]
+    rules = replace_table("netdev lab", chains)
+    if where == lab.switch:
+        rules += replace_table("bridge lab", cut_chains([link.port for link in links if link.cut]))
+    nft(where, rules)
+
+
+def spread(link):
+    """Which flow class a packet goes to: by both port numbers, the same in every run."""
+    rules = "; ".join(f"meta l4proto {kind} meta priority set jhash {kind} sport . {kind} dport mod {FLOW_CLASSES} seed 1 offset {FLOW_HANDLE}"
+                      for kind in ("tcp", "udp"))
+    return f'chain spread_{link.interface} {{ type filter hook egress device "{link.interface}" priority 0; {rules}; }}'
+
+
+def cut_chains(ports):
+    if not ports:
+        return []
+    names = ", ".join(f'"{port}"' for port in ports)
+    return [f"chain cut {{ type filter hook forward priority 0; iifname {{ {names} }} drop; oifname {{ {names} }} drop; }}"]
+
+
+def replace_table(table, chains):
+    """A table is made before it is deleted, since deleting one that is not there is an error."""
+    body = f"table {table} {{\n" + "\n".join(chains) + "\n}\n" if chains else ""
+    return f"table {table}\ndelete table {table}\n{body}"
+
+
+def set_offloads(lab, link):
+    """Off on both ends while the link loses packets, as a new veth has them otherwise (segmentation on, no merging)."""
+    words = [word for name in OFFLOADS for word in (name, "on" if not link.loss and name != "gro" else "off")]
+    call(["ethtool", "-K", link.interface, *words], where=lab.namespace(link.host))
+    call(["ethtool", "-K", link.port, *words], where=lab.switch)
+
+
+def set_mtu(lab, link):
+    ip(lab.namespace(link.host), f"link set {link.interface} mtu {link.mtu}")
+    ip(lab.switch, f"link set {link.port} mtu {link.mtu}")

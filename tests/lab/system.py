@@ -1,0 +1,78 @@
+"""What the lab asks of the machine: commands of iproute2, nftables and ethtool, run inside a namespace, and whether they are there.
+
+A command that fails raises LabError with its words and what it said. Called by the other modules of the lab only; any thread.
+"""
+import functools
+import os
+import shutil
+import subprocess
+import sys
+
+PACKAGES = {"ip": "iproute2", "tc": "iproute2", "ss": "iproute2", "nft": "nftables", "ethtool": "ethtool", "unshare": "util-linux"}
+NAMESPACES = "/run/netns"
+
+
+class LabError(Exception):
+    """A sentence: what went wrong, where, and what to do."""
+
+
+def call(words, text=None, where=None):
+    """Runs a command, in the namespace `where` if one is named, with `text` on its standard input; returns its output."""
+    words = [str(word) for word in words]
+    if where:
+        words = ["ip", "netns", "exec", where, *words]
+    try:
+        done = subprocess.run(words, input=text or "", capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        package = PACKAGES.get(words[0], "a package that holds it")
+        raise LabError(f"the command '{words[0]}' is missing; install {package}") from error
+    if done.returncode != 0:
+        lines = f"; it was given:\n{text.strip()}" if text else ""
+        raise LabError(f"'{' '.join(words)}' failed: {(done.stderr or done.stdout).strip() or f'exit code {done.returncode}'}{lines}")
+    return done.stdout
+
+
+def ip(where, *lines):
+    """Lines for `ip` in a namespace, all in one process."""
+    call(["ip", "-n", where, "-batch", "-"], "\n".join(lines) + "\n")
+
+
+def tc(where, *lines):
+    call(["tc", "-n", where, "-batch", "-"], "\n".join(lines) + "\n")
+
+
+def nft(where, rules):
+    call(["nft", "-f", "-"], rules, where)
+
+
+def sysctl(where, **values):
+    """Settings of a namespace by name, with '__' for the dots."""
+    call(["sysctl", "-q", "-w", *(f"{name.replace('__', '.')}={value}" for name, value in values.items())], where=where)
+
+
+def namespaces():
+    """Names of all named network namespaces of the machine."""
+    return sorted(os.listdir(NAMESPACES)) if os.path.isdir(NAMESPACES) else []
+
+
+def processes_in(namespace):
+    """Processes that live in a namespace, without this one and those it descends from."""
+    own, process = set(), os.getpid()
+    while process > 1:
+        own.add(process)
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as stream:
+            process = int(stream.read().rpartition(")")[2].split()[1])
+    return [int(word) for word in call(["ip", "netns", "pids", namespace]).split() if int(word) not in own]
+
+
+@functools.cache
+def missing():
+    """Why there can be no lab on this machine, as a sentence, or None when there can."""
+    if sys.platform != "linux":
+        return "network namespaces exist on Linux only"
+    if os.geteuid() != 0:
+        return "only root can make network namespaces"
+    if lacking := sorted({package for command, package in PACKAGES.items() if not shutil.which(command)}):
+        return f"these packages are not installed: {', '.join(lacking)}"
+    tried = subprocess.run(["unshare", "--net", "--mount", "--uts", "true"], capture_output=True, text=True, check=False)
+    return f"this machine refuses namespaces: {tried.stderr.strip()}" if tried.returncode != 0 else None

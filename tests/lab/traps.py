@@ -1,0 +1,52 @@
+"""What a network does to those who trust it: connections reset from outside, interfaces that look usable and are not. Part of Lab.
+
+    twin    docker0 with 172.17.0.1/16, up and with a carrier, the same on every host: who connects to a peer's 172.17.0.1 reaches himself
+    dead    dead0 with an address of a network that all hosts seem to share, up and with a carrier; its other end drops everything
+"""
+import json
+
+from .system import call, ip
+
+TWIN, TWIN_ADDRESS = "docker0", "172.17.0.1/16"
+DEAD = "dead0"
+
+
+class Traps:
+    """Methods of Lab that need only its names, its addresses and its namespaces."""
+
+    def reset(self, host, port=None, peer=None):
+        """Resets the established TCP connections of a host, those with a port at either end or with a peer if given; returns how many.
+        The kernel aborts each as if the program had (CONFIG_INET_DIAG_DESTROY): the program sees ECONNABORTED, the peer a RST."""
+        conditions = []
+        if port is not None:
+            conditions.append(f"( sport = :{int(port)} or dport = :{int(port)} )")
+        if peer is not None:
+            conditions.append("( " + " or ".join(f"dst {address}" for address in self.addresses(peer)) + " )")
+        words = ["ss", "-K", "-H", "-t", "-n", "state", "established", *" and ".join(conditions).split()]
+        return len(call(words, where=self.namespace(host)).splitlines())
+
+    def twin(self, *hosts):
+        """Gives hosts the bridge that Docker makes, with a container's interface on it, as otherwise it would have no carrier."""
+        for host in hosts:
+            ip(self.namespace(host), f"link add {TWIN} type bridge", f"addr add {TWIN_ADDRESS} brd + dev {TWIN}",
+               "link add docker-port type veth peer name docker-peer", f"link set docker-port master {TWIN} up",
+               "link set docker-peer up", f"link set {TWIN} up")
+
+    def dead(self, *hosts):
+        """Gives hosts an interface whose cable ends at a port of the switch that belongs to no bridge and has no address."""
+        for host in hosts:
+            namespace = self.namespace(host)
+            number = self.hosts.index(host) + 1
+            ip(self.switch, f"link add {host}dead type veth peer name {DEAD} netns {namespace}", f"link set {host}dead up")
+            ip(namespace, f"addr add 10.{self.first_octet}.0.{number}/24 brd + dev {DEAD}", f"link set {DEAD} up")
+
+    def counters(self, host):
+        """Of each interface of a host what the kernel counted: received and sent bytes and packets, and what was dropped."""
+        found = json.loads(call(["ip", "-n", self.namespace(host), "-j", "-s", "link", "show"]))
+        counted = {}
+        for entry in found:
+            received, sent = entry["stats64"]["rx"], entry["stats64"]["tx"]
+            counted[entry["ifname"]] = {"received_bytes": received["bytes"], "received_packets": received["packets"],
+                                        "sent_bytes": sent["bytes"], "sent_packets": sent["packets"],
+                                        "dropped": received["dropped"] + sent["dropped"]}
+        return counted
