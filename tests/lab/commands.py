@@ -47,8 +47,8 @@ def down(options):
 def run(options):
     lab = the_lab(options)
     words = options.words[1:] if options.words[:1] == ["--"] else options.words
-    if not words:
-        raise LabError(f"no command was named; write lab run {options.host} -- COMMAND...")
+    if not words or options.words[0].startswith("-") and options.words[0] != "--":
+        raise LabError(f"no command was named; write lab run [--name NAME] {options.host} -- COMMAND...")
     command = lab.command(options.host, words)
     os.execvpe(command[0], command, lab.environment())
 

@@ -58,7 +58,7 @@ class Greeter:
 
     def __init__(self, lab, host):
         self.lab = lab
-        self.process = lab.popen(host, [sys.executable, "-c", GREET], stdout=subprocess.PIPE, text=True)
+        self.process = lab.popen(host, [sys.executable, "-S", "-c", GREET], stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline())
 
     def __enter__(self):
@@ -71,7 +71,7 @@ class Greeter:
 
     def greeting(self, source, address, seconds=0.5, lab=None):
         """What a host hears that connects to an address at the greeter's port."""
-        return (lab or self.lab).run(source, [sys.executable, "-c", CONNECT, address, self.port, seconds]).stdout.strip()
+        return (lab or self.lab).run(source, [sys.executable, "-S", "-c", CONNECT, address, self.port, seconds]).stdout.strip()
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ STATES = pathlib.Path("/run/lanyard-lab")
 FILES = pathlib.Path("/etc/netns")
 HOSTS_MAX, RAILS_MAX = 64, 8
 NAME_MAX = 40
-OWN_COMMAND = [sys.executable, str(pathlib.Path(__file__).with_name("lab"))]
+OWN_COMMAND = [sys.executable, "-S", str(pathlib.Path(__file__).with_name("lab"))]
 # Names are looked up in the host's own hosts file and nowhere else, so an unknown one is answered at once.
 SWITCH_CONF = "passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\nprotocols: files\n"
 ENTER = 'echo "$0" >/proc/sys/kernel/hostname && exec "$@"'
@@ -97,7 +97,7 @@ class Lab(traps.Traps):
                 if link.rate_bps or link.flow_bps:
                     links.shape(self, link)
             if any(link.flow_bps for link in self.links):
-                self.apply_filters()
+                self.apply_filters(self.hosts)
         except BaseException:
             self.down()
             raise
@@ -129,12 +129,13 @@ class Lab(traps.Traps):
     def __exit__(self, *_):
         try:
             self.down()
-        finally:
-            self._dismiss_guard()
+        except BaseException:
+            self._guard.communicate()  # it hears no "done" and tries once more
+            raise
+        self._dismiss_guard()
 
     def _dismiss_guard(self):
         self._guard.communicate(b"done")
-        self._guard = None
 
     def _is_ours(self, name):
         rest = name.removeprefix(f"{self.name}-")
@@ -226,9 +227,9 @@ class Lab(traps.Traps):
         keywords.setdefault("check", False)
         return subprocess.run(self.command(host, words), env=self.environment(env), **keywords)
 
-    def apply_filters(self):
+    def apply_filters(self, hosts):
         links.filters(self, self.switch, self.links)
-        for host in self.hosts:
+        for host in hosts:
             links.filters(self, self.namespace(host), self.links_of(host))
 
     def set(self, host=None, rail=None, **changes):
@@ -250,8 +251,10 @@ class Lab(traps.Traps):
         if "loss" in changes:
             for link in chosen:
                 links.set_offloads(self, link)
-        if {"loss", "cut", "flow_rate"} & set(changes):
-            self.apply_filters()
+        if {"loss", "flow_rate"} & set(changes):
+            self.apply_filters({link.host for link in chosen})
+        elif "cut" in changes:
+            self.apply_filters([])  # the switch's alone, so that a cut is quick
         self._set_hosts([host] if host else self.hosts, **of_hosts)
         self.save()
 

@@ -12,14 +12,13 @@ from lab import Lab, LabError
 
 pytestmark = pytest.mark.usefixtures("possible")
 LAB = pathlib.Path(__file__).with_name("lab")
-# Makes a lab as a test would, starts something in it, says so and waits.
+# Makes a lab as a test would, starts something in it that tells its process id, and waits.
 OWNER = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
 from lab import Lab
 with Lab(hosts=2) as lab:
-    lab.popen("h1", ["sleep", "1000"])
-    print(lab.name, flush=True)
+    lab.popen("h1", ["sh", "-c", "echo $$; exec sleep 1000"])
     time.sleep(100)
 """
 
@@ -39,7 +38,7 @@ def alive(process):
 
 
 def run_lab(*words, **keywords):
-    done = subprocess.run([sys.executable, LAB, *map(str, words)], capture_output=True, text=True, check=False, **keywords)
+    done = subprocess.run([sys.executable, "-S", LAB, *map(str, words)], capture_output=True, text=True, check=False, **keywords)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -68,10 +67,9 @@ def test_nothing_stays_behind_when_a_test_fails():
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_stays_behind_when_the_owner_is_killed(how):
     before = traces()
-    words = [sys.executable, "-c", OWNER, str(LAB.parent.parent)]
+    words = [sys.executable, "-S", "-c", OWNER, str(LAB.parent.parent)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as owner:
-        name = owner.stdout.readline().strip()
-        [sleeper] = subprocess.run(["ip", "netns", "pids", f"{name}-h1"], capture_output=True, text=True, check=True).stdout.split()
+        sleeper = owner.stdout.readline().strip()
         owner.send_signal(how)
     give_up = time.monotonic() + 10
     while traces() != before and time.monotonic() < give_up:
@@ -105,6 +103,7 @@ def test_the_command_line():
         assert run_lab("twin", "h1", "h3", env=environment) == run_lab("dead", "h1", env=environment) == (0, "", "")
         assert set(json.loads(run_lab("counters", "h1", "--json", env=environment)[1])) >= {"lo", "rail1", "rail2", "docker0", "dead0"}
         assert run_lab("set", env=environment) == (1, "", "lab: nothing to set was named; see lab set --help\n")
+        assert "no command was named" in run_lab("run", "h1", "--name", name, "--", "true", env=environment)[2]
         assert run_lab("run", "h9", "--", "true", env=environment) == (1, "", f"lab: lab {name} has no host 'h9'; it has h1 to h3\n")
         [row, other] = json.loads(run_lab("check", "--seconds", 0.2, "--json", env=environment)[1])
         assert (row["rail"], other["rail"]) == (1, 2) and row["tcp_mb_s"] > 1

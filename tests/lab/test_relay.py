@@ -100,22 +100,22 @@ def test_without_trouble_all_passes_and_is_counted(relay):
         assert client.receive(1) == b""  # the end of one direction passes, and is answered
 
 
-@pytest.mark.parametrize(("direction", "least_s"), [("forward", 0.1), ("backward", 0.1), ("both", 0.2)])
+@pytest.mark.parametrize(("direction", "least_s"), [("forward", 0.2), ("backward", 0.2), ("both", 0.4)])
 def test_delay(relay, direction, least_s):
-    relay.delay(direction, 100)
+    relay.delay(direction, 200)
     with Client(relay.address) as client:
-        assert least_s <= client.exchange(b"x")[1] < least_s + 0.15
+        assert least_s <= client.exchange(b"x")[1] < least_s + 0.5
         got, seconds = client.exchange(PATTERN * 4)
-        assert got == PATTERN * 4 and seconds < least_s + 1  # a delay is not a rate
+        assert got == PATTERN * 4 and seconds < least_s + 3  # a delay is not a rate
         relay.delay("both", 0)
-        assert client.exchange(b"x")[1] < 0.1
+        assert client.exchange(b"x")[1] < 0.2
 
 
 def test_stall(relay):
     with Client(relay.address) as client:
         relay.stall("backward", 0.3)
         got, seconds = client.exchange(PATTERN)
-        assert got == PATTERN and 0.25 < seconds < 1
+        assert got == PATTERN and 0.25 < seconds < 3
 
 
 def test_bytewise(relay):
@@ -180,7 +180,7 @@ def test_random_troubles_come_from_a_seed_and_spare_the_data(echo, capsys):
 
 
 def test_in_a_host_of_the_lab(lab):
-    server = lab.popen("h2", [sys.executable, "-c", ECHO], stdout=-1, text=True)
+    server = lab.popen("h2", [sys.executable, "-S", "-c", ECHO], stdout=-1, text=True)
     try:
         server.stdout.readline()
         with RelayProcess(lab, "h3", (lab.address("h2"), 5000)) as relay:
@@ -188,7 +188,7 @@ def test_in_a_host_of_the_lab(lab):
             relay.delay("forward", 20)
             relay.bytewise("backward", True)
             script = "import socket, sys; c = socket.create_connection(sys.argv[1:]); c.sendall(b'hello'); print(c.recv(5, socket.MSG_WAITALL))"
-            done = lab.run("h1", [sys.executable, "-c", script, *relay.address])
+            done = lab.run("h1", [sys.executable, "-S", "-c", script, *relay.address])
             assert done.stdout == "b'hello'\n", done.stderr
             assert relay.counts()["backward_bytes"] == 5
     finally:

@@ -36,8 +36,8 @@ def test_the_environment_is_not_the_callers(ssh):
     assert lines[-1] == user.pw_dir
 
 
-@pytest.mark.parametrize("options", [["-x"], ["-q", "-T"], ["-o", "BatchMode=yes", "-oStrictHostKeyChecking=no"], ["-p", "2222"], ["-l", "root"],
-                                     ["-a", "-x", "-n"], ["-p22"], ["-F", "/dev/null", "-i", "key"]])
+@pytest.mark.parametrize("options", [["-x", "-q", "-T", "-n"], ["-o", "BatchMode=yes", "-oStrictHostKeyChecking=no"],
+                                     ["-p", "2222", "-l", "root"], ["-p22", "-F", "/dev/null", "-i", "key"]])
 def test_launchers_options_are_taken(ssh, options):
     assert ssh(*options, "h2", "hostname") == (0, "h2\n", "")
 
