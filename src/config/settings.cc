@@ -150,6 +150,8 @@ const std::vector<SettingRow> &setting_table() {
                     "copy long messages straight from the other process's memory (process_vm_readv) where that is allowed"),
         integer_row("SPIN_US", expert, &Settings::spin_us, -1, 1'000'000,
                     "microseconds a waiting rank polls before it sleeps; -1 chooses by the processors granted and the ranks on the node"),
+        integer_row("PEER_TIMEOUT", user, &Settings::peer_timeout, 1, 86'400,
+                    "seconds after which a host that has fallen silent counts as lost; one that says it has closed is lost at once"),
     };
     return table;
 }

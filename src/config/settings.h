@@ -20,6 +20,7 @@ struct Settings {
     int64_t eager_credit = 512 * 1024;
     bool cma = true;
     int64_t spin_us = -1;
+    int64_t peer_timeout = 60;
 };
 
 enum class SettingType { text, boolean, integer };

@@ -89,11 +89,10 @@ Variables program_environment(const Plan &plan, const Program &program, char **i
     return variables;
 }
 
-Error check_settings(const Variables &variables, std::vector<std::string> &warnings) {
+Error check_settings(const Variables &variables, Settings &settings, std::vector<std::string> &warnings) {
     std::vector<char *> environment;
     for (const std::string &variable : variables) environment.push_back(const_cast<char *>(variable.c_str()));
     environment.push_back(nullptr);
-    Settings settings;
     std::vector<std::string> found;
     Error error = read_settings(environment.data(), settings, found);
     for (std::string &warning : found)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "config/settings.h"
 #include "launch/plan.h"
 
 namespace lanyard::launch {
@@ -23,6 +24,6 @@ void set_variable(Variables &variables, const std::string &name, const std::stri
 const char *find_variable(const Variables &variables, const std::string &name);
 
 // Sentences about LANYARD_ names nobody knows are added to `warnings`, each once; a value that cannot be used is returned as an error.
-Error check_settings(const Variables &variables, std::vector<std::string> &warnings);
+Error check_settings(const Variables &variables, Settings &settings, std::vector<std::string> &warnings);
 
 }  // namespace lanyard::launch

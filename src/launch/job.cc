@@ -1,17 +1,21 @@
-// Runs one job; see job.h. Everything happens in one loop: reports of the guard, signals, what ranks print and ask.
+// Runs one job; see job.h. Everything happens in one loop: reports of the places where ranks run (place.h), signals, what
+// ranks print and ask. Which ranks are on this machine and which on others makes no difference here.
+//
+//     Job -- Station --- LocalHost: guard, ranks          this machine, if it is one of the hosts
+//                    \-- Branch --ssh-- Agent -- Station --- LocalHost: guard, ranks
+//                    \-- ...                            \-- Branch --ssh-- ...
 //
 // The first failure decides the exit code and is told in one sentence; then the others get SIGTERM and, after a grace,
-// SIGKILL. What dies after that is not news. The job is over when the guard closes its end of the control socket: then no
-// process of the job is left.
+// SIGKILL. What dies after that is not news. The job is over when the station says so: then no process of the job is left.
 #include "launch/job.h"
 
 #include <errno.h>
 #include <fmt/format.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,9 +24,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "launch/descendants.h"
-#include "launch/memory_kills.h"
-#include "launch/prepare.h"
+#include "launch/environment.h"
+#include "launch/output.h"
+#include "launch/remote_streams.h"
+#include "launch/station.h"
 #include "launch/waits.h"
+#include "launch/wording.h"
 
 namespace lanyard::launch {
 
@@ -31,8 +38,8 @@ namespace {
 constexpr uint64_t second_ns = 1'000'000'000;
 constexpr uint64_t term_grace_ns = second_ns;       // from TERM to KILL
 constexpr uint64_t quiet_exit_grace_ns = 2 * second_ns;  // for the others to follow a rank that ended without MPI_Finalize
-constexpr uint64_t give_up_ns = 10 * second_ns;     // for processes that even KILL does not end
-constexpr int exit_own_trouble = 1;
+constexpr uint64_t give_up_ns = 5 * second_ns;      // for hosts that do not say that it is over
+constexpr uint64_t waits_patience_ns = second_ns;   // for what hosts know of their ranks
 constexpr int forwarded_signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGTSTP, SIGWINCH};
 
 std::string random_job_id() {
@@ -41,66 +48,68 @@ std::string random_job_id() {
     return fmt::format("{:016x}{:016x}", random[0], random[1]);
 }
 
-std::string signal_text(int signal_number) {
-    const char *name = sigabbrev_np(signal_number);
-    const char *description = sigdescr_np(signal_number);
-    if (!name || !description) return fmt::format("signal {}", signal_number);
-    return fmt::format("signal {} (SIG{}: {})", signal_number, name, description);
-}
-
 class Job {
 public:
-    Job(const Plan &plan, char **environment)
-        : plan_(plan), environment_(environment), id_(random_job_id()), output_(loop_, plan.tag_output, plan.ranks()),
-          pmi_(loop_, plan.ranks(), id_, [this](int rank, int code) { on_abort(rank, code); }) {}
-    int run(char *name_area, size_t name_length);
+    Job(const Plan &plan, char **environment, char *name_area, size_t name_length)
+        : plan_(plan), surroundings_{environment, environment, {}, name_area, name_length}, output_(loop_, plan.tag_output, plan.ranks()) {}
+    int run();
 
 private:
     void block_signals();
-    void raise_descriptor_limit();
-    bool start(char *name_area, size_t name_length);
+    void start();
+    void describe_job(const Settings &settings);
+    void connect_input();
     void on_signals();
     void on_signal(int signal_number);
     void stop_with_the_job();
-    void on_reports();
-    void on_report(const GuardReport &report);
-    void on_failed_start(const GuardReport &report);
-    void on_end(int rank, int pid, int status);
-    void on_abort(int rank, int code);
-    void on_guard_gone();
-    void end_without_guard();
+    void on_report(const Frame &frame);
+    void on_ready();
+    void on_rank_end(const RankEnd &end);
+    void on_end(const RankEnd &end);
+    void on_abort(const Abort &abort);
+    void on_over();
+    void ask_waits(bool time_is_over);
+    void on_waits(const AllWaits &waits);
+    void tell_waits();
     void check_deadlines(uint64_t now_ns);
+    void check_output();
     int time_to_wait_ms(uint64_t now_ns) const;
     void fail(int exit_code, const std::string &sentence);
     void end_job();
-    void command(GuardCommand::Kind kind, int signal_number);
+    void command(Kind kind, int signal_number) {
+        if (station_) station_->command(make_frame(kind, Signal{signal_number}));
+    }
     void say(const std::string &sentence) { output_.say("mpirun: " + sentence + "\n"); }
-    std::string who(int rank, int pid) const;
-    std::string killed_by(int signal_number, bool core_dumped) const;
+    std::string killed_by(const RankEnd &end) const;
 
     const Plan &plan_;
-    char **environment_;
-    std::string id_;
+    Surroundings surroundings_;
+    Assignment job_;
     Loop loop_;
     Output output_;
-    PmiServer pmi_;
-    Prepared prepared_;
-    Guard guard_;
-    InheritedState inherited_{};
+    std::unique_ptr<RemoteOutput> remote_output_;  // where ranks are on other hosts
+    std::unique_ptr<RemoteInput> remote_input_;    // where the rank that reads is
+    std::unique_ptr<Station> station_;
     int signals_ = -1;
     int ranks_running_ = 0;
     int exit_code_ = 0;
     bool failed_ = false;
-    bool guard_gone_ = false;
+    bool started_ = false;  // all hosts were ready and have been told to start the ranks
+    std::vector<int> early_signals_;  // received before that
+    bool over_ = false;     // nothing of the job is left
     bool ending_ = false;
     bool abandoned_ = false;  // asked to end while only output was left to write
     int end_requests_ = 0;    // INT, TERM or HUP received
     unsigned long forwarded_ = 0;  // signals passed on, as bits
     int quiet_rank_ = -1;     // ended with 0 while inside MPI
-    long memory_kills_before_ = 0;
+    AllWaits waits_;          // being asked for
+    size_t waits_missing_ = 0;
+    bool time_is_over_ = false;  // that is why they are asked for
     uint64_t kill_at_ns_ = UINT64_MAX;
+    uint64_t give_up_at_ns_ = UINT64_MAX;
     uint64_t timeout_at_ns_ = UINT64_MAX;
     uint64_t quiet_until_ns_ = UINT64_MAX;
+    uint64_t waits_until_ns_ = UINT64_MAX;
 };
 
 // Signals are read from a descriptor. Those that were ignored when mpirun was started (nohup) stay so, for the ranks too.
@@ -117,52 +126,66 @@ void Job::block_signals() {
     sigset_t blocked = handled;
     sigaddset(&blocked, SIGPIPE);  // a reader who left is an error of write
     sigaddset(&blocked, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &blocked, &inherited_.signals);
+    sigprocmask(SIG_BLOCK, &blocked, &surroundings_.inherited.signals);
     signals_ = signalfd(-1, &handled, SFD_NONBLOCK | SFD_CLOEXEC);
     loop_.add(signals_, EPOLLIN, [this](uint32_t) { on_signals(); });
 }
 
-void Job::raise_descriptor_limit() {
-    getrlimit(RLIMIT_NOFILE, &inherited_.descriptors);
-    rlimit raised = inherited_.descriptors;
-    raised.rlim_cur = raised.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &raised);
+std::string current_folder() {
+    char folder[PATH_MAX] = "/";
+    return getcwd(folder, sizeof folder) ? folder : "/";
 }
 
-bool Job::start(char *name_area, size_t name_length) {
-    raise_descriptor_limit();
-    auto trouble = prepare(plan_, environment_, id_, pmi_, output_, prepared_);
-    if (trouble) {
-        fail(trouble->exit_code, trouble->sentence);
-        return false;
-    }
-    for (const std::string &note : prepared_.notes) say(note);
-    memory_kills_before_ = memory_kills();
+// The job as other hosts get it.
+void Job::describe_job(const Settings &settings) {
+    job_.job = random_job_id();
+    job_.plan = plan_;
+    const Placement &placement = plan_.placement;
+    for (size_t node = 0; node < placement.hosts.size(); ++node)
+        if (static_cast<int>(node) != placement.own) job_.below.push_back(static_cast<int>(node));
+    if (job_.below.empty()) return;
+    for (char **variable = surroundings_.environment; *variable; ++variable) job_.environment.emplace_back(*variable);
+    job_.folder = current_folder();
+    job_.agent = (plan_.remote_prefix.empty() ? prefix_folder() : plan_.remote_prefix) + "/bin/mpirun";
+    job_.creation_mask = umask(0);
+    umask(job_.creation_mask);
+    job_.peer_timeout_s = static_cast<uint32_t>(settings.peer_timeout);
+    remote_output_ = std::make_unique<RemoteOutput>(job_.plan, output_, [this](const Frame &frame) { station_->command(frame); });
+}
+
+void Job::start() {
+    raise_descriptor_limit(surroundings_.inherited);
+    Settings settings;
+    std::vector<std::string> notes;
+    over_ = true;  // until something was started
+    if (auto trouble = check_job(plan_, surroundings_.environment, settings, notes)) return fail(trouble->exit_code, trouble->sentence);
+    for (const std::string &note : notes) say(note);
+    over_ = false;
+    describe_job(settings);
     adopt_orphans();
-    guard_ = start_guard(prepared_.starts, inherited_, name_area, name_length);
-    if (guard_.pid < 0) {
-        fail(exit_own_trouble, fmt::format("the process that guards the ranks cannot be started: {}", system_text(errno)));
-        return false;
-    }
-    std::sort(prepared_.for_ranks.begin(), prepared_.for_ranks.end());
-    for (int fd : prepared_.for_ranks) close(fd);
-    loop_.add(guard_.control, EPOLLIN, [this](uint32_t) { on_reports(); });
+    // A terminal is handed over only in the foreground: in the background its input is the shell's.
+    bool others_terminal = isatty(0) && tcgetpgrp(0) != getpgrp();
+    Station::Owner owner{[this](const Frame &frame) { on_report(frame); }, true, output_, others_terminal ? -1 : 0};
+    station_ = std::make_unique<Station>(loop_, job_, surroundings_, owner);
+    station_->prepare();
+}
+
+void Job::on_ready() {
+    if (ending_) return;
     ranks_running_ = plan_.ranks();
     if (plan_.timeout_s > 0) timeout_at_ns_ = clock_ns() + static_cast<uint64_t>(plan_.timeout_s * 1e9);
-    return true;
+    station_->command({Kind::start, {}});
+    started_ = true;
+    for (int signal_number : early_signals_) command(Kind::signal, signal_number);
+    connect_input();
 }
 
-std::string Job::who(int rank, int pid) const {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    const std::string &program = prepared_.starts[static_cast<size_t>(rank)].words[0];
-    std::string process = pid > 0 ? fmt::format("process {} ", pid) : "";
-    return fmt::format("rank {} ({}, {}on {})", rank, program, process, host);
-}
-
-void Job::command(GuardCommand::Kind kind, int signal_number) {
-    GuardCommand command{kind, signal_number};
-    if (guard_.control >= 0) send(guard_.control, &command, sizeof command, MSG_NOSIGNAL);
+// A rank of this machine that reads has mpirun's own standard input, byte for byte and unread where it does not read it.
+void Job::connect_input() {
+    int node = plan_.stdin_rank ? plan_.placement.node_of_rank[static_cast<size_t>(*plan_.stdin_rank)] : plan_.placement.own;
+    if (node == plan_.placement.own) return;
+    remote_input_ = std::make_unique<RemoteInput>(loop_, node, [this](const Frame &frame) { station_->command(frame); });
+    remote_input_->start();
 }
 
 // The first failure counts and is told; "" where the user knows already.
@@ -181,7 +204,7 @@ void Job::end_job() {
     if (ending_) return;
     ending_ = true;
     timeout_at_ns_ = quiet_until_ns_ = UINT64_MAX;
-    command(GuardCommand::end_all, SIGTERM);
+    command(Kind::end, SIGTERM);
     kill_at_ns_ = clock_ns() + term_grace_ns;
 }
 
@@ -191,144 +214,163 @@ void Job::on_signals() {
 }
 
 void Job::on_signal(int signal_number) {
-    if (signal_number == SIGQUIT) {
-        output_.say("mpirun: what the ranks are waiting for:\n" + report_waits(prepared_.segment, pmi_.stages()));
-        return;
-    }
+    if (signal_number == SIGQUIT) return ask_waits(false);
     forwarded_ |= 1ul << signal_number;
-    command(GuardCommand::forward, signal_number);
+    if (started_) command(Kind::signal, signal_number);
+    else early_signals_.push_back(signal_number);
     if (signal_number == SIGTSTP) return stop_with_the_job();
     bool asks_to_end = signal_number == SIGINT || signal_number == SIGTERM || signal_number == SIGHUP;
     if (!asks_to_end) return;
-    if (guard_gone_) abandoned_ = true;
-    if (++end_requests_ >= 2 && !guard_gone_) fail(128 + signal_number, "");
+    if (!started_) return fail(128 + signal_number, "");
+    if (over_) abandoned_ = true;
+    if (++end_requests_ >= 2 && !over_) fail(128 + signal_number, "");
 }
 
 // As the shell expects of a job it suspends; SIGCONT then arrives like other signals and is passed on.
 void Job::stop_with_the_job() { kill(getpid(), SIGSTOP); }
 
-void Job::on_reports() {
-    for (;;) {
-        GuardReport report{};
-        ssize_t length = recv(guard_.control, &report, sizeof report, MSG_DONTWAIT);
-        if (length == sizeof report) {
-            on_report(report);
-            continue;
-        }
-        if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
-        return on_guard_gone();
+void Job::on_report(const Frame &frame) {
+    Failure failure;
+    Text text;
+    RankEnd end;
+    Abort abort;
+    Stream stream;
+    AllWaits waits;
+    switch (frame.kind) {
+        case Kind::ready: return on_ready();
+        case Kind::failed: return read_frame(frame, failure) ? fail(failure.exit_code, failure.sentence) : void();
+        case Kind::note: return read_frame(frame, text) ? say(text.text) : void();
+        case Kind::ended: return read_frame(frame, end) ? on_rank_end(end) : void();
+        case Kind::aborted: return read_frame(frame, abort) ? on_abort(abort) : void();
+        case Kind::output: return read_frame(frame, stream) && remote_output_ ? remote_output_->take(stream) : void();
+        case Kind::input_credit: return read_frame(frame, stream) && remote_input_ ? remote_input_->take_credit(stream) : void();
+        case Kind::waits: return read_frame(frame, waits) ? on_waits(waits) : void();
+        case Kind::over: return on_over();
+        default: return;
     }
 }
 
-void Job::on_report(const GuardReport &report) {
-    if (report.kind == GuardReport::failed_to_start) return on_failed_start(report);
-    --ranks_running_;
-    // What the rank said last, to people and to us, comes before what is said about its end.
-    output_.catch_up();
-    pmi_.rank_ended(report.rank);
-    on_end(report.rank, report.pid, report.status);
-}
-
-void Job::on_failed_start(const GuardReport &report) {
-    const RankStart &start = prepared_.starts[static_cast<size_t>(report.rank)];
-    std::string reason = system_text(report.status);
-    if (report.stage == GuardReport::making_process)
-        return fail(exit_own_trouble, fmt::format("{} cannot be started: no new process could be made: {}", who(report.rank, 0), reason));
-    if (report.stage == GuardReport::entering_folder)
-        return fail(exit_usage, fmt::format("rank {}: -wdir {}: {}", report.rank, start.folder, reason));
-    if (report.status == ENOENT) reason = "the interpreter or loader it names in its first bytes is missing";
-    if (report.status == ENOEXEC) reason = "it is no program for this machine";
-    fail(exit_not_executable, fmt::format("{} cannot be started: {}: {}", who(report.rank, 0), start.path, reason));
-}
-
-std::string Job::killed_by(int signal_number, bool core_dumped) const {
-    std::string text = "was killed by " + signal_text(signal_number);
-    if (core_dumped) text += ", core dumped";
-    if (signal_number == SIGKILL && memory_kills() > memory_kills_before_)
-        text += "; the kernel has killed a process of this group for want of memory (out of memory) meanwhile";
+std::string Job::killed_by(const RankEnd &end) const {
+    std::string text = "was killed by " + signal_text(WTERMSIG(end.status));
+    if (WCOREDUMP(end.status)) text += ", core dumped";
+    if (end.short_of_memory) text += "; the kernel has killed a process of this group for want of memory (out of memory) meanwhile";
     return text;
 }
 
-void Job::on_end(int rank, int pid, int status) {
+void Job::on_rank_end(const RankEnd &end) {
+    --ranks_running_;
+    on_end(end);
+}
+
+void Job::on_end(const RankEnd &end) {
+    int status = end.status;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        if (!pmi_.inside(rank) || ranks_running_ == 0 || quiet_rank_ >= 0) return;
-        quiet_rank_ = rank;
+        if (!end.inside || ranks_running_ == 0 || quiet_rank_ >= 0) return;
+        quiet_rank_ = end.rank;
         if (!ending_) quiet_until_ns_ = clock_ns() + quiet_exit_grace_ns;
         return;
     }
     if (failed_) return;
-    if (WIFEXITED(status)) return fail(WEXITSTATUS(status), fmt::format("{} ended with exit code {}", who(rank, pid), WEXITSTATUS(status)));
+    std::string who = rank_text(plan_, end.rank, end.pid);
+    if (WIFEXITED(status)) return fail(WEXITSTATUS(status), fmt::format("{} ended with exit code {}", who, WEXITSTATUS(status)));
     int signal_number = WTERMSIG(status);
     // Signals that mpirun was sent itself, and a closed pipe that the user closed, are no news.
     bool expected = (signal_number < 64 && forwarded_ >> signal_number & 1) || (signal_number == SIGPIPE && output_.reader_gone());
-    fail(128 + signal_number, expected ? "" : fmt::format("{} {}", who(rank, pid), killed_by(signal_number, WCOREDUMP(status))));
+    fail(128 + signal_number, expected ? "" : fmt::format("{} {}", who, killed_by(end)));
 }
 
-void Job::on_abort(int rank, int code) {
+void Job::on_abort(const Abort &abort) {
     // An exit code has eight bits; what is a failure must not become a success by losing the others.
-    int exit_code = code != 0 && (code & 255) == 0 ? 1 : code & 255;
-    output_.catch_up();  // what the rank said before it asked
-    fail(exit_code, fmt::format("{} ended the job with MPI_Abort, code {}", who(rank, 0), code));
+    int exit_code = abort.code != 0 && (abort.code & 255) == 0 ? 1 : abort.code & 255;
+    fail(exit_code, fmt::format("{} ended the job with MPI_Abort, code {}", rank_text(plan_, abort.rank, 0), abort.code));
 }
 
-void Job::on_guard_gone() {
-    guard_gone_ = true;
-    loop_.remove(guard_.control);
-    close(guard_.control);
-    guard_.control = -1;
-    int status = 0;
-    waitpid(guard_.pid, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) end_without_guard();
-    kill_at_ns_ = timeout_at_ns_ = quiet_until_ns_ = UINT64_MAX;
+void Job::on_over() {
+    over_ = true;
+    kill_at_ns_ = give_up_at_ns_ = timeout_at_ns_ = quiet_until_ns_ = UINT64_MAX;
     output_.drain();
-    if (!output_.trouble().empty()) fail(exit_own_trouble, "");
+    check_output();
 }
 
-// The guard was killed: the ranks with it, by the kernel; what they had started has come to this process.
-void Job::end_without_guard() {
-    uint64_t until_ns = clock_ns() + give_up_ns;
-    while (clock_ns() < until_ns) {
-        signal_descendants(getpid(), SIGKILL);
-        pid_t pid = 0;
-        while ((pid = waitpid(-1, nullptr, WNOHANG)) > 0) continue;
-        if (pid < 0 && errno == ECHILD) break;
-        usleep(5000);
+// What hosts know of their ranks comes later from some; those that do not answer are named.
+void Job::ask_waits(bool time_is_over) {
+    if (!station_ || over_) return;
+    time_is_over_ = time_is_over_ || time_is_over;
+    if (waits_missing_) return;
+    waits_missing_ = static_cast<size_t>(plan_.ranks());
+    waits_.assign(waits_missing_, {});
+    for (size_t rank = 0; rank < waits_.size(); ++rank) waits_[rank].rank = static_cast<int>(rank);
+    waits_until_ns_ = clock_ns() + waits_patience_ns;
+    station_->command({Kind::ask_waits, {}});
+}
+
+void Job::on_waits(const AllWaits &waits) {
+    for (const RankWaits &rank : waits) {
+        auto index = static_cast<size_t>(rank.rank);
+        if (index >= waits_.size() || waits_[index].known) continue;
+        waits_[index] = rank;
+        --waits_missing_;
     }
-    fail(128 + SIGKILL, "the process that guards the ranks (lanyard-guard) was killed, and the job with it");
+    if (waits_missing_ == 0) tell_waits();
+}
+
+void Job::tell_waits() {
+    std::string report = report_waits(waits_, plan_.placement);
+    waits_.clear();
+    waits_missing_ = 0;
+    waits_until_ns_ = UINT64_MAX;
+    if (!time_is_over_) return output_.say("mpirun: what the ranks are waiting for:\n" + report);
+    fail(exit_timeout, fmt::format("the job has run for the {} s of --timeout and is ended; what the ranks are waiting for:\n{}", plan_.timeout_s,
+                                   report.substr(0, report.size() - 1)));
+}
+
+// Ranks whose output nobody takes would wait forever.
+void Job::check_output() {
+    if (!output_.trouble().empty()) fail(exit_own_trouble, "");
+    if (remote_output_ && !remote_output_->trouble().empty()) fail(exit_own_trouble, remote_output_->trouble());
 }
 
 void Job::check_deadlines(uint64_t now_ns) {
     output_.tick(now_ns);
-    if (!output_.trouble().empty()) fail(exit_own_trouble, "");
+    check_output();
+    if (remote_input_) remote_input_->tick(now_ns);
+    if (station_) station_->tick(now_ns);
     if (now_ns >= kill_at_ns_) {
         kill_at_ns_ = UINT64_MAX;
-        command(GuardCommand::end_all, SIGKILL);
+        command(Kind::end, SIGKILL);
+        if (!job_.below.empty()) give_up_at_ns_ = now_ns + give_up_ns;
     }
+    if (now_ns >= give_up_at_ns_) {
+        give_up_at_ns_ = UINT64_MAX;
+        say("some hosts have not confirmed that the job's processes have ended there; they end by themselves when they miss mpirun");
+        station_->abandon();
+    }
+    if (now_ns >= waits_until_ns_) tell_waits();
     if (now_ns >= timeout_at_ns_) {
-        std::string waits = report_waits(prepared_.segment, pmi_.stages());
-        fail(exit_timeout, fmt::format("the job has run for the {} s of --timeout and is ended; what the ranks are waiting for:\n{}", plan_.timeout_s,
-                                       waits.substr(0, waits.size() - 1)));
+        timeout_at_ns_ = UINT64_MAX;
+        ask_waits(true);
     }
     if (now_ns >= quiet_until_ns_) {
         quiet_until_ns_ = UINT64_MAX;
         fail(exit_own_trouble, fmt::format("{} ended with exit code 0 but without calling MPI_Finalize, while {}",
-                                           who(quiet_rank_, 0),
+                                           rank_text(plan_, quiet_rank_, 0),
                                            ranks_running_ == 1 ? "another rank goes on" : fmt::format("{} other ranks go on", ranks_running_)));
     }
 }
 
 int Job::time_to_wait_ms(uint64_t now_ns) const {
-    uint64_t next = std::min({kill_at_ns_, timeout_at_ns_, quiet_until_ns_, output_.deadline_ns()});
+    uint64_t next = std::min({kill_at_ns_, give_up_at_ns_, timeout_at_ns_, quiet_until_ns_, waits_until_ns_, output_.deadline_ns()});
+    if (station_) next = std::min(next, station_->deadline_ns());
+    if (remote_input_) next = std::min(next, remote_input_->deadline_ns());
     if (next == UINT64_MAX) return -1;
     if (next <= now_ns) return 0;
     return static_cast<int>(std::min<uint64_t>((next - now_ns) / 1'000'000 + 1, 1'000'000));
 }
 
-int Job::run(char *name_area, size_t name_length) {
+int Job::run() {
     block_signals();
-    bool running = start(name_area, name_length);
-    guard_gone_ = !running;
-    while (!guard_gone_ || (!output_.empty() && !abandoned_)) {
+    start();
+    while (!over_ || (!output_.empty() && !abandoned_)) {
         loop_.wait(time_to_wait_ms(clock_ns()));
         check_deadlines(clock_ns());
     }
@@ -338,7 +380,7 @@ int Job::run(char *name_area, size_t name_length) {
 }  // namespace
 
 int run_job(const Plan &plan, char **environment, char *name_area, size_t name_length) {
-    return Job(plan, environment).run(name_area, name_length);
+    return Job(plan, environment, name_area, name_length).run();
 }
 
 }  // namespace lanyard::launch

@@ -1,4 +1,4 @@
-// mpirun, also called mpiexec: starts the ranks of an MPI program on this machine. See docs of option_table.h for what
+// mpirun, also called mpiexec: starts the ranks of an MPI program, here or on several hosts. See docs of option_table.h for what
 // it does, job.cc for how it runs a job and guard.h for why nothing is left when it is over.
 #include <fcntl.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/agent.h"
 #include "launch/job.h"
 #include "launch/options.h"
 
@@ -28,6 +29,9 @@ bool print(const std::string &text) { return fputs(text.c_str(), stdout) >= 0 &&
 int main(int count, char **words) {
     using namespace lanyard::launch;
     fill_standard_descriptors();
+    char *last = words[count - 1];
+    auto name_length = static_cast<size_t>(last + strlen(last) + 1 - words[0]);
+    if (count == 2 && std::string(words[1]) == "--agent") return run_agent(environ, words[0], name_length);
     Parsed parsed = parse_options(std::vector<std::string>(words + 1, words + count));
     switch (parsed.request) {
         case Request::help: return print(help_text()) ? 0 : 1;
@@ -36,6 +40,5 @@ int main(int count, char **words) {
         case Request::refused: fprintf(stderr, "mpirun: %s\n", parsed.trouble.c_str()); return exit_usage;
         case Request::run: break;
     }
-    char *last = words[count - 1];
-    return run_job(parsed.plan, environ, words[0], static_cast<size_t>(last + strlen(last) + 1 - words[0]));
+    return run_job(parsed.plan, environ, words[0], name_length);
 }

@@ -5,7 +5,7 @@ namespace lanyard::launch {
 
 enum class Option {
     ranks, exported, everyone, own, folder, tag, output, out_pattern, err_pattern, timeout, standard_input, bind,
-    hosts, ranks_per_host, as_always, other_hosts, foreign_settings, help, version, manual,
+    hosts, host_file, ranks_per_host, map_by, by_node, remote_shell, prefix, fan_out, as_always, foreign_settings, help, version, manual,
 };
 
 struct OptionRow {
@@ -32,10 +32,22 @@ inline constexpr OptionRow option_table[] = {
     {Option::bind, "bind-to", "none|core|auto",
      "Keep each rank on a processor core of its own (core), nowhere in particular (none), or within one memory domain where "
      "the machine has several (auto, the default)."},
-    {Option::hosts, "host hosts H", "NAMES", ""},
-    {Option::ranks_per_host, "ppn perhost N", "N", ""},
+    {Option::hosts, "host hosts H", "NAMES",
+     "Run on these hosts, as in \"a:4,b,[fe80::1]:2\": each gets as many ranks as the number after it (1 if left out) before the next has its "
+     "turn; further ranks go round again."},
+    {Option::host_file, "f hostfile machinefile", "FILE",
+     "The same from a file, one host a line: HOST, HOST:SLOTS or HOST slots=N max_slots=N; '#' begins a comment."},
+    {Option::ranks_per_host, "ppn perhost npernode N", "N",
+     "Give each host N ranks in its turn, whatever its slots. Without -n: N ranks on each host."},
+    {Option::map_by, "map-by", "slot|node|ppr:N:node",
+     "Fill the slots of each host before the next (slot, the default), deal ranks to the hosts in turn (node), or start at most N on each host "
+     "(ppr)."},
+    {Option::by_node, "rr bynode", "", "As --map-by node."},
+    {Option::remote_shell, "ssh launcher-exec", "PROGRAM",
+     "Start other hosts with PROGRAM HOST WORDS instead of ssh; words after PROGRAM, as in \"ssh -p 2222\", come before the host."},
+    {Option::prefix, "prefix", "DIR", "Where Lanyard is on the other hosts, if not where it is here."},
+    {Option::fan_out, "fan-out", "N", "Let each host start up to N others (16 if left out): with more hosts, hosts start hosts."},
     {Option::as_always, "oversubscribe allow-run-as-root", "", ""},
-    {Option::other_hosts, "hostfile machinefile f", "FILE", ""},
     {Option::foreign_settings, "mca gmca omca pmca prtemca pmixmca", "NAME VALUE", ""},
     {Option::help, "help h", "", "Print this text."},
     {Option::version, "version V", "", "Print the version."},
@@ -44,7 +56,7 @@ inline constexpr OptionRow option_table[] = {
 
 inline constexpr const char *usage_line = "mpirun [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM [ARGUMENTS]]...";
 
-inline constexpr const char *summary = "start the ranks of an MPI program on this machine";
+inline constexpr const char *summary = "start the ranks of an MPI program, here or on several hosts";
 
 inline constexpr const char *description[] = {
     "mpirun (also called mpiexec) starts several copies of a program, the ranks of one MPI job, waits for them and passes on "
@@ -55,6 +67,8 @@ inline constexpr const char *description[] = {
     "the code of the first rank that failed. "
     "The signals HUP, INT, TERM, USR1, USR2, ALRM, CONT, TSTP and WINCH are passed on to the ranks; a second INT or TERM ends the job. "
     "QUIT (Ctrl-\\) prints what each rank is waiting for and leaves them running.",
+    "Ranks on other hosts are started by a remote shell, ssh, which must let you in without a password. They start in a folder of the same "
+    "name as here, in the environment of mpirun, and Lanyard must be installed there at the same place.",
     "Ranks are offered PMI-1 on an inherited descriptor, so programs built for MPICH and its relatives start as well.",
 };
 

@@ -4,10 +4,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
+#include "base/error.h"
 #include "config/settings.h"
 #include "launch/option_table.h"
 
@@ -48,10 +53,18 @@ bool read_number(const std::string &text, Number &number) {
     return !text.empty() && trouble == std::errc{} && end == text.data() + text.size();
 }
 
-bool names_this_host(const std::string &name) {
+std::string own_host_name() {
     char own[256] = "";
     gethostname(own, sizeof own - 1);
-    return name == "localhost" || name == "127.0.0.1" || name == own;
+    return own;
+}
+
+bool read_file(const std::string &path, std::string &text) {
+    std::ifstream file(path, std::ios::binary);
+    std::error_code ignored;
+    if (!file || std::filesystem::is_directory(path, ignored)) return false;
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    return !file.bad();
 }
 
 bool is_variable_name(const std::string &name) { return !name.empty() && name.find_first_of(std::string("= \0", 3)) == std::string::npos; }
@@ -72,7 +85,10 @@ private:
     void set_exported(const std::string &value);
     void set_name(const std::string &of, const std::string &value, std::string &name);
     void set_ranks(const std::string &of, const std::string &value);
-    void set_hosts(const std::string &of, const std::string &value);
+    void set_hosts(const std::string &of, const std::string &value, bool in_file);
+    void set_mapping(const std::string &value);
+    void set_count(const std::string &of, const std::string &value, const char *what, int &count);
+    void place();
     void set_stdin(const std::string &value);
     void set_binding(const std::string &value);
     void set_timeout(const std::string &of, const std::string &value);
@@ -84,7 +100,10 @@ private:
     const std::vector<std::string> &words_;
     size_t next_ = 0;
     std::optional<std::string> attached_;  // VALUE of --name=VALUE, until an option takes it
-    int ranks_per_host_ = 0;
+    HostList hosts_;
+    std::string hosts_of_;  // the option that named them
+    Mapping mapping_;
+    bool ranks_given_ = false;
     bool program_due_ = true;  // options were read that no program followed yet
     Program current_;
     Parsed parsed_;
@@ -154,14 +173,14 @@ void Parser::apply(const OptionRow &row, const std::string &word) {
         case Option::timeout: return set_timeout(word, value);
         case Option::standard_input: return set_stdin(value);
         case Option::bind: return set_binding(value);
-        case Option::hosts: return set_hosts(word, value);
-        case Option::ranks_per_host:
-            if (!read_number(value, ranks_per_host_) || ranks_per_host_ < 1)
-                refuse(fmt::format("{} takes a number of ranks, not \"{}\"", word, value));
-            break;
-        case Option::other_hosts:
-            refuse(fmt::format("{} {}: this version starts ranks on this machine only and reads no host files; leave the option out", word, value));
-            break;
+        case Option::hosts: return set_hosts(word, value, false);
+        case Option::host_file: return set_hosts(word, value, true);
+        case Option::ranks_per_host: return set_count(word, value, "ranks", mapping_.ranks_per_host);
+        case Option::map_by: return set_mapping(value);
+        case Option::by_node: mapping_.by_node = true; break;
+        case Option::remote_shell: return set_name(word, value, plan.remote_shell);
+        case Option::prefix: return set_name(word, value, plan.remote_prefix);
+        case Option::fan_out: return set_count(word, value, "hosts", plan.fan_out);
         case Option::foreign_settings:
             refuse(fmt::format("{} is an option of Open MPI; settings are variables LANYARD_NAME=VALUE here, and lanyard info --settings lists them",
                                word.substr(0, word.find('='))));
@@ -206,14 +225,37 @@ void Parser::set_name(const std::string &of, const std::string &value, std::stri
 }
 
 void Parser::set_ranks(const std::string &of, const std::string &value) {
+    ranks_given_ = true;
     if (!read_number(value, current_.ranks) || current_.ranks < 1 || current_.ranks > most_ranks)
         refuse(fmt::format("{} takes a number of ranks from 1 to {}, not \"{}\"", of, most_ranks, value));
 }
 
-void Parser::set_hosts(const std::string &of, const std::string &value) {
-    for (const std::string &host : split(value, ','))
-        if (!names_this_host(host.substr(0, host.find(':'))))
-            return refuse(fmt::format("{} {}: this version starts ranks on this machine only, not on \"{}\"; leave the option out", of, value, host));
+void Parser::set_hosts(const std::string &of, const std::string &value, bool in_file) {
+    if (!hosts_of_.empty()) return refuse(fmt::format("{} and {} both say where to run; give one of them, once", hosts_of_, of));
+    hosts_of_ = of;
+    if (!in_file) {
+        std::string wrong = parse_host_list(value, of, hosts_);
+        return wrong.empty() ? void() : refuse(wrong);
+    }
+    std::string text;
+    errno = 0;
+    if (!read_file(value, text))
+        return refuse(fmt::format("{} {}: the host file cannot be read: {}", of, value, system_text(errno ? errno : EISDIR)));
+    if (std::string wrong = parse_hostfile(text, value, hosts_); !wrong.empty()) refuse(wrong);
+}
+
+void Parser::set_mapping(const std::string &value) {
+    std::vector<std::string> parts = split(value, ':');
+    if (value == "slot" || value == "node") mapping_.by_node = value == "node";
+    else if (parts.size() == 3 && parts[0] == "ppr" && parts[2] == "node") {
+        mapping_.strict = true;
+        set_count("--map-by", parts[1], "ranks", mapping_.ranks_per_host);
+    } else refuse(fmt::format("--map-by takes slot, node or ppr:N:node, not \"{}\"", value));
+}
+
+void Parser::set_count(const std::string &of, const std::string &value, const char *what, int &count) {
+    if (!read_number(value, count) || count < 1 || count > most_ranks)
+        refuse(fmt::format("{} takes a number of {}, not \"{}\"", of, what, value));
 }
 
 void Parser::set_stdin(const std::string &value) {
@@ -253,15 +295,31 @@ void Parser::whole_plan() {
     if (plan.timeout_s == 0 && limit && limit[0]) set_timeout("MPIEXEC_TIMEOUT", limit);
     if (plan.programs.empty()) return refuse("no program was named; write mpirun -n N PROGRAM, or see mpirun --help");
     if (program_due_) return refuse("a program is missing after the last ':'; see mpirun --help");
+    name_this_host(hosts_, own_host_name());
+    bool whole_hosts = mapping_.ranks_per_host && !hosts_.empty() && !ranks_given_ && plan.programs.size() == 1;
+    long on_all = static_cast<long>(mapping_.ranks_per_host) * static_cast<long>(hosts_.size());
+    if (whole_hosts) plan.programs[0].ranks = static_cast<int>(std::min<long>(on_all, most_ranks + 1));
     int ranks = plan.ranks();
     if (ranks > most_ranks) return refuse(fmt::format("{} ranks are more than the {} of one job", ranks, most_ranks));
     if (plan.stdin_rank && *plan.stdin_rank >= ranks)
         return refuse(fmt::format("--stdin {}: the job has ranks 0 to {} only", *plan.stdin_rank, ranks - 1));
-    if (ranks_per_host_ && ranks_per_host_ < ranks)
-        return refuse(fmt::format("{} ranks at {} per host need more hosts, and this version starts ranks on this machine only; leave -ppn out",
-                                  ranks, ranks_per_host_));
     if (!plan.output_folder.empty() && !(plan.out_pattern + plan.err_pattern).empty())
         return refuse("--output and -outfile-pattern or -errfile-pattern say different things about the same files; use one of them");
+    place();
+}
+
+// Without hosts, and with this machine as the only one, the job is local: nothing is asked of the network.
+void Parser::place() {
+    std::string own = own_host_name();
+    Placement &placement = parsed_.plan.placement;
+    int ranks = parsed_.plan.ranks();
+    if (hosts_.empty() && mapping_.ranks_per_host && mapping_.ranks_per_host < ranks)
+        return refuse(fmt::format("{} ranks at {} per host need more hosts than this one; name them with --host or -f, or leave the option out",
+                                  ranks, mapping_.ranks_per_host));
+    if (hosts_.empty()) hosts_.push_back({own, ranks, 0});
+    if (std::string wrong = place_ranks(hosts_, mapping_, ranks, placement); !wrong.empty()) return refuse(wrong);
+    for (size_t node = 0; node < placement.hosts.size(); ++node)
+        if (placement.hosts[node] == own) placement.own = static_cast<int>(node);
 }
 
 std::string spelled(const OptionRow &row) {

@@ -57,6 +57,7 @@ int Output::connect_rank(int rank, int target) {
     fcntl(ends[0], F_SETFL, O_NONBLOCK);  // of this end alone
     auto stream = std::make_unique<Stream>();
     stream->rank = rank;
+    stream->target = target;
     stream->fd = ends[0];
     stream->sink = target == 2 ? sinks_.back().get() : sinks_.front().get();
     watch(*stream);
@@ -75,16 +76,39 @@ void Output::ready(Stream &stream) {
     bool open = receive(stream);
     take_lines(stream);
     if (!open) {
-        if (!stream.partial.empty()) hand_on(stream, stream.partial.size());
-        if (tagged_ && stream.mid_line) {
-            stream.sink->queue += '\n';
-            stream.mid_line = false;
-            if (stream.sink->unfinished == &stream) stream.sink->unfinished = nullptr;
-        }
+        end_stream(stream);
         close_stream(stream);
     }
     flush(*stream.sink);
 }
+
+// Nothing more comes: what is unfinished is all there is.
+void Output::end_stream(Stream &stream) {
+    if (!stream.partial.empty()) hand_on(stream, stream.partial.size());
+    if (!tagged_ || !stream.mid_line) return;
+    if (!stream.sink->gone) stream.sink->queue += '\n';
+    stream.mid_line = false;
+    if (stream.sink->unfinished == &stream) stream.sink->unfinished = nullptr;
+}
+
+void Output::take(int rank, int target, std::string_view bytes) {
+    Stream *&known = remote_[2 * rank + target];
+    if (!known) {
+        streams_.push_back(std::make_unique<Stream>());
+        known = streams_.back().get();
+        known->rank = rank;
+        known->target = target;
+        known->sink = target == 2 ? sinks_.back().get() : sinks_.front().get();
+    }
+    if (known->partial.empty()) known->since_ns = clock_ns();
+    known->partial += bytes;
+    if (bytes.empty()) end_stream(*known);
+    else take_lines(*known);
+    flush(*known->sink);
+}
+
+bool Output::takes_more(int target) const { return !sink_of(target).pausing; }
+bool Output::gone(int target) const { return sink_of(target).gone; }
 
 // Reads once; false at the end of file.
 bool Output::receive(Stream &stream) {
@@ -179,6 +203,7 @@ void Output::pause_or_resume(Sink &sink) {
         if (pause) loop_.remove(stream->fd);
         else watch(*stream);
     }
+    if (changed_) changed_();
 }
 
 void Output::watch(Stream &stream) {
@@ -196,6 +221,7 @@ void Output::lose_reader(Sink &sink, int error_number) {
     sink.waiting = false;
     for (auto &stream : streams_)
         if (stream->sink == &sink) close_stream(*stream);
+    if (changed_) changed_();
 }
 
 void Output::tick(uint64_t now_ns) {
@@ -237,9 +263,9 @@ void Output::drain() {
             if (!open || stream->partial.size() == before) break;
             take_lines(*stream);
         }
-        if (stream->fd < 0) continue;
-        if (!stream->partial.empty()) hand_on(*stream, stream->partial.size());
-        if (tagged_ && stream->mid_line && !stream->sink->gone) stream->sink->queue += '\n';
+        bool remote = remote_.contains(2 * stream->rank + stream->target);
+        if (stream->fd < 0 && !remote) continue;
+        end_stream(*stream);
         stream->mid_line = false;
         stream->sink->unfinished = nullptr;
         close_stream(*stream);

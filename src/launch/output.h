@@ -6,31 +6,38 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "launch/loop.h"
+#include "launch/streams.h"
 
 namespace lanyard::launch {
 
-class Output {
+class Output final : public StandardStreams {
 public:
     Output(Loop &loop, bool tagged, int ranks);
-    ~Output();
+    ~Output() override;
     Output(const Output &) = delete;
     Output &operator=(const Output &) = delete;
 
-    // Makes a pipe for what `rank` writes to descriptor `target` (1 or 2) and returns the rank's end; -1 with errno set
-    // when the system refuses. The caller closes it after the rank was started.
-    int connect_rank(int rank, int target);
+    int connect_rank(int rank, int target) override;
+    // A rank of another host has written this; nothing: it has closed the stream. While no more is taken it should not be
+    // sent; `changed` is called when that, or whether somebody reads, may have changed.
+    void take(int rank, int target, std::string_view bytes);
+    bool takes_more(int target) const;
+    bool gone(int target) const;
+    void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
     // Called at least when deadline_ns() has come: unfinished lines on a terminal are shown after a moment.
     void tick(uint64_t now_ns);
     uint64_t deadline_ns() const;  // UINT64_MAX: nothing to wait for
     // A line of mpirun's own, on standard error, between the lines of the ranks.
     void say(const std::string &line);
-    // Takes what is in the pipes now, so that it comes before what is said next.
-    void catch_up();
+    void catch_up() override;
     // After the last rank: takes what is in the pipes and closes them, whoever else still holds them.
     void drain();
     bool empty() const;        // everything was handed on
@@ -41,7 +48,8 @@ private:
     struct Sink;
     struct Stream {
         int rank = 0;
-        int fd = -1;
+        int target = 1;
+        int fd = -1;  // -1: closed, or that of another host
         Sink *sink = nullptr;
         std::string partial;      // received, not yet handed to the sink
         uint64_t since_ns = 0;    // when the oldest byte of partial came
@@ -69,6 +77,8 @@ private:
     void flush(Sink &sink);
     ssize_t write_some(Sink &sink);
     void close_stream(Stream &stream);
+    void end_stream(Stream &stream);
+    const Sink &sink_of(int target) const { return target == 2 ? *sinks_.back() : *sinks_.front(); }
     void pause_or_resume(Sink &sink);
     void lose_reader(Sink &sink, int error_number);
     void watch(Stream &stream);
@@ -79,6 +89,8 @@ private:
     bool alone_;  // one rank: nothing can mix, so nothing is held back
     std::vector<std::unique_ptr<Sink>> sinks_;
     std::vector<std::unique_ptr<Stream>> streams_;
+    std::unordered_map<int, Stream *> remote_;  // by 2 * rank + target
+    std::function<void()> changed_;
     std::string trouble_;
 };
 

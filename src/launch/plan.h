@@ -6,8 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "launch/hosts.h"
+
 namespace lanyard::launch {
 
+inline constexpr int exit_own_trouble = 1;
 inline constexpr int exit_usage = 2;
 inline constexpr int exit_timeout = 124;
 inline constexpr int exit_not_executable = 126;
@@ -35,6 +38,10 @@ struct Plan {
     double timeout_s = 0;       // 0: none
     std::optional<int> stdin_rank = 0;
     Binding binding = Binding::automatic;
+    Placement placement;        // where each rank runs; with no hosts named, all on this machine
+    std::string remote_shell;   // --ssh: program and its first words; "" for ssh
+    std::string remote_prefix;  // --prefix: where Lanyard is on the other hosts; "" for the same place as here
+    int fan_out = 16;           // hosts that one host starts
 
     int ranks() const {
         int sum = 0;

@@ -17,20 +17,20 @@ constexpr size_t most_unsent = 1024 * 1024;
 
 }  // namespace
 
-PmiServer::PmiServer(Loop &loop, int ranks, std::string job, std::function<void(int, int)> aborted)
-    : loop_(loop), job_(std::move(job)), aborted_(std::move(aborted)), clients_(static_cast<size_t>(ranks)) {
-    // One node, which has all ranks: (first node, nodes, ranks on each).
-    published_["PMI_process_mapping"] = fmt::format("(vector,(0,1,{}))", ranks);
+PmiServer::PmiServer(Loop &loop, const Placement &placement, std::string job, Neighbours neighbours, std::function<void(int, int)> aborted)
+    : loop_(loop), job_(std::move(job)), aborted_(std::move(aborted)), ranks_(placement.node_of_rank.size()), neighbours_(std::move(neighbours)) {
+    for (int rank : placement.ranks_on(placement.own)) clients_[rank];
+    published_["PMI_process_mapping"] = process_mapping(placement.node_of_rank);
 }
 
 PmiServer::~PmiServer() {
-    for (size_t rank = 0; rank < clients_.size(); ++rank) drop(static_cast<int>(rank));
+    for (auto &[rank, client] : clients_) drop(rank);
 }
 
 int PmiServer::connect_rank(int rank, int program, int program_ranks) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
-    Client &client = clients_[static_cast<size_t>(rank)];
+    Client &client = clients_.at(rank);
     client.fd = ends[0];
     client.program = program;
     client.program_ranks = program_ranks;
@@ -42,7 +42,7 @@ int PmiServer::connect_rank(int rank, int program, int program_ranks) {
 }
 
 void PmiServer::drop(int rank) {
-    Client &client = clients_[static_cast<size_t>(rank)];
+    Client &client = clients_.at(rank);
     if (client.fd < 0) return;
     loop_.remove(client.fd);
     close(client.fd);
@@ -50,7 +50,7 @@ void PmiServer::drop(int rank) {
 }
 
 void PmiServer::ready(int rank, uint32_t events) {
-    Client &client = clients_[static_cast<size_t>(rank)];
+    Client &client = clients_.at(rank);
     if (events & EPOLLOUT) flush(rank);
     if (client.fd < 0 || !(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
     char chunk[4096];
@@ -68,7 +68,7 @@ void PmiServer::ready(int rank, uint32_t events) {
 }
 
 void PmiServer::handle(int rank, const PmiLine &line) {
-    Client &client = clients_[static_cast<size_t>(rank)];
+    Client &client = clients_.at(rank);
     if (client.skipping_block) {
         if (!line.text().starts_with("endcmd")) return;
         client.skipping_block = false;
@@ -84,7 +84,7 @@ void PmiServer::handle(int rank, const PmiLine &line) {
         answer(rank, fmt::format("cmd=maxes rc=0 kvsname_max={} keylen_max={} vallen_max={}", longest_name, longest_key, longest_value));
     } else if (command == "get_appnum") answer(rank, fmt::format("cmd=appnum rc=0 appnum={} maxprocs={}", client.program, client.program_ranks));
     else if (command == "get_my_kvsname") answer(rank, fmt::format("cmd=my_kvsname rc=0 kvsname={}", job_));
-    else if (command == "get_universe_size") answer(rank, fmt::format("cmd=universe_size rc=0 size={}", clients_.size()));
+    else if (command == "get_universe_size") answer(rank, fmt::format("cmd=universe_size rc=0 size={}", ranks_));
     else if (command == "barrier_in") enter_barrier(rank);
     else if (command == "put") handle_put(rank, line);
     else if (command == "get") handle_get(rank, line);
@@ -105,38 +105,95 @@ void PmiServer::handle_put(int rank, const PmiLine &line) {
     if (line.value("kvsname") != job_) return answer(rank, "cmd=put_result rc=-1 msg=unknown kvsname");
     if (key.empty() || key.size() >= longest_key) return answer(rank, "cmd=put_result rc=-1 msg=key missing or too long");
     if (value.size() >= longest_value) return answer(rank, "cmd=put_result rc=-1 msg=value too long");
-    published_[std::string(key)] = value;
+    publish(std::string(key), std::string(value));
     answer(rank, "cmd=put_result rc=0 msg=success");
 }
 
+void PmiServer::publish(const std::string &key, const std::string &value) {
+    published_[key] = value;
+    if (neighbours_.above || neighbours_.branches) fresh_[key] = value;
+}
+
 void PmiServer::handle_get(int rank, const PmiLine &line) {
-    auto entry = published_.find(std::string(line.value("key")));
-    if (line.value("kvsname") != job_) answer(rank, "cmd=get_result rc=-1 msg=unknown_kvsname value=unknown");
-    else if (entry == published_.end()) answer(rank, "cmd=get_result rc=-1 msg=key_not_found value=unknown");
-    else answer(rank, "cmd=get_result rc=0 msg=success value=" + entry->second);
+    std::string key(line.value("key"));
+    if (line.value("kvsname") != job_) return answer(rank, "cmd=get_result rc=-1 msg=unknown_kvsname value=unknown");
+    auto entry = published_.find(key);
+    if (entry != published_.end()) return answer_get(rank, {key, entry->second});
+    if (!neighbours_.above) return answer_get(rank, {key, std::nullopt});
+    asked_[key].ranks.push_back(rank);
+    ask_above(key);
+}
+
+void PmiServer::answer_get(int rank, const Answer &found) {
+    answer(rank, found.value ? "cmd=get_result rc=0 msg=success value=" + *found.value : "cmd=get_result rc=-1 msg=key_not_found value=unknown");
+}
+
+void PmiServer::branch_asks(size_t branch, const std::string &key) {
+    auto entry = published_.find(key);
+    bool found = entry != published_.end();
+    if (found || !neighbours_.above)
+        return neighbours_.below(branch, make_frame(Kind::answer, Answer{key, found ? std::optional(entry->second) : std::nullopt}));
+    asked_[key].branches.push_back(branch);
+    ask_above(key);
+}
+
+// Once for all who ask meanwhile.
+void PmiServer::ask_above(const std::string &key) {
+    const Askers &askers = asked_[key];
+    if (askers.ranks.size() + askers.branches.size() == 1) neighbours_.above(make_frame(Kind::ask, Text{key}));
+}
+
+void PmiServer::answered(const Answer &answer) {
+    auto entry = asked_.extract(answer.key);
+    if (answer.value) published_[answer.key] = *answer.value;
+    if (entry.empty()) return;
+    for (int rank : entry.mapped().ranks) answer_get(rank, answer);
+    for (size_t branch : entry.mapped().branches) neighbours_.below(branch, make_frame(Kind::answer, answer));
 }
 
 void PmiServer::enter_barrier(int rank) {
-    Client &entering = clients_[static_cast<size_t>(rank)];
+    Client &entering = clients_.at(rank);
     if (entering.stage.in_barrier) return answer(rank, "cmd=barrier_out rc=-1 msg=this rank is in the barrier already");
     entering.stage.in_barrier = true;
-    if (++in_barrier_ < clients_.size()) return;
+    ++in_barrier_;
+    pass_barrier();
+}
+
+void PmiServer::branch_entered(const Values &published) {
+    for (const auto &[key, value] : published) publish(key, value);
+    ++in_barrier_;
+    pass_barrier();
+}
+
+// When all from here on have entered: up, or at the top back.
+void PmiServer::pass_barrier() {
+    if (in_barrier_ < clients_.size() + neighbours_.branches) return;
+    Values published(fresh_.begin(), fresh_.end());
+    fresh_.clear();
+    if (neighbours_.above) neighbours_.above(make_frame(Kind::barrier, published));
+    else release(published);
+}
+
+void PmiServer::release(const Values &published) {
+    for (const auto &[key, value] : published) published_[key] = value;
     in_barrier_ = 0;
-    for (size_t i = 0; i < clients_.size(); ++i) {
-        clients_[i].stage.in_barrier = false;
-        ++clients_[i].stage.barriers_passed;
-        answer(static_cast<int>(i), "cmd=barrier_out rc=0");
+    Frame frame = make_frame(Kind::release, published);
+    for (size_t branch = 0; branch < neighbours_.branches; ++branch) neighbours_.below(branch, frame);
+    for (auto &[rank, client] : clients_) {
+        client.stage.in_barrier = false;
+        ++client.stage.barriers_passed;
+        answer(rank, "cmd=barrier_out rc=0");
     }
 }
 
 std::vector<RankStage> PmiServer::stages() const {
     std::vector<RankStage> stages;
-    for (const Client &client : clients_) stages.push_back(client.stage);
+    for (const auto &[rank, client] : clients_) stages.push_back(client.stage);
     return stages;
 }
 
 void PmiServer::answer(int rank, const std::string &line) {
-    Client &client = clients_[static_cast<size_t>(rank)];
+    Client &client = clients_.at(rank);
     if (client.fd < 0) return;
     client.unsent += line + "\n";
     if (client.unsent.size() > most_unsent) return drop(rank);
@@ -144,7 +201,7 @@ void PmiServer::answer(int rank, const std::string &line) {
 }
 
 void PmiServer::flush(int rank) {
-    Client &client = clients_[static_cast<size_t>(rank)];
+    Client &client = clients_.at(rank);
     bool had_to_wait = false;
     while (!client.unsent.empty()) {
         ssize_t count = send(client.fd, client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -1,23 +1,35 @@
-// The server side of PMI-1, one socket per rank: identity, a common table of published values, the barrier, abort.
-// What it does not offer (spawn, publishing of names) it refuses with a message. Driven by mpirun's loop; single-threaded;
-// never blocks on a rank that does not read its answers.
+// The server side of PMI-1 for the ranks of this host, one socket per rank: identity, a common table of published values,
+// the barrier, abort. What it does not offer (spawn, publishing of names) it refuses with a message.
+//
+// On several hosts the servers form the tree of protocol.h. Rule: a server enters the barrier of the one above it when all
+// its ranks and all servers below have entered its own, and takes along what was published since the last release; the
+// release from the top brings everything that was published anywhere. So a barrier costs one message a host and
+// direction, and after it every get is answered on the spot; what is asked before its barrier is asked upwards.
+// Driven by the loop; single-threaded; never blocks on a rank that does not read its answers.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
 #include "launch/loop.h"
 #include "launch/pmi_line.h"
+#include "launch/protocol.h"
 #include "launch/waits.h"
 
 namespace lanyard::launch {
 
 class PmiServer {
 public:
+    struct Neighbours {
+        std::function<void(const Frame &)> above;                // barrier and ask; empty at the top
+        std::function<void(size_t branch, const Frame &)> below;  // release and answer
+        size_t branches = 0;
+    };
     // `aborted` is called when a rank asks for the end of the job with an exit code.
-    PmiServer(Loop &loop, int ranks, std::string job, std::function<void(int rank, int code)> aborted);
+    PmiServer(Loop &loop, const Placement &placement, std::string job, Neighbours neighbours, std::function<void(int rank, int code)> aborted);
     ~PmiServer();
     PmiServer(const PmiServer &) = delete;
     PmiServer &operator=(const PmiServer &) = delete;
@@ -29,12 +41,17 @@ public:
     // The rank's process has ended: handles what it had sent until then.
     void rank_ended(int rank) {
         ready(rank, EPOLLIN);
-        clients_[static_cast<size_t>(rank)].stage.ended = true;
+        clients_.at(rank).stage.ended = true;
     }
     // True when the rank has joined the job and has not left it: the others may wait for it forever.
-    bool inside(int rank) const { return clients_[static_cast<size_t>(rank)].stage.joined && !clients_[static_cast<size_t>(rank)].stage.left; }
-    // How far each rank is, for those who ask what it waits for.
+    bool inside(int rank) const { return clients_.at(rank).stage.joined && !clients_.at(rank).stage.left; }
+    // How far each rank of this host is, for those who ask what it waits for.
     std::vector<RankStage> stages() const;
+
+    void branch_entered(const Values &published);
+    void branch_asks(size_t branch, const std::string &key);
+    void release(const Values &published);
+    void answered(const Answer &answer);
 
 private:
     struct Client {
@@ -53,6 +70,10 @@ private:
     void handle_put(int rank, const PmiLine &line);
     void handle_get(int rank, const PmiLine &line);
     void enter_barrier(int rank);
+    void pass_barrier();
+    void publish(const std::string &key, const std::string &value);
+    void answer_get(int rank, const Answer &answer);
+    void ask_above(const std::string &key);
     void answer(int rank, const std::string &line);
     void flush(int rank);
     void drop(int rank);
@@ -60,9 +81,17 @@ private:
     Loop &loop_;
     std::string job_;
     std::function<void(int, int)> aborted_;
-    std::vector<Client> clients_;
+    size_t ranks_;  // of the job
+    Neighbours neighbours_;
+    std::map<int, Client> clients_;  // by rank
     std::unordered_map<std::string, std::string> published_;
-    size_t in_barrier_ = 0;
+    std::unordered_map<std::string, std::string> fresh_;  // published here and below since the last release
+    struct Askers {
+        std::vector<int> ranks;
+        std::vector<size_t> branches;
+    };
+    std::unordered_map<std::string, Askers> asked_;  // above, and not answered yet
+    size_t in_barrier_ = 0;                          // ranks and branches
 };
 
 }  // namespace lanyard::launch

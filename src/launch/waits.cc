@@ -69,16 +69,27 @@ std::string describe_foreign(const RankStage &stage, const std::string &others) 
 
 }  // namespace
 
-std::string report_waits(int segment_fd, const std::vector<RankStage> &stages) {
-    if (std::none_of(stages.begin(), stages.end(), [](const RankStage &stage) { return stage.joined; }))
-        return stages.size() == 1 ? "  nothing is known of rank 0: it has not called MPI_Init\n"
-                                  : fmt::format("  nothing is known of the {} ranks: none has called MPI_Init\n", stages.size());
+std::vector<RankWaits> local_waits(int segment_fd, const std::vector<int> &ranks, const std::vector<RankStage> &stages) {
     std::vector<std::string> recorded = segment_fd >= 0 ? describe_waits(segment_fd) : std::vector<std::string>{};
+    std::vector<RankWaits> waits;
+    for (size_t i = 0; i < ranks.size(); ++i)
+        waits.push_back({ranks[i], true, !recorded.empty(), i < recorded.size() ? recorded[i] : "", stages[i]});
+    return waits;
+}
+
+std::string report_waits(const std::vector<RankWaits> &waits, const Placement &placement) {
+    if (std::none_of(waits.begin(), waits.end(), [](const RankWaits &rank) { return rank.stage.joined || !rank.known; }))
+        return waits.size() == 1 ? "  nothing is known of rank 0: it has not called MPI_Init\n"
+                                 : fmt::format("  nothing is known of the {} ranks: none has called MPI_Init\n", waits.size());
+    std::vector<RankStage> stages;
+    for (const RankWaits &rank : waits) stages.push_back(rank.stage);
     std::string others = missing(stages);
     std::string text;
-    for (size_t rank = 0; rank < stages.size(); ++rank) {
-        if (rank < recorded.size() && !recorded[rank].empty()) text += "  " + recorded[rank] + "\n";
-        else text += fmt::format("  rank {}: {}\n", rank, recorded.empty() ? describe_foreign(stages[rank], others) : describe(stages[rank], others));
+    for (const RankWaits &rank : waits) {
+        const std::string &host = placement.hosts[static_cast<size_t>(placement.node_of_rank[static_cast<size_t>(rank.rank)])];
+        if (!rank.known) text += fmt::format("  rank {}: its host {} has not answered\n", rank.rank, host);
+        else if (!rank.line.empty()) text += "  " + rank.line + "\n";
+        else text += fmt::format("  rank {}: {}\n", rank.rank, rank.recorded ? describe(rank.stage, others) : describe_foreign(rank.stage, others));
     }
     return text;
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "launch/hosts.h"
+
 namespace lanyard::launch {
 
 // How far a rank has come, as the PMI server sees it.
@@ -16,7 +18,19 @@ struct RankStage {
     bool ended = false;       // its process is over
 };
 
-// Lines, one per rank; a single one where no rank has called MPI_Init.
-std::string report_waits(int segment_fd, const std::vector<RankStage> &stages);
+// What is known of one rank.
+struct RankWaits {
+    int rank = 0;
+    bool known = false;     // its host has answered
+    bool recorded = false;  // the segment of its host holds records
+    std::string line;       // its record, or ""
+    RankStage stage;
+};
+
+// Of the ranks of this host, `stages` in the same order.
+std::vector<RankWaits> local_waits(int segment_fd, const std::vector<int> &ranks, const std::vector<RankStage> &stages);
+
+// Lines, one per rank; a single one where no rank has called MPI_Init. `waits` has all ranks of the job in order.
+std::string report_waits(const std::vector<RankWaits> &waits, const Placement &placement);
 
 }  // namespace lanyard::launch

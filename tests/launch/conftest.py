@@ -17,6 +17,22 @@ DEADLINE_S = 60
 # What an outer launcher or the test driver may have set.
 DROPPED = ("PMI_", "PMIX_", "OMPI_", "SLURM_", "MPI_LOCAL", "LANYARD_", "LD_LIBRARY_PATH", "MPIEXEC_")
 
+# A rank that speaks PMI-1 by hand; what it says follows.
+PMI_CLIENT = '''
+import os, socket, sys, time
+rank, size = int(os.environ["PMI_RANK"]), int(os.environ["PMI_SIZE"])
+connection = socket.socket(fileno=int(os.environ["PMI_FD"]))
+lines = connection.makefile("r", newline=chr(10))
+def say(text): connection.sendall((text + chr(10)).encode())
+def ask(text):
+    say(text)
+    return lines.readline().rstrip()
+def fields(line): return dict(word.split("=", 1) for word in line.split())
+def init():
+    assert ask("cmd=init pmi_version=1 pmi_subversion=1") == "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"
+    return fields(ask("cmd=get_my_kvsname"))["kvsname"]
+'''
+
 
 def processes_with(mark):
     """(process id, command line) of the living processes whose environment has the mark; zombies have none."""
@@ -39,6 +55,7 @@ class Launcher:
         self.mark = f"LAUNCH_TEST_MARK={uuid.uuid4()}"
         self.build = BUILD
         self.path = BUILD / "bin" / "mpirun"
+        self.remote_shell = pathlib.Path(__file__).with_name("remote_shell")
         self.folder = folder
         self.started = []
 
@@ -77,6 +94,10 @@ class Launcher:
     def python(self, text):
         """Words of a command that runs these lines of Python."""
         return [sys.executable, "-S", "-c", text]
+
+    def pmi_client(self, text):
+        """Words of a rank that speaks PMI-1 by hand: init(), ask(line), fields(line), rank, size."""
+        return self.python(PMI_CLIENT + text)
 
     def alive(self):
         return processes_with(self.mark)
@@ -126,6 +147,18 @@ def mpirun(tmp_path):
         assert not ours, f"files were left in /dev/shm: {ours}"
     finally:
         launcher.clean()
+
+
+@pytest.fixture
+def hosts(mpirun):
+    """hosts(names, words...): mpirun on these hosts, by the stand-in for ssh; hosts.start(...) is mpirun.start likewise."""
+    def words(names, arguments):
+        return ("--ssh", mpirun.remote_shell, "--host", names, *arguments)
+
+    def run(names, *arguments, **keywords):
+        return mpirun.run(*words(names, arguments), **keywords)
+    run.start = lambda names, *arguments, **keywords: mpirun.start(*words(names, arguments), **keywords)
+    return run
 
 
 @pytest.fixture(scope="session")

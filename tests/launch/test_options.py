@@ -38,7 +38,10 @@ REFUSED = [
     (["-wdri", "/", "true"], "did you mean --wdir?"),
     (["--qqqqqqqqqqq", "true"], "there is no option --qqqqqqqqqqq; see mpirun --help"),
     (["-q", "true"], "there is no option -q; see mpirun --help"),
-    (["--map-by", "core", "true"], "there is no option --map-by; see mpirun --help"),
+    (["--map-by", "core", "true"], '--map-by takes slot, node or ppr:N:node, not "core"'),
+    (["--map-by", "ppr:x:node", "true"], '--map-by takes a number of ranks, not "x"'),
+    (["--map-by", "ppr:1:node", "-n", "2", "true"], "2 ranks at 1 per host need more hosts than this one"),
+    (["--fan-out", "0", "true"], '--fan-out takes a number of hosts, not "0"'),
     (["-xyz", "true"], "there is no option -xyz; see mpirun --help"),
     (["-gnev", "A", "B", "true"], "there is no option -gnev; did you mean --genv?"),
     (["-sdtin", "0", "true"], "there is no option -sdtin; did you mean --stdin?"),
@@ -53,8 +56,13 @@ REFUSED = [
     (["-x", "LAUNCH_TEST_NOT_SET", "true"], "-x LAUNCH_TEST_NOT_SET: LAUNCH_TEST_NOT_SET is not set"),
     (["-x", "=3", "true"], "-x needs the name of a variable"),
     (["-genv", "A"], "-genv needs NAME VALUE after it"),
-    (["-hostfile", "hosts", "true"], "this version starts ranks on this machine only"),
-    (["-host", "elsewhere:4", "true"], 'this machine only, not on "elsewhere:4"'),
+    (["-hostfile", "absent", "true"], "-hostfile absent: the host file cannot be read: No such file or directory"),
+    (["-f", "/", "true"], "-f /: the host file cannot be read: Is a directory"),
+    (["-f", "/dev/null", "true"], "/dev/null: the file names no host"),
+    (["-host", "a:x", "true"], '-host a:x: the number of slots after \':\', "x" is not a number'),
+    (["-host", "a,,b", "true"], '"" is not the name of a host'),
+    (["-H", "-oProxyCommand=x", "true"], '"-oProxyCommand=x" is not the name of a host'),
+    (["-H", "a", "-f", "hosts", "true"], "-H and -f both say where to run"),
     (["-ppn", "1", "-n", "2", "true"], "2 ranks at 1 per host need more hosts"),
     (["-wdir", "/nonexistent", "true"], "rank 0: -wdir /nonexistent: No such file or directory"),
     (["-wdir", "/etc/passwd", "true"], "-wdir /etc/passwd: it is not a folder"),
@@ -83,7 +91,8 @@ def test_two_dashes_end_the_options(mpirun):
     assert mpirun.run("-n", 1, "--", "echo", "x") == (0, "x\n", "")
 
 
-@pytest.mark.parametrize("accepted", [["--oversubscribe"], ["--allow-run-as-root"], ["-host", "localhost:8"], ["-hosts", "localhost"], ["-ppn", "2"]],
+@pytest.mark.parametrize("accepted", [["--oversubscribe"], ["--allow-run-as-root"], ["-host", "localhost:8"], ["-hosts", "localhost"], ["-ppn", "2"],
+                                      ["-H", "127.0.0.1", "-ppn", "1"], ["--map-by", "node"], ["-rr"], ["--ssh", "/nonexistent"]],
                          ids=" ".join)
 def test_accepted_where_they_ask_for_what_happens_anyway(mpirun, accepted):
     assert mpirun.run(*accepted, "-n", 2, "true") == (0, "", "")

@@ -8,24 +8,9 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-CLIENT = '''
-import os, socket, sys, time
-rank, size = int(os.environ["PMI_RANK"]), int(os.environ["PMI_SIZE"])
-connection = socket.socket(fileno=int(os.environ["PMI_FD"]))
-lines = connection.makefile("r", newline=chr(10))
-def say(text): connection.sendall((text + chr(10)).encode())
-def ask(text):
-    say(text)
-    return lines.readline().rstrip()
-def fields(line): return dict(word.split("=", 1) for word in line.split())
-def init():
-    assert ask("cmd=init pmi_version=1 pmi_subversion=1") == "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"
-    return fields(ask("cmd=get_my_kvsname"))["kvsname"]
-'''
-
 
 def job(mpirun, ranks, text, *options, **keywords):
-    return mpirun.run("-n", ranks, *options, *mpirun.python(CLIENT + text), **keywords)
+    return mpirun.run("-n", ranks, *options, *mpirun.pmi_client(text), **keywords)
 
 
 def test_identity(mpirun):
@@ -38,7 +23,7 @@ print(name == os.environ["LANYARD_JOB"], ask("cmd=get_maxes"), ask("cmd=get_appn
 
 
 def test_appnum_counts_programs(mpirun):
-    program = mpirun.python(CLIENT + "init(); print(rank, ask('cmd=get_appnum'))")
+    program = mpirun.pmi_client("init(); print(rank, ask('cmd=get_appnum'))")
     code, out, _ = mpirun.run("-n", 1, *program, ":", "-n", 2, *program)
     assert code == 0
     assert sorted(out.splitlines()) == [f"{rank} cmd=appnum rc=0 appnum={min(rank, 1)} maxprocs={1 + min(rank, 1)}" for rank in range(3)]

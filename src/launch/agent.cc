@@ -1,0 +1,205 @@
+// mpirun on another host; see agent.h.
+#include "launch/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "launch/descendants.h"
+#include "launch/environment.h"
+#include "launch/forwarded_streams.h"
+#include "launch/station.h"
+#include "launch/wording.h"
+
+namespace lanyard::launch {
+
+namespace {
+
+constexpr uint64_t second_ns = 1'000'000'000;
+constexpr uint64_t first_silence_ns = 60 * second_ns;  // until the job is known, which says how long
+constexpr uint64_t farewell_ns = second_ns;            // for whoever started it to hear that all is over
+
+// What describes this host and its login rather than the user's work.
+bool belongs_to_host(std::string_view variable) { return variable.starts_with("HOSTNAME=") || variable.starts_with("SSH_"); }
+
+class Agent {
+public:
+    Agent(char **environment, char *name_area, size_t name_length) : surroundings_{environment, environment, {}, name_area, name_length} {}
+    int run();
+
+private:
+    bool take_standard_streams();
+    void prepare_process();
+    void on_frame(const Frame &frame);
+    void on_stream(const Frame &frame);
+    void on_job(const Frame &frame);
+    std::string enter_job();
+    void merge_environment();
+    void tell(const Frame &frame);
+    void on_lost();
+    void say_over();
+    int time_to_wait_ms(uint64_t now_ns) const;
+
+    Surroundings surroundings_;
+    Loop loop_;
+    int in_ = -1, out_ = -1;
+    std::unique_ptr<FrameLink> above_;
+    Assignment job_;
+    Variables variables_;
+    std::vector<char *> environment_;
+    std::unique_ptr<ForwardedStreams> streams_;
+    std::unique_ptr<Station> station_;
+    bool over_ = false;  // nothing of the job is left here and below
+    bool said_over_ = false;
+    bool lost_ = false;  // whoever started it is gone
+    uint64_t leave_at_ns_ = UINT64_MAX;
+};
+
+// Nothing else may write between the frames, and no rank may hold the connection open.
+bool Agent::take_standard_streams() {
+    if (isatty(0) || isatty(1)) {
+        fprintf(stderr, "mpirun --agent is started by mpirun on another host, by a remote shell without a terminal; it is of no use otherwise\n");
+        return false;
+    }
+    in_ = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    out_ = fcntl(1, F_DUPFD_CLOEXEC, 3);
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (in_ < 0 || out_ < 0 || nowhere < 0) return false;
+    dup2(nowhere, 0);
+    dup2(nowhere, 1);
+    close(nowhere);
+    std::string hello = fmt::format("{}{} {}\n", hello_mark, protocol_number, LANYARD_VERSION);
+    return write(out_, hello.data(), hello.size()) == static_cast<ssize_t>(hello.size());
+}
+
+void Agent::prepare_process() {
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGPIPE);  // a reader who left is an error of write
+    sigaddset(&blocked, SIGCHLD);
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_BLOCK, &blocked, &surroundings_.inherited.signals);
+    raise_descriptor_limit(surroundings_.inherited);
+    adopt_orphans();
+}
+
+void Agent::on_frame(const Frame &frame) {
+    bool stream = frame.kind == Kind::input || frame.kind == Kind::output_credit || frame.kind == Kind::output_closed;
+    Signal signal;
+    if (frame.kind == Kind::signal && read_frame(frame, signal) && signal.number == SIGTSTP) above_->expect_silence();
+    if (frame.kind == Kind::job) on_job(frame);
+    else if (station_ && stream) on_stream(frame);
+    else if (station_) station_->command(frame);
+}
+
+void Agent::on_stream(const Frame &frame) {
+    Stream stream;
+    int own = job_.plan.placement.own;
+    if (!read_frame(frame, stream)) return;
+    if (stream.node == own || stream.node < 0) streams_->take(frame, stream);
+    if (stream.node != own) station_->command(frame);
+}
+
+void Agent::on_job(const Frame &frame) {
+    if (station_ || !read_frame(frame, job_)) return;
+    std::string wrong = enter_job();
+    if (!wrong.empty()) {
+        above_->send(make_frame(Kind::failed, Failure{exit_usage, wrong}));
+        over_ = true;
+        return;
+    }
+    merge_environment();
+    streams_ = std::make_unique<ForwardedStreams>(loop_, job_.plan.placement.own, [this](const Frame &output) { above_->send(output); });
+    const Plan &plan = job_.plan;
+    bool reads = plan.stdin_rank && plan.placement.node_of_rank[static_cast<size_t>(*plan.stdin_rank)] == plan.placement.own;
+    int input = reads ? streams_->connect_input() : -1;
+    Station::Owner owner{[this](const Frame &report) { tell(report); }, false, *streams_, input};
+    station_ = std::make_unique<Station>(loop_, job_, surroundings_, owner);
+    station_->prepare();
+}
+
+// What the ranks get of this process: folder and file creation mask.
+std::string Agent::enter_job() {
+    umask(job_.creation_mask);
+    above_->set_silence(job_.peer_timeout_s * second_ns);
+    if (chdir(job_.folder.c_str()) == 0) return "";
+    int error_number = errno;
+    const Placement &placement = job_.plan.placement;
+    const std::vector<Program> &programs = job_.plan.programs;
+    bool needed = std::any_of(programs.begin(), programs.end(), [](const Program &program) { return !program.folder.starts_with('/'); });
+    if (!needed && chdir("/") == 0) return "";
+    return fmt::format("host {}: the folder {}, in which mpirun was started, cannot be entered there: {}; make it there, or name another with -wdir",
+                       placement.hosts[static_cast<size_t>(placement.own)], job_.folder, system_text(error_number));
+}
+
+// mpirun's variables, and of this host's own those that mpirun does not have.
+void Agent::merge_environment() {
+    for (char **own = surroundings_.own_environment; *own; ++own) variables_.emplace_back(*own);
+    for (const std::string &variable : job_.environment) {
+        size_t equals = variable.find('=');
+        if (equals == std::string::npos || belongs_to_host(variable)) continue;
+        set_variable(variables_, variable.substr(0, equals), variable.substr(equals + 1));
+    }
+    for (std::string &variable : variables_) environment_.push_back(variable.data());
+    environment_.push_back(nullptr);
+    surroundings_.environment = environment_.data();
+}
+
+void Agent::tell(const Frame &frame) {
+    if (frame.kind != Kind::over) return above_->send(frame);
+    over_ = true;
+    streams_->drain();
+}
+
+// Whoever started this agent is gone, and with it the job.
+void Agent::on_lost() {
+    lost_ = true;
+    if (station_) station_->abandon();
+    else over_ = true;
+}
+
+// The last word, after all output.
+void Agent::say_over() {
+    said_over_ = true;
+    above_->send({Kind::over, {}});
+    leave_at_ns_ = clock_ns() + farewell_ns;
+}
+
+int Agent::time_to_wait_ms(uint64_t now_ns) const {
+    uint64_t next = std::min(above_->deadline_ns(), leave_at_ns_);
+    if (station_) next = std::min(next, station_->deadline_ns());
+    if (next == UINT64_MAX) return -1;
+    return next <= now_ns ? 0 : static_cast<int>(std::min<uint64_t>((next - now_ns) / 1'000'000 + 1, 1'000'000));
+}
+
+int Agent::run() {
+    prepare_process();
+    if (!take_standard_streams()) return 1;
+    above_ = std::make_unique<FrameLink>(
+        loop_, first_silence_ns, FrameLink::Handlers{[this](const Frame &frame) { on_frame(frame); }, [this](const std::string &) { on_lost(); }});
+    if (!above_->open(in_, out_, "")) return 1;
+    while (!(over_ && (lost_ || (said_over_ && clock_ns() >= leave_at_ns_)))) {
+        loop_.wait(time_to_wait_ms(clock_ns()));
+        uint64_t now_ns = clock_ns();
+        above_->tick(now_ns);
+        if (station_) station_->tick(now_ns);
+        if (over_ && !said_over_ && (!streams_ || streams_->empty())) say_over();
+    }
+    return 0;
+}
+
+}  // namespace
+
+int run_agent(char **environment, char *name_area, size_t name_length) { return Agent(environment, name_area, name_length).run(); }
+
+}  // namespace lanyard::launch

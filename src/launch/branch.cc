@@ -1,0 +1,203 @@
+// A host behind a remote shell; see branch.h.
+#include "launch/branch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/clock.h"
+#include "launch/program_file.h"
+#include "launch/remote_shell.h"
+#include "launch/wording.h"
+
+namespace lanyard::launch {
+
+namespace {
+
+constexpr uint64_t second_ns = 1'000'000'000;
+constexpr uint64_t question_ns = second_ns / 2;   // for the rest of a line that looks like a question
+constexpr uint64_t farewell_ns = second_ns;       // for a shell whose agent has ended, to end too
+constexpr uint64_t last_words_ns = second_ns / 2; // for a shell whose connection broke, to say why
+constexpr size_t most_heard = 64 * 1024;
+
+}  // namespace
+
+Branch::Branch(Loop &loop, const Assignment &job, std::vector<int> nodes, char **environment, const InheritedState &inherited, Report report)
+    : loop_(loop), job_(job), nodes_(std::move(nodes)), host_(job.plan.placement.hosts[static_cast<size_t>(nodes_[0])]), environment_(environment),
+      inherited_(inherited), report_(std::move(report)), shell_(loop),
+      link_(loop, job.peer_timeout_s * second_ns,
+            {[this](const Frame &frame) { on_frame(frame); }, [this](const std::string &why) { on_lost(why); }}),
+      silence_ns_(job.peer_timeout_s * second_ns) {}
+
+bool Branch::leads_to(int node) const { return node < 0 || std::find(nodes_.begin(), nodes_.end(), node) != nodes_.end(); }
+
+void Branch::prepare() {
+    if (stage_ != Stage::idle) return;
+    std::vector<std::string> words = remote_shell_words(job_.plan, host_, job_.agent);
+    shell_name_ = words[0];
+    ProgramFile file = find_program(words[0], getenv("PATH"), "");
+    std::string wrong = file.exit_code ? fmt::format("host {} cannot be started: {}; install it (Debian: openssh-client), or name another with --ssh",
+                                                     host_, file.trouble)
+                                       : shell_.start(file.path, words, environment_, inherited_, [this] { on_shell_end(); });
+    if (!wrong.empty()) {
+        fail(file.exit_code ? file.exit_code : exit_own_trouble, wrong);
+        return be_over();
+    }
+    stage_ = Stage::greeting;
+    limit_ns_ = clock_ns() + silence_ns_;
+    in_ = shell_.take_in();
+    out_ = shell_.take_out();
+    fcntl(out_, F_SETFL, O_NONBLOCK);
+    loop_.add(out_, EPOLLIN, [this](uint32_t) { hear(); });
+}
+
+// Before the agent has spoken.
+void Branch::hear() {
+    char chunk[4096];
+    ssize_t count = read(out_, chunk, sizeof chunk);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (count <= 0) {
+        // The shell ends now, and its exit code says more.
+        loop_.remove(out_);
+        limit_ns_ = clock_ns() + farewell_ns;
+        return;
+    }
+    heard_.append(chunk, static_cast<size_t>(count));
+    if (read_hello()) return;
+    if (heard_.size() > most_heard) heard_.erase(0, heard_.size() - most_heard / 2);
+}
+
+bool Branch::read_hello() {
+    size_t mark = heard_.find(hello_mark);
+    size_t end = mark == std::string::npos ? mark : heard_.find('\n', mark + 1);
+    if (end == std::string::npos) return false;
+    std::string line = heard_.substr(mark + 1, end - mark - 1);
+    int protocol = 0;
+    char version[64] = "";
+    sscanf(line.c_str(), "lanyard-agent %d %63s", &protocol, version);
+    loop_.remove(out_);
+    if (protocol == protocol_number && std::string(version) == LANYARD_VERSION) {
+        link(heard_.substr(end + 1));
+        return true;
+    }
+    std::string there = last_words(version);
+    fail(exit_own_trouble, fmt::format("host {} has Lanyard {}, here it is {}; install the same on all hosts, or say where it is with --prefix",
+                                       host_, there, LANYARD_VERSION));
+    close_shell(0);
+    return true;
+}
+
+void Branch::link(std::string rest) {
+    stage_ = Stage::linked;
+    limit_ns_ = ask_at_ns_ = UINT64_MAX;
+    heard_.clear();
+    int out = std::exchange(out_, -1), in = std::exchange(in_, -1);
+    if (!link_.open(out, in, std::move(rest))) return on_lost("it cannot be waited for");
+    Assignment part = job_;
+    part.plan.placement.own = nodes_[0];
+    part.below.assign(nodes_.begin() + 1, nodes_.end());
+    link_.send(make_frame(Kind::job, part));
+}
+
+void Branch::on_frame(const Frame &frame) {
+    if (frame.kind != Kind::over) return report_(frame);
+    link_.close();  // the agent has waited for that
+    close_shell(farewell_ns);
+}
+
+void Branch::on_lost(const std::string &why) {
+    std::string said = last_words(shell_.said());
+    const Placement &placement = job_.plan.placement;
+    fail(exit_own_trouble, fmt::format("host {} ({}) is lost: {}{}", host_, ranks_text(placement, nodes_[0]), why,
+                                       said.empty() ? "" : fmt::format("; {} said \"{}\"", shell_name_, said)));
+    close_shell(0);
+}
+
+void Branch::on_shell_end() {
+    if (stage_ == Stage::greeting) {
+        while (stage_ == Stage::greeting && out_ >= 0) {
+            size_t before = heard_.size();
+            hear();
+            if (heard_.size() == before) break;
+        }
+        if (stage_ == Stage::greeting) fail_start(false);
+        if (stage_ == Stage::linked) limit_ns_ = clock_ns() + last_words_ns;
+    } else if (stage_ == Stage::linked) {
+        limit_ns_ = clock_ns() + last_words_ns;  // its last bytes are read until then
+    } else {
+        be_over();
+    }
+}
+
+void Branch::fail_start(bool running) {
+    FailedStart start{host_, shell_name_, job_.agent, shell_.status(), running, heard_ + shell_.said()};
+    fail(exit_own_trouble, explain(start));
+    close_shell(0);
+}
+
+void Branch::fail(int exit_code, const std::string &sentence) { report_(make_frame(Kind::failed, Failure{exit_code, sentence})); }
+
+// Ends the connection; the shell gets `patience_ns` to follow.
+void Branch::close_shell(uint64_t patience_ns) {
+    if (stage_ == Stage::over) return;
+    stage_ = Stage::closing;
+    link_.close();
+    if (out_ >= 0) {
+        loop_.remove(out_);
+        close(out_);
+        close(in_);
+    }
+    in_ = out_ = -1;
+    if (shell_.ended()) return be_over();
+    ask_at_ns_ = UINT64_MAX;
+    limit_ns_ = clock_ns() + patience_ns;
+    if (patience_ns == 0) {
+        shell_.kill();
+        limit_ns_ = UINT64_MAX;  // its end comes
+    }
+}
+
+void Branch::command(const Frame &frame) {
+    if (stage_ == Stage::linked) {
+        Signal signal;
+        if (frame.kind == Kind::signal && read_frame(frame, signal) && signal.number == SIGTSTP) link_.expect_silence();
+        link_.send(frame);
+    } else if (frame.kind == Kind::end) {
+        abandon();
+    }
+}
+
+void Branch::abandon() {
+    if (stage_ == Stage::idle) be_over();
+    else if (stage_ != Stage::over) close_shell(0);
+}
+
+void Branch::tick(uint64_t now_ns) {
+    link_.tick(now_ns);
+    if (stage_ == Stage::greeting) {
+        bool asks = asks_for_secret(shell_.said()) || asks_for_secret(heard_);
+        if (!asks) ask_at_ns_ = UINT64_MAX;
+        else if (ask_at_ns_ == UINT64_MAX) ask_at_ns_ = now_ns + question_ns;
+        if (now_ns >= ask_at_ns_ || now_ns >= limit_ns_) fail_start(true);
+    } else if (now_ns >= limit_ns_) {
+        limit_ns_ = UINT64_MAX;
+        if (stage_ == Stage::linked) on_lost("its remote shell has ended");
+        else close_shell(0);
+    }
+}
+
+uint64_t Branch::deadline_ns() const { return std::min({limit_ns_, ask_at_ns_, link_.deadline_ns()}); }
+
+void Branch::be_over() {
+    if (stage_ == Stage::over) return;
+    stage_ = Stage::over;
+    limit_ns_ = ask_at_ns_ = UINT64_MAX;
+    report_({Kind::over, {}});
+}
+
+}  // namespace lanyard::launch

@@ -1,0 +1,60 @@
+// A host behind a remote shell, with all hosts that it starts in turn; see place.h for how it is used and protocol.h for
+// what is said. Stages, each entered once and in this order (any may be skipped towards the end):
+//     idle - greeting (the shell runs, the agent has not spoken) - linked - closing (the shell is to end) - over
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launch/frame_link.h"
+#include "launch/place.h"
+#include "launch/shell_process.h"
+
+namespace lanyard::launch {
+
+class Branch final : public Place {
+public:
+    // `nodes`: the first is the host started from here, the others are those behind it.
+    Branch(Loop &loop, const Assignment &job, std::vector<int> nodes, char **environment, const InheritedState &inherited, Report report);
+
+    void prepare() override;
+    void command(const Frame &frame) override;
+    void abandon() override;
+    void tick(uint64_t now_ns) override;
+    uint64_t deadline_ns() const override;
+    bool leads_to(int node) const;
+
+private:
+    enum class Stage { idle, greeting, linked, closing, over };
+
+    void hear();
+    bool read_hello();
+    void link(std::string rest);
+    void on_frame(const Frame &frame);
+    void on_lost(const std::string &why);
+    void on_shell_end();
+    void fail_start(bool running);
+    void fail(int exit_code, const std::string &sentence);
+    void close_shell(uint64_t patience_ns);
+    void be_over();
+
+    Loop &loop_;
+    const Assignment &job_;
+    std::vector<int> nodes_;
+    std::string host_;
+    char **environment_;
+    const InheritedState &inherited_;
+    Report report_;
+    Stage stage_ = Stage::idle;
+    ShellProcess shell_;
+    FrameLink link_;
+    std::string shell_name_;
+    int in_ = -1, out_ = -1;      // of the shell, while it is greeting
+    std::string heard_;           // before the link: what came on out_
+    uint64_t silence_ns_;
+    uint64_t limit_ns_ = UINT64_MAX;   // of the present stage: greeting, closing; of linked once the shell has ended
+    uint64_t ask_at_ns_ = UINT64_MAX;  // when an unanswered question is taken for one
+};
+
+}  // namespace lanyard::launch

@@ -1,0 +1,144 @@
+// The ranks of this host; see local_host.h.
+#include "launch/local_host.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "launch/descendants.h"
+#include "launch/memory_kills.h"
+#include "launch/wording.h"
+
+namespace lanyard::launch {
+
+namespace {
+
+constexpr uint64_t give_up_ns = 10'000'000'000;  // for processes that even KILL does not end
+
+}  // namespace
+
+void LocalHost::prepare() {
+    auto trouble = launch::prepare(local_, prepared_);
+    if (trouble) {
+        fail(trouble->exit_code, trouble->sentence);
+        return be_over();
+    }
+    for (const std::string &note : prepared_.notes) report_(make_frame(Kind::note, Text{note}));
+    report_({Kind::ready, {}});
+}
+
+void LocalHost::start() {
+    memory_kills_before_ = memory_kills();
+    guard_ = start_guard(prepared_.starts, surroundings_.inherited, surroundings_.name_area, surroundings_.name_length);
+    if (guard_.pid < 0) {
+        fail(exit_own_trouble, fmt::format("the process that guards the ranks cannot be started: {}", system_text(errno)));
+        return be_over();
+    }
+    std::sort(prepared_.for_ranks.begin(), prepared_.for_ranks.end());
+    for (int fd : prepared_.for_ranks) close(fd);
+    loop_.add(guard_.control, EPOLLIN, [this](uint32_t) { on_reports(); });
+}
+
+void LocalHost::command(const Frame &frame) {
+    Signal signal;
+    if (over_) return;
+    if (frame.kind == Kind::start) return start();
+    if (frame.kind == Kind::ask_waits) return tell_waits();
+    if (frame.kind == Kind::end && guard_.control < 0) return be_over();
+    if (!read_frame(frame, signal)) return;
+    if (frame.kind == Kind::signal) order(GuardCommand::forward, signal.number);
+    if (frame.kind == Kind::end) order(GuardCommand::end_all, signal.number);
+}
+
+// The guard, if there is one, does what can be done and says when it is over.
+void LocalHost::abandon() {
+    if (guard_.control >= 0) order(GuardCommand::end_all, SIGKILL);
+    else be_over();
+}
+
+void LocalHost::tell_waits() {
+    report_(make_frame(Kind::waits, local_waits(prepared_.segment, local_.plan.placement.ranks_on(local_.plan.placement.own), local_.pmi.stages())));
+}
+
+void LocalHost::order(GuardCommand::Kind kind, int signal_number) {
+    GuardCommand command{kind, signal_number};
+    if (guard_.control >= 0) send(guard_.control, &command, sizeof command, MSG_NOSIGNAL);
+}
+
+void LocalHost::on_reports() {
+    for (;;) {
+        GuardReport report{};
+        ssize_t length = recv(guard_.control, &report, sizeof report, MSG_DONTWAIT);
+        if (length == sizeof report) {
+            on_report(report);
+            continue;
+        }
+        if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        return on_guard_gone();
+    }
+}
+
+void LocalHost::on_report(const GuardReport &report) {
+    if (report.kind == GuardReport::failed_to_start) return on_failed_start(report);
+    // What the rank said last, to people and to us, comes before what is said about its end.
+    local_.streams.catch_up();
+    int rank = prepared_.ranks[static_cast<size_t>(report.rank)];
+    local_.pmi.rank_ended(rank);
+    RankEnd end{rank, report.pid, report.status, local_.pmi.inside(rank), false};
+    bool killed = WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL;
+    end.short_of_memory = killed && memory_kills() > memory_kills_before_;
+    report_(make_frame(Kind::ended, end));
+}
+
+void LocalHost::on_failed_start(const GuardReport &report) {
+    const RankStart &start = prepared_.starts[static_cast<size_t>(report.rank)];
+    int rank = prepared_.ranks[static_cast<size_t>(report.rank)];
+    std::string reason = system_text(report.status);
+    std::string who = rank_text(local_.plan, rank, 0);
+    if (report.stage == GuardReport::making_process)
+        return fail(exit_own_trouble, fmt::format("{} cannot be started: no new process could be made: {}", who, reason));
+    if (report.stage == GuardReport::entering_folder)
+        return fail(exit_usage, fmt::format("{}: -wdir {}: {}", short_rank_text(local_.plan, rank), start.folder, reason));
+    if (report.status == ENOENT) reason = "the interpreter or loader it names in its first bytes is missing";
+    if (report.status == ENOEXEC) reason = "it is no program for this machine";
+    fail(exit_not_executable, fmt::format("{} cannot be started: {}: {}", who, start.path, reason));
+}
+
+void LocalHost::on_guard_gone() {
+    loop_.remove(guard_.control);
+    close(guard_.control);
+    guard_.control = -1;
+    int status = 0;
+    waitpid(guard_.pid, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) end_without_guard();
+    be_over();
+}
+
+// The guard was killed: the ranks with it, by the kernel; what they had started has come to this process.
+void LocalHost::end_without_guard() {
+    uint64_t until_ns = clock_ns() + give_up_ns;
+    while (clock_ns() < until_ns) {
+        signal_descendants(getpid(), SIGKILL);
+        pid_t pid = 0;
+        while ((pid = waitpid(-1, nullptr, WNOHANG)) > 0) continue;
+        if (pid < 0 && errno == ECHILD) break;
+        usleep(5000);
+    }
+    const Placement &placement = local_.plan.placement;
+    std::string where = placement.hosts.size() > 1 ? " on " + placement.hosts[static_cast<size_t>(placement.own)] : "";
+    fail(128 + SIGKILL, fmt::format("the process that guards the ranks{} (lanyard-guard) was killed, and the job with it", where));
+}
+
+void LocalHost::be_over() {
+    if (over_) return;
+    over_ = true;
+    report_({Kind::over, {}});
+}
+
+}  // namespace lanyard::launch

@@ -1,0 +1,43 @@
+// The ranks of this host, run by a guard; see place.h for how it is used and guard.h for why nothing is left behind.
+#pragma once
+
+#include <vector>
+
+#include "launch/place.h"
+#include "launch/prepare.h"
+#include "launch/surroundings.h"
+
+namespace lanyard::launch {
+
+class LocalHost final : public Place {
+public:
+    LocalHost(Loop &loop, const Surroundings &surroundings, const Local &local, Report report)
+        : loop_(loop), surroundings_(surroundings), local_(local), report_(std::move(report)) {}
+
+    void prepare() override;
+    void command(const Frame &frame) override;
+    void abandon() override;
+
+private:
+    void start();
+    void tell_waits();
+    void order(GuardCommand::Kind kind, int signal_number);
+    void on_reports();
+    void on_report(const GuardReport &report);
+    void on_failed_start(const GuardReport &report);
+    void on_guard_gone();
+    void end_without_guard();
+    void fail(int exit_code, const std::string &sentence) { report_(make_frame(Kind::failed, Failure{exit_code, sentence})); }
+    void be_over();
+
+    Loop &loop_;
+    const Surroundings &surroundings_;
+    Local local_;
+    Report report_;
+    Prepared prepared_;
+    Guard guard_;
+    long memory_kills_before_ = 0;
+    bool over_ = false;
+};
+
+}  // namespace lanyard::launch

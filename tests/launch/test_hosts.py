@@ -1,0 +1,442 @@
+"""Jobs on several hosts, started by a stand-in for ssh (remote_shell): all hosts are this machine, entered as by a login.
+That nothing is left on any of them is checked after every test by the fixture `mpirun` (conftest.py)."""
+import hashlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+AGENT = "mpirun --agent"
+
+
+def agents(mpirun):
+    return [pid for pid, words in mpirun.alive().items() if words.strip().endswith(AGENT) and "setsid" not in words]
+
+
+def agent_of(mpirun, host):
+    """The agent that was entered as this host."""
+    return next(pid for pid in agents(mpirun) if f"ONLY_THERE={host}\0".encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes())
+
+
+def ready(mpirun, process, lines):
+    mpirun.read_until(process.stdout, lambda text: text.count(b"ready\n") >= lines)
+
+
+def finish(process):
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out.decode(), err.decode()
+
+
+def test_every_rank_knows_its_place(hosts):
+    show = "echo $PMI_RANK/$PMI_SIZE $MPI_LOCALRANKID/$MPI_LOCALNRANKS $LANYARD_RANK/$LANYARD_SIZE $LANYARD_LOCAL_RANK/$LANYARD_LOCAL_SIZE $HOSTNAME"
+    code, out, err = hosts("a:2,b,c:2", "-n", 6, "sh", "-c", show)
+    assert (code, err) == (0, "")
+    places = [("a", 0, 3), ("a", 1, 3), ("b", 0, 1), ("c", 0, 2), ("c", 1, 2), ("a", 2, 3)]
+    assert sorted(out.splitlines()) == [f"{rank}/6 {at}/{of} {rank}/6 {at}/{of} {host}" for rank, (host, at, of) in enumerate(places)]
+
+
+@pytest.mark.parametrize(("options", "expected"), [
+    (["-f"], "aabccc"), (["--map-by", "node", "-hostfile"], "abcacc"), (["-rr", "--hostfile"], "abcacc"), (["-ppn", "1", "-machinefile"], "abcabc"),
+    (["-perhost", "2", "-f"], "aabbcc"), (["--map-by=ppr:2:node", "-f"], "aabbcc"),
+], ids=str)
+def test_host_files_and_mappings(mpirun, options, expected):
+    (mpirun.folder / "my hosts").write_text("# three\na:2\n\nb\nc slots=3 max_slots=4  # the big one\n")
+    code, out, err = mpirun.run("--ssh", mpirun.remote_shell, *options, "my hosts", "-n", 6, "-l", "sh", "-c", "echo $HOSTNAME")
+    assert (code, err) == (0, "")
+    assert sorted(out.splitlines()) == [f"[{rank}] {host}" for rank, host in enumerate(expected)]
+
+
+def test_wrong_line_of_a_host_file_is_named(mpirun):
+    (mpirun.folder / "hosts.txt").write_text("a\n\nb slots=x\n")
+    assert mpirun.run("-f", "hosts.txt", "true") == (2, "", "mpirun: hosts.txt:3: slots=x is not a number\n")
+
+
+@pytest.mark.parametrize("options", [["-ppn", "2"], ["-N", "2"], ["--map-by", "ppr:2:node"]], ids=str)
+def test_ranks_per_host_alone_fill_all_hosts(hosts, options):
+    assert hosts("a,b,c", *options, "echo", "x") == (0, "x\n" * 6, "")
+
+
+def test_this_machine_among_others_needs_no_shell(hosts):
+    own = os.uname().nodename
+    code, out, err = hosts(f"a,localhost,{own}", "-n", 3, "sh", "-c", "echo $PMI_RANK ${ONLY_THERE-here} $LANYARD_LOCAL_SIZE")
+    assert (code, err) == (0, "")
+    assert sorted(out.splitlines()) == ["0 a 1", "1 here 2", "2 here 2"]
+
+
+def test_a_job_of_this_machine_alone_is_started_without_one(mpirun):
+    assert mpirun.run("--ssh", "/nonexistent", "--host", "localhost:2,127.0.0.1", "-n", 4, "echo", "x") == (0, "x\n" * 4, "")
+
+
+def test_hosts_start_hosts(mpirun, hosts):
+    """Seven hosts, two started by each: mpirun has two remote shells, and agents have the others."""
+    process = hosts.start("a,b,c,d,e,f,g", "--fan-out", 2, "-n", 7, "sh", "-c", "echo ready; exec sleep 1000")
+    ready(mpirun, process, 7)
+    assert len(agents(mpirun)) == 7
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert len(children) == 2
+    process.send_signal(signal.SIGTERM)
+    assert finish(process) == (143, "", "")
+
+
+def test_many_hosts(mpirun, hosts):
+    names = ",".join(f"h{i}" for i in range(20))
+    code, out, err = hosts(names, "-n", 40, "-l", "sh", "-c", "echo $HOSTNAME")
+    assert (code, err) == (0, "")
+    assert sorted(out.splitlines()) == sorted(f"[{rank}] h{rank % 20}" for rank in range(40))
+
+
+def test_environment(hosts):
+    """mpirun's goes before the host's own, which is there besides; what names a host stays its own."""
+    show = "echo $A $B $C $ONLY_THERE $HOSTNAME ${PMI_JUNK-unset}"
+    code, out, err = hosts("a,b", "-genv", "B", "1", "-n", 1, "-x", "C=x y", "sh", "-c", show, ":", "-n", 1, "sh", "-c", show,
+                           env={"A": "mine", "HOSTNAME": "launcher", "PMI_JUNK": "1", "ONLY_HERE": "1"})
+    assert (code, err) == (0, "")
+    assert sorted(out.splitlines()) == ["mine 1 b b unset", "mine 1 x y a a unset"]
+
+
+def test_words_reach_the_program_unchanged(hosts):
+    words = ["a b", "it's", '"', "$HOME", "*", "", "new\nline", "\\", "ü", ";", "-n"]
+    show = "import sys; print(repr(sys.argv[1:]))"
+    assert hosts("a", "-n", 1, "python3", "-c", show, *words) == (0, repr(words) + "\n", "")
+
+
+def test_folder_and_file_mode(mpirun, hosts):
+    (mpirun.folder / "sub").mkdir()
+    command = 'pwd; touch "file.$PMI_RANK"'
+    code, out, err = hosts("a,b", "-n", 1, "sh", "-c", command, ":", "-n", 1, "-wdir", "sub", "sh", "-c", command, preexec_fn=lambda: os.umask(0o27))
+    assert (code, err) == (0, "")
+    assert sorted(out.splitlines()) == [str(mpirun.folder), str(mpirun.folder / "sub")]
+    assert (mpirun.folder / "sub" / "file.1").stat().st_mode & 0o777 == 0o640
+
+
+def test_output_is_passed_on_byte_for_byte(mpirun, hosts):
+    data = os.urandom(3_000_000)
+    (mpirun.folder / "data").write_bytes(data)
+    assert hosts("a", "cat", "data", text=False) == (0, data, b"")
+    assert hosts("a,b", "-n", 2, "printf", r"a\0b", text=False) == (0, b"a\0ba\0b", b"")
+
+
+WRITER = """
+import os
+rank = os.environ["PMI_RANK"]
+for i in range(1000):
+    os.write(1, f"{rank} {i} ".encode())
+    os.write(1, b"x" * 100)
+    os.write(1, b" end" + bytes([10]))
+"""
+
+
+@pytest.mark.parametrize("names", ["a:2,b:2", "a,localhost,b"])
+def test_lines_of_ranks_do_not_mix(mpirun, hosts, names):
+    code, out, err = hosts(names, "-n", 4, "-l", *mpirun.python(WRITER))
+    assert (code, err) == (0, "")
+    seen = {rank: [] for rank in range(4)}
+    for line in out.splitlines():
+        match = re.fullmatch(r"\[(\d)\] (\d) (\d+) x{100} end", line)
+        assert match and match[1] == match[2], line
+        seen[int(match[1])].append(int(match[3]))
+    assert all(numbers == list(range(1000)) for numbers in seen.values())
+
+
+def test_tagged_lines_of_both_streams(hosts):
+    code, out, err = hosts("a,b", "-l", "-n", 3, "sh", "-c", 'echo one; echo bad >&2; printf "no end"')
+    assert code == 0
+    assert sorted(out.splitlines()) == sorted(f"[{rank}] {text}" for rank in range(3) for text in ("one", "no end"))
+    assert sorted(err.splitlines()) == [f"[{rank}] bad" for rank in range(3)]
+
+
+def test_files_of_output_are_written_where_mpirun_runs(mpirun, hosts):
+    assert hosts("a,localhost,b", "--output", "logs", "-n", 3, "sh", "-c", "echo out $PMI_RANK; echo err $PMI_RANK >&2") == (0, "", "")
+    for rank in range(3):
+        assert (mpirun.folder / "logs" / f"rank-{rank}.out").read_text() == f"out {rank}\nerr {rank}\n"
+    assert hosts("a,b", "-outfile-pattern", "o.%h.%r", "-n", 2, "sh", "-c", "echo out; echo err >&2") == (0, "", "err\nerr\n")
+    assert [(mpirun.folder / name).read_text() for name in ("o.a.0", "o.b.1")] == ["out\n"] * 2
+    code, _, err = hosts("a", "-outfile-pattern", "/nonexistent/%r", "sh", "-c", "echo x; sleep 1000")
+    assert code == 1
+    assert err == "mpirun: what rank 0 prints cannot be written to /nonexistent/0: No such file or directory\n"
+
+
+def test_slow_reader_stops_the_ranks_not_the_agents(mpirun, hosts):
+    process = hosts.start("a,b", "-n", 2, "yes")
+    mpirun.wait_until(lambda: len(agents(mpirun)) == 2, "the agents run")
+    time.sleep(1)
+    limit = 50_000 if mpirun.build.name == "release" else 500_000
+    for pid in (process.pid, *agents(mpirun)):
+        assert int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) < limit
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode in (143, 130)
+
+
+def test_reader_that_leaves_ends_the_job_quietly(mpirun):
+    command = f"{mpirun.path} --ssh {mpirun.remote_shell} --host a,b -n 2 yes | head -n 1; echo ${{PIPESTATUS[0]}}"
+    assert mpirun.run("-c", command, launcher="/bin/bash") == (0, "y\n141\n", "")
+
+
+DIGEST = "import hashlib, sys; print(hashlib.md5(sys.stdin.buffer.read()).hexdigest())"
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+@pytest.mark.parametrize("kind", ["file", "pipe"])
+def test_input_reaches_one_rank_byte_for_byte(mpirun, hosts, rank, kind):
+    data = os.urandom(3_000_000)
+    (mpirun.folder / "data").write_bytes(data)
+    command = ["--stdin", rank, "-n", 3, "-l", *mpirun.python(DIGEST)]
+    if kind == "pipe":
+        code, out, err = hosts("a,b,localhost", *command, input=data, text=False)
+        out, err = out.decode(), err.decode()
+    else:
+        with open(mpirun.folder / "data", "rb") as file:
+            code, out, err = hosts("a,b,localhost", *command, stdin=file)
+    assert (code, err) == (0, "")
+    nothing = hashlib.md5(b"").hexdigest()
+    assert sorted(out.splitlines()) == [f"[{i}] {hashlib.md5(data).hexdigest() if i == rank else nothing}" for i in range(3)]
+
+
+def test_input_that_is_not_read(mpirun, hosts):
+    """Neither a rank that closes its input nor one that never reads keeps the job or mpirun's memory."""
+    process = hosts.start("a", "sh", "-c", "exec <&-; echo ready; sleep 0.3", stdin=subprocess.PIPE)
+    ready(mpirun, process, 1)
+    with pytest.raises(BrokenPipeError):
+        for _ in range(100):
+            process.stdin.write(b"x" * 100_000)
+            process.stdin.flush()
+            if process.poll() is not None:
+                raise BrokenPipeError
+    process.stdin = None
+    assert finish(process)[0] == 0
+
+
+def test_exit_code_and_place_of_the_first_that_fails(hosts):
+    began = time.monotonic()
+    code, out, err = hosts("a,b,c", "-n", 3, "sh", "-c", "test $PMI_RANK = 2 && exit 17; exec sleep 1000")
+    assert (code, out) == (17, "")
+    assert re.fullmatch(r"mpirun: rank 2 \(sh, process \d+ on c\) ended with exit code 17\n", err)
+    assert time.monotonic() - began < 2
+
+
+def test_rank_that_is_killed(mpirun, hosts):
+    process = hosts.start("a,b,c", "--fan-out", 1, "-n", 3, "sh", "-c", "echo $$ > pid.$PMI_RANK; echo ready; exec sleep 1000")
+    ready(mpirun, process, 3)
+    began = time.monotonic()
+    os.kill(int((mpirun.folder / "pid.2").read_text()), signal.SIGKILL)
+    code, _, err = finish(process)
+    assert time.monotonic() - began < 2
+    assert code == 137
+    assert re.fullmatch(r"mpirun: rank 2 \(sh, process \d+ on c\) was killed by signal 9 \(SIGKILL: Killed\)\n", err)
+
+
+def test_message_comes_after_what_the_rank_said_last(hosts):
+    for _ in range(5):
+        code, _, err = hosts("a,b", "-n", 2, "sh", "-c", 'test $PMI_RANK = 1 && { echo "my own words" >&2; exit 5; }; exec sleep 60')
+        assert code == 5
+        assert err.splitlines()[0] == "my own words" and "ended with exit code 5" in err.splitlines()[1]
+
+
+def test_what_ranks_leave_behind_is_ended(mpirun, hosts):
+    assert hosts("a,b", "-n", 2, "sh", "-c", "setsid sh -c 'sleep 1000 & sleep 1000' & (setsid sleep 1000 &) ; echo x") == (0, "x\nx\n", "")
+    mpirun.expect_nothing_left()
+
+
+def test_signals_are_passed_on(mpirun, hosts):
+    trap = 'trap "echo got USR1; exit 0" USR1; echo ready; while :; do sleep 0.05; done'
+    process = hosts.start("a,b", "--fan-out", 1, "-n", 2, "sh", "-c", trap)
+    ready(mpirun, process, 2)
+    process.send_signal(signal.SIGUSR1)
+    assert finish(process) == (0, "got USR1\n" * 2, "")
+
+
+def test_one_interrupt_is_enough_before_the_ranks_have_started(mpirun, hosts):
+    process = hosts.start("a,silent", "-n", 2, "touch", "started")
+    mpirun.wait_until(lambda: agents(mpirun), "the other host is ready")
+    process.send_signal(signal.SIGINT)
+    assert finish(process) == (130, "", "")
+    assert not (mpirun.folder / "started").exists()
+
+
+def test_second_interrupt_ends_what_ignores_the_first(mpirun, hosts):
+    process = hosts.start("a,b", "-n", 2, "sh", "-c", "trap '' INT TERM; echo ready; while :; do sleep 0.1; done")
+    ready(mpirun, process, 2)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert finish(process) == (130, "", "")
+
+
+def test_suspended_job_is_not_taken_for_lost(mpirun, hosts):
+    process = hosts.start("a", "-n", 1, "sh", "-c", "echo ready; sleep 0.2; echo done", env={"LANYARD_PEER_TIMEOUT": 1})
+    ready(mpirun, process, 1)
+    process.send_signal(signal.SIGTSTP)
+    time.sleep(2.5)
+    process.send_signal(signal.SIGCONT)
+    assert finish(process) == (0, "done\n", "")
+
+
+def test_quiet_hosts_with_short_patience_are_not_lost(hosts):
+    assert hosts("a,b", "--fan-out", 1, "-n", 2, "sleep", "3", env={"LANYARD_PEER_TIMEOUT": 1}) == (0, "", "")
+
+
+def test_time_limit_and_waits_of_all_hosts(mpirun, hosts):
+    code, _, err = hosts("a,b", "--timeout", 0.5, "-n", 2, *mpirun.pmi_client("init(); rank and ask('cmd=barrier_in'); time.sleep(1000)"))
+    assert code == 124
+    assert err.splitlines()[0].startswith("mpirun: the job has run for the 0.5 s of --timeout and is ended")
+    assert err.splitlines()[1:] == ["  rank 0: has called MPI_Init; what it waits for is not known, as its library tells mpirun nothing of it",
+                                    "  rank 1: waits in MPI_Init for rank 0, which has begun it"]
+
+
+def test_waits_on_request_name_the_host_that_does_not_answer(mpirun, hosts):
+    process = hosts.start("a,b", "-n", 2, *mpirun.pmi_client("init(); print('ready', flush=True); time.sleep(1000)"))
+    ready(mpirun, process, 2)
+    stopped = agent_of(mpirun, "b")
+    os.kill(stopped, signal.SIGSTOP)
+    process.send_signal(signal.SIGQUIT)
+    text = mpirun.read_until(process.stderr, lambda text: text.count(b"\n") == 3).decode()
+    os.kill(stopped, signal.SIGCONT)
+    assert "  rank 0: has called MPI_Init" in text and "  rank 1: its host b has not answered\n" in text
+    process.send_signal(signal.SIGTERM)
+    assert finish(process)[0] == 143
+
+
+# Who dies
+
+def test_mpirun_killed(mpirun, hosts):
+    process = hosts.start("a,b,c,d", "--fan-out", 2, "-n", 8, "sh", "-c", "setsid sleep 1000 & trap '' TERM HUP; echo ready; exec sleep 1000")
+    ready(mpirun, process, 8)
+    process.kill()
+    mpirun.expect_nothing_left(2)
+    process.communicate(timeout=10)
+
+
+@pytest.mark.parametrize("host", ["a", "b", "c"])
+def test_agent_killed(mpirun, hosts, host):
+    process = hosts.start("a,b,c", "--fan-out", 1, "-n", 6, "sh", "-c", "setsid sleep 1000 & echo ready; exec sleep 1000")
+    ready(mpirun, process, 6)
+    ranks = {"a": "0 and 3", "b": "1 and 4", "c": "2 and 5"}[host]
+    began = time.monotonic()
+    os.kill(agent_of(mpirun, host), signal.SIGKILL)
+    code, _, err = finish(process)
+    assert time.monotonic() - began < 2
+    assert code == 1 and err.count("\n") == 1
+    assert err.startswith(f"mpirun: host {host} (ranks {ranks}) is lost: the connection was closed")
+    mpirun.expect_nothing_left(2)
+
+
+def test_remote_shell_killed(mpirun, hosts):
+    process = hosts.start("a,b", "-n", 2, "sh", "-c", "echo ready; exec sleep 1000")
+    ready(mpirun, process, 2)
+    shell = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[1])
+    began = time.monotonic()
+    os.kill(shell, signal.SIGKILL)
+    code, _, err = finish(process)
+    assert time.monotonic() - began < 2
+    assert code == 1 and "mpirun: host b (rank 1) is lost: its remote shell has ended" in err
+    mpirun.expect_nothing_left(2)
+
+
+@pytest.mark.parametrize("victim", ["mpirun", "agent"])
+def test_killed_at_any_moment_of_the_start(mpirun, hosts, victim):
+    for step in range(15):
+        process = hosts.start("a,b,c", "--fan-out", 1, "-n", 6, "sh", "-c", "setsid sleep 1000 & exec sleep 1000")
+        time.sleep(0.005 * step)
+        for pid in agents(mpirun)[-1:] if victim == "agent" else [process.pid]:
+            os.kill(pid, signal.SIGKILL)
+        process.send_signal(signal.SIGKILL if victim == "mpirun" else signal.SIGTERM)
+        process.communicate(timeout=20)
+        mpirun.expect_nothing_left(10)
+
+
+def test_guard_killed(mpirun, hosts):
+    process = hosts.start("a,b", "-n", 2, "sh", "-c", "echo ready; exec sleep 1000")
+    ready(mpirun, process, 2)
+    agent = agent_of(mpirun, "b")
+    os.kill(int(pathlib.Path(f"/proc/{agent}/task/{agent}/children").read_text().split()[0]), signal.SIGKILL)
+    code, _, err = finish(process)
+    assert code == 137
+    assert err == "mpirun: the process that guards the ranks on b (lanyard-guard) was killed, and the job with it\n"
+
+
+@pytest.mark.parametrize("fan_out", [2, 1])
+def test_silent_host_is_lost_only_after_the_time_that_is_set(mpirun, hosts, fan_out):
+    process = hosts.start("a,b", "--fan-out", fan_out, "-n", 2, "sh", "-c", "echo ready; exec sleep 1000", env={"LANYARD_PEER_TIMEOUT": 2})
+    ready(mpirun, process, 2)
+    stopped = agent_of(mpirun, "b")
+    began = time.monotonic()
+    os.kill(stopped, signal.SIGSTOP)
+    code, _, err = finish(process)
+    assert 1.5 < time.monotonic() - began < 6
+    assert (code, err) == (1, "mpirun: host b (rank 1) is lost: nothing has been heard of it for 2 s (LANYARD_PEER_TIMEOUT)\n")
+    os.kill(stopped, signal.SIGCONT)
+    mpirun.expect_nothing_left()
+
+
+# What can be wrong with a host
+
+@pytest.mark.parametrize(("host", "words"), [
+    ("refusing", "host refusing refuses the login ({shell} said \"someone@refusing: Permission denied (publickey,password).\"); make a key"),
+    ("unreachable", "host unreachable cannot be reached ({shell} said \"ssh: connect to host unreachable port 22: No route to host\")"),
+    ("unknown", "host unknown is not known by that name"),
+    ("asking", "host asking: {shell} asks for what nobody can type here (it said \"someone@asking's password:\"); make a key"),
+    ("old", "host old has Lanyard 0.0.9, here it is 0."),
+])
+@pytest.mark.parametrize("fan_out", [16, 1])
+def test_bad_hosts_are_named(mpirun, hosts, host, words, fan_out):
+    began = time.monotonic()
+    code, out, err = hosts(f"a,{host},b", "--fan-out", fan_out, "-n", 3, "touch", "started")
+    assert (code, out) == (1, "")
+    assert err.startswith("mpirun: " + words.format(shell=mpirun.remote_shell)) and err.count("\n") == 1
+    assert time.monotonic() - began < 5
+    assert not (mpirun.folder / "started").exists()
+
+
+def test_host_that_never_speaks(mpirun, hosts):
+    began = time.monotonic()
+    code, _, err = hosts("a,silent", "-n", 2, "true", env={"LANYARD_PEER_TIMEOUT": 1})
+    assert code == 1 and time.monotonic() - began < 5
+    assert err.startswith(f"mpirun: host silent: Lanyard's agent did not start: {mpirun.remote_shell} does not answer, and it said nothing")
+
+
+def test_chatty_logins_do_not_disturb(hosts):
+    assert hosts("chatty,a", "--fan-out", 1, "-n", 2, "echo", "x") == (0, "x\nx\n", "")
+
+
+def test_missing_installation(hosts):
+    code, _, err = hosts("a,b", "--prefix", "/not there", "-n", 2, "true")
+    assert code == 1
+    assert re.match(r'mpirun: host [ab] has no /not there/bin/mpirun \(it said ".*not found"\); install Lanyard there', err) and err.count("\n") == 1
+
+
+def test_program_missing_on_one_host_starts_nothing(mpirun, hosts):
+    code, out, err = hosts("a,b", "-n", 1, "touch", "started", ":", "-n", 1, "./absent")
+    assert (code, out) == (127, "")
+    assert err == "mpirun: rank 1 on b: the program ./absent cannot be started: No such file or directory (./absent)\n"
+    assert not (mpirun.folder / "started").exists()
+
+
+def test_missing_folder(mpirun, hosts):
+    (mpirun.folder / "sub").mkdir()
+    code, _, err = hosts("vanishing", "true", cwd=mpirun.folder / "sub")
+    assert code == 2
+    assert err == f"mpirun: host vanishing: the folder {mpirun.folder}/sub, in which mpirun was started, cannot be entered there: " \
+                  "No such file or directory; make it there, or name another with -wdir\n"
+    assert hosts("a,b", "-n", 2, "-wdir", "absent", "true")[2] in [
+        f"mpirun: rank {rank} on {host}: -wdir absent: No such file or directory\n" for rank, host in enumerate("ab")]
+
+
+def test_missing_remote_shell(mpirun):
+    code, _, err = mpirun.run("--ssh", "no-such-shell -p 22", "--host", "a", "true", env={"PATH": "/usr/bin:/bin"})
+    assert code == 127
+    assert err == "mpirun: host a cannot be started: the program no-such-shell was not found in PATH=/usr/bin:/bin; install it (Debian: " \
+                  "openssh-client), or name another with --ssh\n"
+
+
+def test_agent_is_not_for_people(mpirun):
+    code, out, err = mpirun.run("--agent")
+    assert code == 1
+    code, out, err = mpirun.run("--agent", input="good morning\n")
+    assert code == 0 and out.startswith("\nlanyard-agent ")

@@ -1,0 +1,114 @@
+// PMI servers of several hosts, connected in one process: what ranks publish anywhere is everywhere after the barrier,
+// with one message a host and direction.
+#include "launch/pmi_server.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <memory>
+
+namespace lanyard::launch {
+namespace {
+
+// A tree of three hosts, a with b and c below it, two ranks on each; at the top the release is made.
+class Tree {
+public:
+    Tree() {
+        for (int node = 0; node < 3; ++node) {
+            Placement placement{{"a", "b", "c"}, {0, 0, 1, 1, 2, 2}, node};
+            PmiServer::Neighbours neighbours;
+            if (node == 0) {
+                neighbours.branches = 2;
+                neighbours.below = [this](size_t branch, const Frame &frame) { down(branch + 1, frame); };
+            } else {
+                neighbours.above = [this, node](const Frame &frame) { up(static_cast<size_t>(node - 1), frame); };
+            }
+            servers_.push_back(std::make_unique<PmiServer>(loop_, placement, "job", neighbours, [](int, int) {}));
+        }
+        for (int rank = 0; rank < 6; ++rank) ranks_[rank] = servers_[static_cast<size_t>(rank / 2)]->connect_rank(rank, 0, 6);
+    }
+    ~Tree() {
+        for (int fd : ranks_) close(fd);
+    }
+    void say(int rank, const std::string &line) {
+        std::string text = line + "\n";
+        ASSERT_EQ(send(ranks_[rank], text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+        for (int i = 0; i < 3; ++i) loop_.wait(0);
+    }
+    // What the rank has been answered, "" if nothing.
+    std::string heard(int rank) {
+        char text[4096];
+        ssize_t count = recv(ranks_[rank], text, sizeof text, MSG_DONTWAIT);
+        return count > 0 ? std::string(text, static_cast<size_t>(count - 1)) : "";
+    }
+    std::string ask(int rank, const std::string &line) {
+        say(rank, line);
+        return heard(rank);
+    }
+    int barriers = 0, releases = 0, asks = 0;
+
+private:
+    void up(size_t branch, const Frame &frame) {
+        Values values;
+        Text key;
+        (frame.kind == Kind::barrier ? barriers : asks)++;
+        if (frame.kind == Kind::barrier && read_frame(frame, values)) servers_[0]->branch_entered(values);
+        if (frame.kind == Kind::ask && read_frame(frame, key)) servers_[0]->branch_asks(branch, key.text);
+    }
+    void down(size_t node, const Frame &frame) {
+        Values values;
+        Answer answer;
+        if (frame.kind == Kind::release && read_frame(frame, values)) {
+            ++releases;
+            servers_[node]->release(values);
+        }
+        if (frame.kind == Kind::answer && read_frame(frame, answer)) servers_[node]->answered(answer);
+    }
+
+    Loop loop_;
+    std::vector<std::unique_ptr<PmiServer>> servers_;
+    int ranks_[6];
+};
+
+TEST(PmiTree, BarrierSpreadsWhatWasPublished) {
+    Tree tree;
+    for (int round = 0; round < 3; ++round) {
+        auto key = [&](int rank) { return "k" + std::to_string(round) + "-" + std::to_string(rank); };
+        for (int rank = 0; rank < 6; ++rank)
+            EXPECT_EQ(tree.ask(rank, "cmd=put kvsname=job key=" + key(rank) + " value=v " + key(rank)), "cmd=put_result rc=0 msg=success");
+        for (int rank = 5; rank >= 0; --rank) {
+            EXPECT_EQ(tree.barriers, 2 * round + (rank < 4) + (rank < 2)) << rank;  // once both of a host have entered
+            tree.say(rank, "cmd=barrier_in");
+            if (rank > 0) {
+                EXPECT_EQ(tree.heard(rank), "");
+            }
+        }
+        for (int rank = 0; rank < 6; ++rank) EXPECT_EQ(tree.heard(rank), "cmd=barrier_out rc=0");
+        for (int rank = 0; rank < 6; ++rank)
+            for (int other = 0; other < 6; ++other)
+                EXPECT_EQ(tree.ask(rank, "cmd=get kvsname=job key=" + key(other)), "cmd=get_result rc=0 msg=success value=v " + key(other));
+        EXPECT_EQ(tree.barriers, 2 * (round + 1));
+        EXPECT_EQ(tree.releases, 2 * (round + 1));
+    }
+    EXPECT_EQ(tree.asks, 0);
+}
+
+TEST(PmiTree, WhatIsNotKnownHereIsAskedAbove) {
+    Tree tree;
+    EXPECT_EQ(tree.ask(4, "cmd=get kvsname=job key=x"), "cmd=get_result rc=-1 msg=key_not_found value=unknown");
+    tree.ask(0, "cmd=put kvsname=job key=x value=1");
+    EXPECT_EQ(tree.ask(4, "cmd=get kvsname=job key=x"), "cmd=get_result rc=0 msg=success value=1");
+    EXPECT_EQ(tree.asks, 2);
+    EXPECT_EQ(tree.ask(5, "cmd=get kvsname=job key=x"), "cmd=get_result rc=0 msg=success value=1");
+    EXPECT_EQ(tree.asks, 2);
+}
+
+TEST(PmiTree, NodesAreTold) {
+    Tree tree;
+    for (int rank : {0, 3, 5})
+        EXPECT_EQ(tree.ask(rank, "cmd=get kvsname=job key=PMI_process_mapping"), "cmd=get_result rc=0 msg=success value=(vector,(0,3,2))");
+    EXPECT_EQ(tree.ask(3, "cmd=get_universe_size"), "cmd=universe_size rc=0 size=6");
+}
+
+}  // namespace
+}  // namespace lanyard::launch
