@@ -112,8 +112,10 @@ void Branch::on_frame(const Frame &frame) {
 
 void Branch::on_lost(const std::string &why) {
     std::string said = last_words(shell_.said());
-    const Placement &placement = job_.plan.placement;
-    fail(exit_own_trouble, fmt::format("host {} ({}) is lost: {}{}", host_, ranks_text(placement, nodes_[0]), why,
+    std::string who = ranks_text(job_.plan.placement, nodes_[0]);
+    if (nodes_.size() == 2) who += ", and a host more that it started";
+    if (nodes_.size() > 2) who += fmt::format(", and {} hosts more that it started", nodes_.size() - 1);
+    fail(exit_own_trouble, fmt::format("host {} ({}) is lost: {}{}", host_, who, why,
                                        said.empty() ? "" : fmt::format("; {} said \"{}\"", shell_name_, said)));
     close_shell(0);
 }
@@ -173,6 +175,8 @@ void Branch::command(const Frame &frame) {
 }
 
 void Branch::abandon() {
+    std::string note = fmt::format("host {} has not confirmed that the job's processes there have ended; they end when they miss mpirun", host_);
+    if (stage_ == Stage::linked) report_(make_frame(Kind::note, Text{note}));
     if (stage_ == Stage::idle) be_over();
     else if (stage_ != Stage::over) close_shell(0);
 }

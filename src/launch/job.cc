@@ -342,7 +342,6 @@ void Job::check_deadlines(uint64_t now_ns) {
     }
     if (now_ns >= give_up_at_ns_) {
         give_up_at_ns_ = UINT64_MAX;
-        say("some hosts have not confirmed that the job's processes have ended there; they end by themselves when they miss mpirun");
         station_->abandon();
     }
     if (now_ns >= waits_until_ns_) tell_waits();

@@ -102,6 +102,14 @@ class Launcher:
     def alive(self):
         return processes_with(self.mark)
 
+    def agents(self):
+        """Process ids of the agents of jobs on several hosts."""
+        return [pid for pid, words in self.alive().items() if words.strip().endswith("mpirun --agent") and "setsid" not in words]
+
+    def agent_of(self, host):
+        """The agent that remote_shell has entered as this host."""
+        return next(pid for pid in self.agents() if f"ONLY_THERE={host}\0".encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes())
+
     def wait_until(self, condition, what, timeout=20):
         """Waits for a condition to hold; returns its value."""
         end = time.monotonic() + timeout

@@ -10,17 +10,6 @@ import time
 
 import pytest
 
-AGENT = "mpirun --agent"
-
-
-def agents(mpirun):
-    return [pid for pid, words in mpirun.alive().items() if words.strip().endswith(AGENT) and "setsid" not in words]
-
-
-def agent_of(mpirun, host):
-    """The agent that was entered as this host."""
-    return next(pid for pid in agents(mpirun) if f"ONLY_THERE={host}\0".encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes())
-
 
 def ready(mpirun, process, lines):
     mpirun.read_until(process.stdout, lambda text: text.count(b"ready\n") >= lines)
@@ -75,7 +64,7 @@ def test_hosts_start_hosts(mpirun, hosts):
     """Seven hosts, two started by each: mpirun has two remote shells, and agents have the others."""
     process = hosts.start("a,b,c,d,e,f,g", "--fan-out", 2, "-n", 7, "sh", "-c", "echo ready; exec sleep 1000")
     ready(mpirun, process, 7)
-    assert len(agents(mpirun)) == 7
+    assert len(mpirun.agents()) == 7
     children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     assert len(children) == 2
     process.send_signal(signal.SIGTERM)
@@ -162,10 +151,10 @@ def test_files_of_output_are_written_where_mpirun_runs(mpirun, hosts):
 
 def test_slow_reader_stops_the_ranks_not_the_agents(mpirun, hosts):
     process = hosts.start("a,b", "-n", 2, "yes")
-    mpirun.wait_until(lambda: len(agents(mpirun)) == 2, "the agents run")
+    mpirun.wait_until(lambda: len(mpirun.agents()) == 2, "the agents run")
     time.sleep(1)
     limit = 50_000 if mpirun.build.name == "release" else 500_000
-    for pid in (process.pid, *agents(mpirun)):
+    for pid in (process.pid, *mpirun.agents()):
         assert int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) < limit
     process.send_signal(signal.SIGTERM)
     time.sleep(0.3)
@@ -213,75 +202,6 @@ def test_input_that_is_not_read(mpirun, hosts):
     assert finish(process)[0] == 0
 
 
-def test_exit_code_and_place_of_the_first_that_fails(hosts):
-    began = time.monotonic()
-    code, out, err = hosts("a,b,c", "-n", 3, "sh", "-c", "test $PMI_RANK = 2 && exit 17; exec sleep 1000")
-    assert (code, out) == (17, "")
-    assert re.fullmatch(r"mpirun: rank 2 \(sh, process \d+ on c\) ended with exit code 17\n", err)
-    assert time.monotonic() - began < 2
-
-
-def test_rank_that_is_killed(mpirun, hosts):
-    process = hosts.start("a,b,c", "--fan-out", 1, "-n", 3, "sh", "-c", "echo $$ > pid.$PMI_RANK; echo ready; exec sleep 1000")
-    ready(mpirun, process, 3)
-    began = time.monotonic()
-    os.kill(int((mpirun.folder / "pid.2").read_text()), signal.SIGKILL)
-    code, _, err = finish(process)
-    assert time.monotonic() - began < 2
-    assert code == 137
-    assert re.fullmatch(r"mpirun: rank 2 \(sh, process \d+ on c\) was killed by signal 9 \(SIGKILL: Killed\)\n", err)
-
-
-def test_message_comes_after_what_the_rank_said_last(hosts):
-    for _ in range(5):
-        code, _, err = hosts("a,b", "-n", 2, "sh", "-c", 'test $PMI_RANK = 1 && { echo "my own words" >&2; exit 5; }; exec sleep 60')
-        assert code == 5
-        assert err.splitlines()[0] == "my own words" and "ended with exit code 5" in err.splitlines()[1]
-
-
-def test_what_ranks_leave_behind_is_ended(mpirun, hosts):
-    assert hosts("a,b", "-n", 2, "sh", "-c", "setsid sh -c 'sleep 1000 & sleep 1000' & (setsid sleep 1000 &) ; echo x") == (0, "x\nx\n", "")
-    mpirun.expect_nothing_left()
-
-
-def test_signals_are_passed_on(mpirun, hosts):
-    trap = 'trap "echo got USR1; exit 0" USR1; echo ready; while :; do sleep 0.05; done'
-    process = hosts.start("a,b", "--fan-out", 1, "-n", 2, "sh", "-c", trap)
-    ready(mpirun, process, 2)
-    process.send_signal(signal.SIGUSR1)
-    assert finish(process) == (0, "got USR1\n" * 2, "")
-
-
-def test_one_interrupt_is_enough_before_the_ranks_have_started(mpirun, hosts):
-    process = hosts.start("a,silent", "-n", 2, "touch", "started")
-    mpirun.wait_until(lambda: agents(mpirun), "the other host is ready")
-    process.send_signal(signal.SIGINT)
-    assert finish(process) == (130, "", "")
-    assert not (mpirun.folder / "started").exists()
-
-
-def test_second_interrupt_ends_what_ignores_the_first(mpirun, hosts):
-    process = hosts.start("a,b", "-n", 2, "sh", "-c", "trap '' INT TERM; echo ready; while :; do sleep 0.1; done")
-    ready(mpirun, process, 2)
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    assert finish(process) == (130, "", "")
-
-
-def test_suspended_job_is_not_taken_for_lost(mpirun, hosts):
-    process = hosts.start("a", "-n", 1, "sh", "-c", "echo ready; sleep 0.2; echo done", env={"LANYARD_PEER_TIMEOUT": 1})
-    ready(mpirun, process, 1)
-    process.send_signal(signal.SIGTSTP)
-    time.sleep(2.5)
-    process.send_signal(signal.SIGCONT)
-    assert finish(process) == (0, "done\n", "")
-
-
-def test_quiet_hosts_with_short_patience_are_not_lost(hosts):
-    assert hosts("a,b", "--fan-out", 1, "-n", 2, "sleep", "3", env={"LANYARD_PEER_TIMEOUT": 1}) == (0, "", "")
-
-
 def test_time_limit_and_waits_of_all_hosts(mpirun, hosts):
     code, _, err = hosts("a,b", "--timeout", 0.5, "-n", 2, *mpirun.pmi_client("init(); rank and ask('cmd=barrier_in'); time.sleep(1000)"))
     assert code == 124
@@ -293,7 +213,7 @@ def test_time_limit_and_waits_of_all_hosts(mpirun, hosts):
 def test_waits_on_request_name_the_host_that_does_not_answer(mpirun, hosts):
     process = hosts.start("a,b", "-n", 2, *mpirun.pmi_client("init(); print('ready', flush=True); time.sleep(1000)"))
     ready(mpirun, process, 2)
-    stopped = agent_of(mpirun, "b")
+    stopped = mpirun.agent_of("b")
     os.kill(stopped, signal.SIGSTOP)
     process.send_signal(signal.SIGQUIT)
     text = mpirun.read_until(process.stderr, lambda text: text.count(b"\n") == 3).decode()
@@ -301,142 +221,3 @@ def test_waits_on_request_name_the_host_that_does_not_answer(mpirun, hosts):
     assert "  rank 0: has called MPI_Init" in text and "  rank 1: its host b has not answered\n" in text
     process.send_signal(signal.SIGTERM)
     assert finish(process)[0] == 143
-
-
-# Who dies
-
-def test_mpirun_killed(mpirun, hosts):
-    process = hosts.start("a,b,c,d", "--fan-out", 2, "-n", 8, "sh", "-c", "setsid sleep 1000 & trap '' TERM HUP; echo ready; exec sleep 1000")
-    ready(mpirun, process, 8)
-    process.kill()
-    mpirun.expect_nothing_left(2)
-    process.communicate(timeout=10)
-
-
-@pytest.mark.parametrize("host", ["a", "b", "c"])
-def test_agent_killed(mpirun, hosts, host):
-    process = hosts.start("a,b,c", "--fan-out", 1, "-n", 6, "sh", "-c", "setsid sleep 1000 & echo ready; exec sleep 1000")
-    ready(mpirun, process, 6)
-    ranks = {"a": "0 and 3", "b": "1 and 4", "c": "2 and 5"}[host]
-    began = time.monotonic()
-    os.kill(agent_of(mpirun, host), signal.SIGKILL)
-    code, _, err = finish(process)
-    assert time.monotonic() - began < 2
-    assert code == 1 and err.count("\n") == 1
-    assert err.startswith(f"mpirun: host {host} (ranks {ranks}) is lost: the connection was closed")
-    mpirun.expect_nothing_left(2)
-
-
-def test_remote_shell_killed(mpirun, hosts):
-    process = hosts.start("a,b", "-n", 2, "sh", "-c", "echo ready; exec sleep 1000")
-    ready(mpirun, process, 2)
-    shell = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[1])
-    began = time.monotonic()
-    os.kill(shell, signal.SIGKILL)
-    code, _, err = finish(process)
-    assert time.monotonic() - began < 2
-    assert code == 1 and "mpirun: host b (rank 1) is lost: its remote shell has ended" in err
-    mpirun.expect_nothing_left(2)
-
-
-@pytest.mark.parametrize("victim", ["mpirun", "agent"])
-def test_killed_at_any_moment_of_the_start(mpirun, hosts, victim):
-    for step in range(15):
-        process = hosts.start("a,b,c", "--fan-out", 1, "-n", 6, "sh", "-c", "setsid sleep 1000 & exec sleep 1000")
-        time.sleep(0.005 * step)
-        for pid in agents(mpirun)[-1:] if victim == "agent" else [process.pid]:
-            os.kill(pid, signal.SIGKILL)
-        process.send_signal(signal.SIGKILL if victim == "mpirun" else signal.SIGTERM)
-        process.communicate(timeout=20)
-        mpirun.expect_nothing_left(10)
-
-
-def test_guard_killed(mpirun, hosts):
-    process = hosts.start("a,b", "-n", 2, "sh", "-c", "echo ready; exec sleep 1000")
-    ready(mpirun, process, 2)
-    agent = agent_of(mpirun, "b")
-    os.kill(int(pathlib.Path(f"/proc/{agent}/task/{agent}/children").read_text().split()[0]), signal.SIGKILL)
-    code, _, err = finish(process)
-    assert code == 137
-    assert err == "mpirun: the process that guards the ranks on b (lanyard-guard) was killed, and the job with it\n"
-
-
-@pytest.mark.parametrize("fan_out", [2, 1])
-def test_silent_host_is_lost_only_after_the_time_that_is_set(mpirun, hosts, fan_out):
-    process = hosts.start("a,b", "--fan-out", fan_out, "-n", 2, "sh", "-c", "echo ready; exec sleep 1000", env={"LANYARD_PEER_TIMEOUT": 2})
-    ready(mpirun, process, 2)
-    stopped = agent_of(mpirun, "b")
-    began = time.monotonic()
-    os.kill(stopped, signal.SIGSTOP)
-    code, _, err = finish(process)
-    assert 1.5 < time.monotonic() - began < 6
-    assert (code, err) == (1, "mpirun: host b (rank 1) is lost: nothing has been heard of it for 2 s (LANYARD_PEER_TIMEOUT)\n")
-    os.kill(stopped, signal.SIGCONT)
-    mpirun.expect_nothing_left()
-
-
-# What can be wrong with a host
-
-@pytest.mark.parametrize(("host", "words"), [
-    ("refusing", "host refusing refuses the login ({shell} said \"someone@refusing: Permission denied (publickey,password).\"); make a key"),
-    ("unreachable", "host unreachable cannot be reached ({shell} said \"ssh: connect to host unreachable port 22: No route to host\")"),
-    ("unknown", "host unknown is not known by that name"),
-    ("asking", "host asking: {shell} asks for what nobody can type here (it said \"someone@asking's password:\"); make a key"),
-    ("old", "host old has Lanyard 0.0.9, here it is 0."),
-])
-@pytest.mark.parametrize("fan_out", [16, 1])
-def test_bad_hosts_are_named(mpirun, hosts, host, words, fan_out):
-    began = time.monotonic()
-    code, out, err = hosts(f"a,{host},b", "--fan-out", fan_out, "-n", 3, "touch", "started")
-    assert (code, out) == (1, "")
-    assert err.startswith("mpirun: " + words.format(shell=mpirun.remote_shell)) and err.count("\n") == 1
-    assert time.monotonic() - began < 5
-    assert not (mpirun.folder / "started").exists()
-
-
-def test_host_that_never_speaks(mpirun, hosts):
-    began = time.monotonic()
-    code, _, err = hosts("a,silent", "-n", 2, "true", env={"LANYARD_PEER_TIMEOUT": 1})
-    assert code == 1 and time.monotonic() - began < 5
-    assert err.startswith(f"mpirun: host silent: Lanyard's agent did not start: {mpirun.remote_shell} does not answer, and it said nothing")
-
-
-def test_chatty_logins_do_not_disturb(hosts):
-    assert hosts("chatty,a", "--fan-out", 1, "-n", 2, "echo", "x") == (0, "x\nx\n", "")
-
-
-def test_missing_installation(hosts):
-    code, _, err = hosts("a,b", "--prefix", "/not there", "-n", 2, "true")
-    assert code == 1
-    assert re.match(r'mpirun: host [ab] has no /not there/bin/mpirun \(it said ".*not found"\); install Lanyard there', err) and err.count("\n") == 1
-
-
-def test_program_missing_on_one_host_starts_nothing(mpirun, hosts):
-    code, out, err = hosts("a,b", "-n", 1, "touch", "started", ":", "-n", 1, "./absent")
-    assert (code, out) == (127, "")
-    assert err == "mpirun: rank 1 on b: the program ./absent cannot be started: No such file or directory (./absent)\n"
-    assert not (mpirun.folder / "started").exists()
-
-
-def test_missing_folder(mpirun, hosts):
-    (mpirun.folder / "sub").mkdir()
-    code, _, err = hosts("vanishing", "true", cwd=mpirun.folder / "sub")
-    assert code == 2
-    assert err == f"mpirun: host vanishing: the folder {mpirun.folder}/sub, in which mpirun was started, cannot be entered there: " \
-                  "No such file or directory; make it there, or name another with -wdir\n"
-    assert hosts("a,b", "-n", 2, "-wdir", "absent", "true")[2] in [
-        f"mpirun: rank {rank} on {host}: -wdir absent: No such file or directory\n" for rank, host in enumerate("ab")]
-
-
-def test_missing_remote_shell(mpirun):
-    code, _, err = mpirun.run("--ssh", "no-such-shell -p 22", "--host", "a", "true", env={"PATH": "/usr/bin:/bin"})
-    assert code == 127
-    assert err == "mpirun: host a cannot be started: the program no-such-shell was not found in PATH=/usr/bin:/bin; install it (Debian: " \
-                  "openssh-client), or name another with --ssh\n"
-
-
-def test_agent_is_not_for_people(mpirun):
-    code, out, err = mpirun.run("--agent")
-    assert code == 1
-    code, out, err = mpirun.run("--agent", input="good morning\n")
-    assert code == 0 and out.startswith("\nlanyard-agent ")
