@@ -81,6 +81,7 @@ private:
     }
     void say(const std::string &sentence) { output_.say("mpirun: " + sentence + "\n"); }
     std::string killed_by(const RankEnd &end) const;
+    bool is_rank(int rank) const { return rank >= 0 && rank < plan_.ranks(); }  // what another host says is not taken on trust
 
     const Plan &plan_;
     Surroundings surroundings_;
@@ -240,9 +241,9 @@ void Job::on_report(const Frame &frame) {
         case Kind::ready: return on_ready();
         case Kind::failed: return read_frame(frame, failure) ? fail(failure.exit_code, failure.sentence) : void();
         case Kind::note: return read_frame(frame, text) ? say(text.text) : void();
-        case Kind::ended: return read_frame(frame, end) ? on_rank_end(end) : void();
-        case Kind::aborted: return read_frame(frame, abort) ? on_abort(abort) : void();
-        case Kind::output: return read_frame(frame, stream) && remote_output_ ? remote_output_->take(stream) : void();
+        case Kind::ended: return read_frame(frame, end) && is_rank(end.rank) ? on_rank_end(end) : void();
+        case Kind::aborted: return read_frame(frame, abort) && is_rank(abort.rank) ? on_abort(abort) : void();
+        case Kind::output: return read_frame(frame, stream) && is_rank(stream.rank) && remote_output_ ? remote_output_->take(stream) : void();
         case Kind::input_credit: return read_frame(frame, stream) && remote_input_ ? remote_input_->take_credit(stream) : void();
         case Kind::waits: return read_frame(frame, waits) ? on_waits(waits) : void();
         case Kind::over: return on_over();

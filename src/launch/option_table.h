@@ -88,6 +88,7 @@ inline constexpr Outcome exit_codes[] = {
 
 inline constexpr Outcome variables[] = {
     {"LANYARD_SHM_DIR", "Folder in which the memory shared by the ranks is made (/dev/shm if not set)."},
+    {"LANYARD_PEER_TIMEOUT", "Seconds after which a host that has fallen silent is taken for lost, and the time it has to start (60 if not set)."},
     {"MPIEXEC_TIMEOUT", "As --timeout, which goes before it."},
     {"LANYARD_RANK, LANYARD_SIZE, LANYARD_LOCAL_RANK, LANYARD_LOCAL_SIZE", "Set for every rank, for scripts between mpirun and the program."},
 };

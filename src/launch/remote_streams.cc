@@ -34,6 +34,7 @@ RemoteOutput::~RemoteOutput() {
 }
 
 void RemoteOutput::take(const Stream &stream) {
+    if (stream.target != 1 && stream.target != 2) return;
     std::string file = output_file(plan_, stream.rank, stream.target);
     if (file.empty()) output_.take(stream.rank, stream.target, stream.bytes);
     else write_file(file, stream);
