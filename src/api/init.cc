@@ -2,8 +2,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <string>
+#include <thread>
 
 #include "api/generated/core.h"
 #include "api/handles.h"
@@ -66,6 +68,29 @@ void report_what_is_waited_for(Runtime &ending) {
             first.c_str());
 }
 
+// Over connections a process may go only when all it sent has arrived, and stays to answer until that is so for everybody: then
+// the launcher's barrier opens, which a thread of its own waits for.
+Error leave_network(Runtime &ending) {
+    LinkPath &path = *ending.network.path;
+    auto settled = [](const void *subject) { return static_cast<const Network *>(subject)->path->settled(); };
+    ending.engine->wait_owned(Condition{settled, &ending.network});
+    path.leave();
+    struct Meeting {
+        std::atomic<bool> over{false};
+        Error error;
+    } meeting;
+    std::thread waiter([&] {
+        meeting.error = ending.bootstrap->barrier();
+        meeting.over.store(true, std::memory_order_release);
+        ending.idle->wake();
+    });
+    auto over = [](const void *subject) { return static_cast<const Meeting *>(subject)->over.load(std::memory_order_acquire); };
+    ending.engine->wait_owned(Condition{over, &meeting});
+    waiter.join();
+    path.close();
+    return meeting.error;
+}
+
 // Answers peers until everything sent from here has arrived; then all ranks meet, so that nobody leaves while another still needs it.
 Error leave(Runtime &ending) {
     Comm &world = *ending.universe->world;
@@ -86,7 +111,7 @@ Error leave(Runtime &ending) {
     if (Error error = ending.executor->finish(barrier)) return error;
     while (ending.engine->step() > 0) {
     }
-    return {};
+    return ending.network.path ? leave_network(ending) : Error();
 }
 
 void forget_parent() { lanyard_process_state.store(ProcessState::forked); }

@@ -49,31 +49,52 @@ int noted_processors(const SegmentHeader &header) {
     return header.processor_quota ? std::min(together, static_cast<int>(header.processor_quota)) : together;
 }
 
-// The first rank of the node makes the segment, the others map it once the barrier has told them that it is there.
-Error make_segment(Runtime &made) {
-    Bootstrap &bootstrap = *made.bootstrap;
-    bool first = bootstrap.local_rank() == 0;
-    auto members = static_cast<uint32_t>(bootstrap.local_size());
-    int descriptor = bootstrap.segment_fd();
-    bool named = descriptor < 0;
-    std::string name = named ? segment_name(bootstrap) : "";
-    Error error;
-    if (first && named) error = open_named(made.settings.shm_dir, name, true, descriptor);
-    if (first && !error) error = made.segment.create(descriptor, members);
-    if (error && named) unlink_named(made.settings.shm_dir, name);
-    if (error) return error;
-    if ((error = bootstrap.barrier())) return error;
-    if (!first && named) error = open_named(made.settings.shm_dir, name, false, descriptor);
-    if (!error) error = made.segment.attach(descriptor);
-    if (!error) note_processors(made.segment.header(), first);
-    if (first && !error) {
-        size_t bytes = bootstrap.local_size() == bootstrap.size() ? node_area_bytes(bootstrap.size()) : 0;
-        made.segment.header().world_area = bytes ? made.segment.append_area(bytes) : 0;
+bool first_of_node(const Bootstrap &bootstrap) { return bootstrap.local_rank() == 0; }
+
+// The node's segment: the first rank makes it, the others map it once a barrier has told them that it is there.
+class SegmentMaker {
+public:
+    explicit SegmentMaker(Runtime &made) : made_(made), descriptor_(made.bootstrap->segment_fd()), named_(descriptor_ < 0) {
+        if (named_) name_ = segment_name(*made.bootstrap);
     }
-    if (error) return error;
-    error = bootstrap.barrier();
-    if (first && named) unlink_named(made.settings.shm_dir, name);
-    return error;
+    // Before the barrier.
+    Error create() {
+        if (!first_of_node(*made_.bootstrap)) return {};
+        Error error;
+        if (named_) error = open_named(made_.settings.shm_dir, name_, true, descriptor_);
+        if (!error) error = made_.segment.create(descriptor_, static_cast<uint32_t>(made_.bootstrap->local_size()));
+        if (error && named_) unlink_named(made_.settings.shm_dir, name_);
+        return error;
+    }
+    // After it, and before another.
+    Error attach() {
+        const Bootstrap &bootstrap = *made_.bootstrap;
+        Error error;
+        if (!first_of_node(bootstrap) && named_) error = open_named(made_.settings.shm_dir, name_, false, descriptor_);
+        if (!error) error = made_.segment.attach(descriptor_);
+        if (error) return error;
+        note_processors(made_.segment.header(), first_of_node(bootstrap));
+        if (!first_of_node(bootstrap)) return {};
+        size_t bytes = bootstrap.local_size() == bootstrap.size() ? node_area_bytes(bootstrap.size()) : 0;
+        made_.segment.header().world_area = bytes ? made_.segment.append_area(bytes) : 0;
+        return {};
+    }
+    // After that one.
+    void unlink() {
+        if (first_of_node(*made_.bootstrap) && named_) unlink_named(made_.settings.shm_dir, name_);
+    }
+
+private:
+    Runtime &made_;
+    int descriptor_;
+    bool named_;
+    std::string name_;
+};
+
+bool some_share_a_node(const Bootstrap &bootstrap) {
+    std::vector<int> node = bootstrap.identity().node_of_rank;
+    std::sort(node.begin(), node.end());
+    return std::adjacent_find(node.begin(), node.end()) != node.end();
 }
 
 // A process alone on its node has nobody to share a segment with, but its launcher may look into it.
@@ -86,14 +107,8 @@ void keep_record_alone(Runtime &made) {
     else made.record = &made.segment.member(0).wait;
 }
 
-Error make_paths(Runtime &made) {
+void make_shm_path(Runtime &made) {
     const Bootstrap &bootstrap = *made.bootstrap;
-    std::vector<std::string> words = split_words(made.settings.paths);
-    bool shm = std::find(words.begin(), words.end(), "shm") != words.end();
-    made.self_path = std::make_unique<SelfPath>(static_cast<uint32_t>(bootstrap.rank()));
-    if (bootstrap.local_size() == 1) keep_record_alone(made);
-    if (!shm || bootstrap.local_size() == 1) return {};
-    if (Error error = make_segment(made)) return error;
     std::vector<uint32_t> here;
     const std::vector<int> &node = bootstrap.identity().node_of_rank;
     for (int rank = 0; rank < bootstrap.size(); ++rank)
@@ -101,7 +116,32 @@ Error make_paths(Runtime &made) {
     made.shm_path = std::make_unique<ShmPath>(made.segment, static_cast<uint32_t>(bootstrap.local_rank()), here, made.settings.cma);
     made.node_memory = std::make_unique<SegmentMemory>(made.segment);
     made.node_bell = std::make_unique<ShmBell>(*made.shm_path);
+}
+
+// Paths, and before them what their making needs; barriers are met by all ranks of the job or by none. A segment is made without
+// the path too where the launcher offers a file for it: for the wait records, and for what the ranks of a node must know alike.
+Error make_paths(Runtime &made) {
+    Bootstrap &bootstrap = *made.bootstrap;
+    std::vector<std::string> words = split_words(made.settings.paths);
+    bool shm = std::find(words.begin(), words.end(), "shm") != words.end();
+    bool tcp = std::find(words.begin(), words.end(), "tcp") != words.end();
+    made.self_path = std::make_unique<SelfPath>(static_cast<uint32_t>(bootstrap.rank()));
+    bool alone = bootstrap.local_size() == 1;
+    bool segments = (shm || bootstrap.segment_fd() >= 0) && some_share_a_node(bootstrap);
+    bool network = network_needed(bootstrap, tcp, shm);
+    if (alone) keep_record_alone(made);
+    SegmentMaker segment(made);
+    Error error;
+    if (network) error = open_network(made.settings, bootstrap, shm, made.network);
+    if (!error && segments && !alone) error = segment.create();
+    if (!error && (segments || network)) error = bootstrap.barrier();
+    if (!error && network) error = join_network(bootstrap, made.network);
+    if (!error && segments && !alone) error = segment.attach();
+    if (!error && segments) error = bootstrap.barrier();
+    if (!alone && segments) segment.unlink();
+    if (error || alone || !segments) return error;
     made.record = &made.segment.member(static_cast<uint32_t>(bootstrap.local_rank())).wait;
+    if (shm) make_shm_path(made);
     return {};
 }
 
@@ -110,18 +150,17 @@ Error make_routes(Runtime &made) {
     const Bootstrap &bootstrap = *made.bootstrap;
     for (int rank = 0; rank < bootstrap.size(); ++rank) {
         auto peer = static_cast<uint32_t>(rank);
-        if (made.self_path->reaches(peer)) {
-            made.messenger->route(peer, *made.self_path);
-        } else if (made.shm_path && made.shm_path->reaches(peer)) {
-            made.messenger->route(peer, *made.shm_path);
-        } else {
-            const std::vector<int> &node = bootstrap.identity().node_of_rank;
-            bool here = node[static_cast<size_t>(rank)] == node[static_cast<size_t>(bootstrap.rank())];
-            return Error(ErrorClass::other,
-                         "rank " + std::to_string(bootstrap.rank()) + " cannot reach rank " + std::to_string(rank) +
-                             (here ? ": LANYARD_PATHS=" + made.settings.paths + " leaves no path to another process of this node; add shm"
-                                   : " on another node: this version of Lanyard reaches processes of one node only"));
+        std::vector<Path *> paths = made.paths();
+        auto path = std::find_if(paths.begin(), paths.end(), [&](const Path *each) { return each->reaches(peer); });
+        if (path != paths.end()) {
+            made.messenger->route(peer, **path);
+            continue;
         }
+        const std::vector<int> &node = bootstrap.identity().node_of_rank;
+        bool here = node[static_cast<size_t>(rank)] == node[static_cast<size_t>(bootstrap.rank())];
+        return Error(ErrorClass::other, "rank " + std::to_string(bootstrap.rank()) + " cannot reach rank " + std::to_string(rank) + ": LANYARD_PATHS=" +
+                                            made.settings.paths + " leaves no path to another process of " +
+                                            (here ? "this node; add shm or tcp" : "another node; add tcp"));
     }
     return {};
 }
@@ -144,7 +183,33 @@ void tell_start(const Runtime &made) {
         bootstrap.size(), bootstrap.job().c_str(), bootstrap.identity().launcher.c_str(), bootstrap.local_rank(), bootstrap.local_size());
 }
 
-int node_processors(const Runtime &made) { return made.shm_path ? noted_processors(made.segment.header()) : granted_processors(); }
+int node_processors(const Runtime &made) {
+    bool noted = made.bootstrap->local_size() > 1 && made.record != &made.own_record;
+    return noted ? noted_processors(made.segment.header()) : granted_processors();
+}
+
+// Processors of the most crowded node, 0 where none has more ranks than processors: what algorithms are chosen by, so all ranks of
+// the job must know the same.
+Error agree_on_processors(Runtime &made, int &crowded) {
+    Bootstrap &bootstrap = *made.bootstrap;
+    int processors = node_processors(made);
+    crowded = bootstrap.local_size() > processors ? processors : 0;
+    const std::vector<int> &node = bootstrap.identity().node_of_rank;
+    int nodes = 1 + *std::max_element(node.begin(), node.end());
+    if (nodes == 1) return {};
+    auto key = [](int number) { return "lanyard-crowded-" + std::to_string(number); };
+    if (first_of_node(bootstrap))
+        if (Error error = bootstrap.put(key(node[static_cast<size_t>(bootstrap.rank())]), std::to_string(crowded))) return error;
+    if (Error error = bootstrap.barrier()) return error;
+    for (int number = 0; number < nodes; ++number) {
+        std::string value;
+        if (std::find(node.begin(), node.end(), number) == node.end()) continue;
+        if (Error error = bootstrap.get(key(number), value)) return error;
+        int there = std::atoi(value.c_str());
+        if (there > 0 && (crowded == 0 || there < crowded)) crowded = there;
+    }
+    return {};
+}
 
 Error make_universe(Runtime &made) {
     const Bootstrap &bootstrap = *made.bootstrap;
@@ -154,8 +219,7 @@ Error make_universe(Runtime &made) {
     universe.node_memory = made.node_memory.get();
     made.executor = std::make_unique<Executor>(*made.messenger, made.node_bell.get());
     universe.executor = made.executor.get();
-    int processors = node_processors(made);
-    universe.processors = bootstrap.local_size() > processors ? processors : 0;
+    if (Error error = agree_on_processors(made, universe.processors)) return error;
     universe.abort = abort_job;
     if (bootstrap.appnum() >= 0) universe.predefined.appnum = bootstrap.appnum();
     universe.predefined.universe_size = bootstrap.universe_size() >= 0 ? bootstrap.universe_size() : bootstrap.size();
@@ -180,6 +244,14 @@ void copy_text(char *to, size_t room, const char *text) {
 
 Runtime *runtime() { return the_runtime; }
 
+// In the order in which they are tried and polled.
+std::vector<Path *> Runtime::paths() const {
+    std::vector<Path *> all;
+    for (Path *path : {static_cast<Path *>(self_path.get()), static_cast<Path *>(shm_path.get()), static_cast<Path *>(network.path.get())})
+        if (path) all.push_back(path);
+    return all;
+}
+
 Error make_runtime() {
     auto *made = new Runtime;  // lives until exit: other threads and exit handlers may still look at it
     std::vector<std::string> warnings;
@@ -196,19 +268,19 @@ Error make_runtime() {
     tell_start(*made);
     if ((error = make_paths(*made))) return error;
     IdlePolicy policy = choose_idle_policy(made->bootstrap->local_size(), node_processors(*made), made->settings.spin_us);
-    made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path.get(), made->record);
+    made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path ? &made->shm_path->sleep_word() : nullptr, made->record);
+    if (made->network.path && !made->idle->watch(made->network.path->descriptor()))
+        return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: too many files are open");
     made->engine = std::make_unique<Engine>(*made->idle);
     auto peers = static_cast<uint32_t>(made->bootstrap->size());
     made->messenger = std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), peers);
-    for (Path *path : {static_cast<Path *>(made->self_path.get()), static_cast<Path *>(made->shm_path.get())})
-        if (path) made->engine->add_path(*path);
+    for (Path *path : made->paths()) made->engine->add_path(*path);
     if ((error = make_routes(*made))) return error;
     if ((error = make_universe(*made))) return error;
     made->record->world_rank = rank;
     made->record->process = getpid();
     made->record->state = 1;
-    for (Path *path : {static_cast<Path *>(made->self_path.get()), static_cast<Path *>(made->shm_path.get())})
-        if (path) log(LogLevel::info, "paths", "%s", path->describe().c_str());
+    for (Path *path : made->paths()) log(LogLevel::info, "paths", "%s", path->describe().c_str());
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "api/network.h"
 #include "base/wait_record.h"
 #include "coll/executor.h"
 #include "coll/node_bell.h"
@@ -26,6 +27,7 @@ struct Runtime {
     Segment segment;
     std::unique_ptr<SelfPath> self_path;
     std::unique_ptr<ShmPath> shm_path;
+    Network network;  // empty where nobody needs it
     std::unique_ptr<NodeMemory> node_memory;
     std::unique_ptr<NodeBell> node_bell;
     std::unique_ptr<ProcessIdle> idle;
@@ -35,6 +37,7 @@ struct Runtime {
     std::unique_ptr<Universe> universe;
     WaitRecord own_record;  // used where there is no segment
     WaitRecord *record = &own_record;
+    std::vector<Path *> paths() const;
     class Waiting *waits = nullptr;  // the one that the record shows
     int thread_level = 0;
     std::thread::id main_thread;

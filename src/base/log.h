@@ -20,6 +20,7 @@ inline constexpr LogName log_parts[] = {
     {"launch", "how this process joined its job"},
     {"paths", "the ways to reach other processes"},
     {"shm", "the segment of the node, rings in it, direct copies"},
+    {"tcp", "connections made, lost and refused"},
     {"p2p", "messages that wait, and long ones"},
     {"comm", "communicators made"},
     {"coll", "algorithms chosen for collectives"},

@@ -109,6 +109,15 @@ std::string set_value(Settings &settings, const SettingRow &row, const char *val
     return {};
 }
 
+// "" when it is a range of ports, or nothing.
+std::string refuse_port_range(const std::string &value) {
+    size_t dash = value.find('-');
+    int64_t least = 0, most = 0;
+    bool good = dash != std::string::npos && parse_integer(value.substr(0, dash).c_str(), least) &&
+                parse_integer(value.substr(dash + 1).c_str(), most) && least >= 1 && least <= most && most <= 65535;
+    return good || value.empty() ? "" : "it takes two ports from 1 to 65535 with a dash between them, like 5000-5100";
+}
+
 // Letters to add, drop, change or exchange with their neighbour to come from one word to the other.
 size_t edit_distance(const std::string &a, const std::string &b) {
     std::vector<size_t> row(b.size() + 1), above, two_above;
@@ -150,8 +159,13 @@ const std::vector<SettingRow> &setting_table() {
                     "copy long messages straight from the other process's memory (process_vm_readv) where that is allowed"),
         integer_row("SPIN_US", expert, &Settings::spin_us, -1, 1'000'000,
                     "microseconds a waiting rank polls before it sleeps; -1 chooses by the processors granted and the ranks on the node"),
+        text_row("INTERFACES", user, &Settings::interfaces,
+                 "the network interfaces that may be used, by name, address or network (eth0,10.1.0.0/16); all that are up if empty"),
+        text_row("PORT_RANGE", user, &Settings::port_range, "the ports that processes listen at (5000-5100); any if empty", refuse_port_range),
+        integer_row("SOCKET_BUFFER", expert, &Settings::socket_buffer, 0, int64_t{1} << 30,
+                    "bytes of the kernel's buffers of each connection; 0 leaves them to the kernel's own tuning"),
         integer_row("PEER_TIMEOUT", user, &Settings::peer_timeout, 1, 86'400,
-                    "seconds after which a host that has fallen silent counts as lost; one that says it has closed is lost at once"),
+                    "seconds after which a process or host that has fallen silent counts as lost; until then its connections are tried again"),
     };
     return table;
 }

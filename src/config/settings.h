@@ -12,7 +12,7 @@
 namespace lanyard {
 
 struct Settings {
-    std::string paths = "self,shm";
+    std::string paths = "self,shm,tcp";
     std::string log;
     bool check = false;
     std::string shm_dir = "/dev/shm";
@@ -20,6 +20,9 @@ struct Settings {
     int64_t eager_credit = 512 * 1024;
     bool cma = true;
     int64_t spin_us = -1;
+    std::string interfaces;
+    std::string port_range;
+    int64_t socket_buffer = 0;
     int64_t peer_timeout = 60;
 };
 
@@ -47,6 +50,7 @@ struct PathName {
 inline constexpr PathName path_names[] = {
     {"self", "messages of a process to itself"},
     {"shm", "processes of the same machine, through shared memory"},
+    {"tcp", "processes of other machines, and of the same one without shm, through TCP connections"},
 };
 
 const std::vector<SettingRow> &setting_table();

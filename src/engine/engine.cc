@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
 #include "base/futex.h"
 
 namespace lanyard {
@@ -17,7 +16,7 @@ constexpr int yields_for_engine = 20;
 }  // namespace
 
 void Engine::read_clock() {
-    now_ns_ = clock_ns();
+    now_ns_ = idle_.now_ns();
     steps_since_clock_ = 0;
 }
 
@@ -102,6 +101,7 @@ void Engine::sleep(const Condition &met) {
         sleepers_.fetch_add(1, std::memory_order_seq_cst);
     }
     if (self.watcher) idle_.arm();
+    for (Path *path : paths_) path->leave_nothing_out();
     bool quiet = step() == 0 && !met();
     uint64_t deadline = deadline_ns();
     if (quiet) {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "base/clock.h"
+
 namespace lanyard {
 
 class Idle {
@@ -14,6 +16,7 @@ public:
     // What to do after the `idle_turns`-th step in a row that did nothing (1 is the first), which began at idle_since_ns.
     virtual Action next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) = 0;
     virtual void yield() = 0;
+    virtual uint64_t now_ns() { return clock_ns(); }
 
     // Sleeping: arm() declares the intention to every process that may publish something; the caller steps once more; sleep()
     // returns at once if anything was published since arm(), else when it is, when wake() is called, or at the deadline.

@@ -1,23 +1,51 @@
 #include "engine/process_idle.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/futex.h"
+#include <algorithm>
+
 #include "base/wait_record.h"
-#include "path/shm/shm_path.h"
+#include "path/path.h"
 
 namespace lanyard {
 
 namespace {
+
 constexpr uint64_t usual_spin_ns = 30'000;  // waking a sleeper costs 3 to 15 us on the machines measured
 constexpr uint32_t usual_yields = 6;
+// Peers of the node that see the segment but not the doorbell (another network namespace) cannot ring; so nobody sleeps for ever.
+constexpr uint64_t longest_sleep_ns = 200'000'000;
+
+bool add(int epoll, int descriptor) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = descriptor;
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
 }  // namespace
 
 IdlePolicy choose_idle_policy(int ranks, int processors, int64_t spin_us) {
     bool crowded = ranks > processors;
     uint64_t spin_ns = spin_us >= 0 ? static_cast<uint64_t>(spin_us) * 1000 : crowded ? 0 : usual_spin_ns;
     return {spin_ns, crowded ? usual_yields : 0, crowded};
+}
+
+ProcessIdle::~ProcessIdle() {
+    if (epoll_ >= 0) close(epoll_);
+}
+
+bool ProcessIdle::watch(int descriptor) {
+    if (!bell_) {
+        bell_ = std::make_unique<Doorbell>();
+        epoll_ = epoll_create1(EPOLL_CLOEXEC);
+        if (bell_->descriptor() < 0 || epoll_ < 0 || !add(epoll_, bell_->descriptor())) return false;
+        word_->bell.store(bell_->name(), std::memory_order_relaxed);
+    }
+    return add(epoll_, descriptor);
 }
 
 Idle::Action ProcessIdle::next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) {
@@ -28,30 +56,28 @@ Idle::Action ProcessIdle::next(uint32_t idle_turns, uint64_t idle_since_ns, uint
 
 void ProcessIdle::yield() { sched_yield(); }
 
-void ProcessIdle::arm() {
-    if (shm_) return shm_->arm();
-    asleep_.store(1, std::memory_order_seq_cst);
-}
+void ProcessIdle::arm() { word_->fall_asleep_soon(bell_ ? SleepWord::at_doorbell : SleepWord::on_futex); }
 
 void ProcessIdle::sleep(uint64_t deadline_ns) {
-    if (shm_) return shm_->sleep(deadline_ns);
-    uint64_t limit_ns = 0;
+    uint64_t limit_ns = 0;  // none
     if (deadline_ns != no_deadline) {
         uint64_t now = clock_ns();
         if (deadline_ns <= now) return;
         limit_ns = deadline_ns - now;
     }
-    futex_wait(asleep_, 1, limit_ns, false);
+    if (bell_) sleep_at_doorbell(limit_ns);
+    else word_->sleep(limit_ns, shared_);
 }
 
-void ProcessIdle::disarm() {
-    if (shm_) return shm_->disarm();
-    asleep_.store(0, std::memory_order_relaxed);
-}
-
-void ProcessIdle::wake() {
-    if (shm_) return shm_->wake();
-    if (asleep_.exchange(0)) futex_wake(asleep_, 1, false);
+void ProcessIdle::sleep_at_doorbell(uint64_t limit_ns) {
+    if (shared_) limit_ns = limit_ns ? std::min(limit_ns, longest_sleep_ns) : longest_sleep_ns;
+    epoll_event events[4];
+    timespec limit{static_cast<time_t>(limit_ns / 1'000'000'000u), static_cast<long>(limit_ns % 1'000'000'000u)};
+    int count = epoll_pwait2(epoll_, events, 4, limit_ns ? &limit : nullptr, nullptr);
+    if (count < 0 && errno == ENOSYS)  // before Linux 5.11
+        count = epoll_wait(epoll_, events, 4, limit_ns ? static_cast<int>(limit_ns / 1'000'000 + 1) : -1);
+    for (int i = 0; i < count; ++i)
+        if (events[i].data.fd == bell_->descriptor()) bell_->quieten();
 }
 
 }  // namespace lanyard

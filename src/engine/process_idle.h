@@ -1,16 +1,17 @@
 // How a real process waits (rule 4): with a processor for each rank it spins for about the price of a wake-up and then sleeps;
-// where ranks outnumber processors it yields a few times and then sleeps. It sleeps on its word in the node's segment, which
-// peers wake, or without one (a process alone) on a word of its own.
+// where ranks outnumber processors it yields a few times and then sleeps. It sleeps on its word, by which peers of the node wake it; with
+// open sockets it sleeps in epoll, with them and with a doorbell for those peers.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
+#include "base/sleep_word.h"
 #include "engine/idle.h"
 
 namespace lanyard {
 
-class ShmPath;
 struct WaitRecord;
 
 struct IdlePolicy {
@@ -24,21 +25,31 @@ IdlePolicy choose_idle_policy(int ranks, int processors, int64_t spin_us);
 
 class ProcessIdle final : public Idle {
 public:
-    // `record`, if any, is told since when the process is idle.
-    ProcessIdle(const IdlePolicy &policy, ShmPath *shm, WaitRecord *record = nullptr) : policy_(policy), shm_(shm), record_(record) {}
+    // `word` lies where the peers of the node see it; nullptr: there are none. `record`, if any, is told since when the process is idle.
+    explicit ProcessIdle(const IdlePolicy &policy, SleepWord *word = nullptr, WaitRecord *record = nullptr)
+        : policy_(policy), word_(word ? word : &own_), shared_(word != nullptr), record_(record) {}
+    ~ProcessIdle() override;
+
+    // From now on it also wakes when this descriptor is readable. False when the system gives no descriptors for that.
+    bool watch(int descriptor);
 
     Action next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) override;
     void yield() override;
     void arm() override;
     void sleep(uint64_t deadline_ns) override;
-    void disarm() override;
-    void wake() override;
+    void disarm() override { word_->wake_up(); }
+    void wake() override { wake_if_asleep(*word_, shared_); }
 
 private:
+    void sleep_at_doorbell(uint64_t limit_ns);
+
     IdlePolicy policy_;
-    ShmPath *shm_;
+    SleepWord own_{};
+    SleepWord *word_;
+    bool shared_;
     WaitRecord *record_;
-    std::atomic<uint32_t> asleep_{0};
+    std::unique_ptr<Doorbell> bell_;
+    int epoll_ = -1;
 };
 
 }  // namespace lanyard

@@ -143,7 +143,7 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
         case EnvelopeKind::finished:
             log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: the receiver has everything", number,
                 static_cast<unsigned long long>(envelope.context));
-            if (Transfer *transfer = transfers_.find(envelope.context)) finish(*transfer);
+            received_by_peer(envelope.context);
             break;
         case EnvelopeKind::help: {
             HelpRequest request;
@@ -158,11 +158,21 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
     }
 }
 
+// There is a new connection to the peer: what came in bulk and is not complete is asked for again; what goes in bulk waits for that.
+void Messenger::renewed(uint32_t number) {
+    transfers_.each([&](Transfer &transfer) {
+        if (transfer.asked_for_bulk && transfer.data_peer == number) clear_rest(transfer);
+        else if (transfer.run == push_on && transfer.peer == number && transfer.hook.linked()) transfer.hook.unlink();
+    });
+}
+
 void Messenger::finish(Transfer &transfer) {
     if (transfer.id) {
         transfers_.remove(transfer.id);
         transfer.id = 0;
     }
+    transfer.asked_for_bulk = transfer.received_by_peer = false;
+    transfer.in_flight = 0;
     transfer.state = Transfer::State::idle;
     if (transfer.hook.linked()) transfer.hook.unlink();  // it may be a task too
     transfer.completion.finish();

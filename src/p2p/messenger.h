@@ -12,7 +12,8 @@
 //   rendezvous ------>  match                  |    rendezvous ------>  match
 //              <------  finished (after get)   |               <------  clear_to_send
 //                                              |    bulk, bulk ------>  complete
-// A send completes when its bytes are copied (short, eager, bulk accepted) or the receiver said `finished`.
+// A send completes when its bytes are copied (short, eager, bulk accepted) or the receiver said `finished`, which on paths that lose
+// bulk it also says of what came in bulk. When a connection of such a path was renewed, the receiver clears what it misses to send again.
 // Credit: payload of eager messages that the receiver has not consumed, bounded per peer; returned in envelopes, by one of its
 // own when half of it is owed. Envelopes themselves are never held back.
 #pragma once
@@ -47,7 +48,7 @@ struct RendezvousOffer {
 
 struct ClearToSend {
     uint64_t receiver_id;
-    uint64_t bytes;  // at most this many
+    uint64_t offset, end;  // the bytes wanted
 };
 
 // The receiver asks the sender to copy too (both_sides.cc).
@@ -106,7 +107,9 @@ public:
     MatchQueue &unexpected() { return unexpected_; }
 
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
+    std::byte *place(uint32_t peer, const BulkHeader &header, size_t size) override;
     void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) override;
+    void renewed(uint32_t peer) override;
     void sent(uint64_t token) override;
     void lost(uint32_t peer, Error reason) override;
 
@@ -149,6 +152,7 @@ private:
     static bool flush_offer(Messenger &messenger, Outgoing &outgoing);
     void cleared(uint64_t id, const ClearToSend &clear);
     static int push_on(Task &task);
+    void received_by_peer(uint64_t id);
     void withdrawn(uint64_t id, bool was_withdrawn);
 
     // receive.cc
@@ -156,6 +160,8 @@ private:
     void accept_offer(Transfer &transfer, uint32_t peer, const Envelope &envelope, const RendezvousOffer &offer);
     static int read_on(Task &task);
     void ask_for_bulk(Transfer &transfer);
+    void clear_rest(Transfer &transfer);
+    Transfer *receiver_of(uint32_t peer, const BulkHeader &header, size_t size);
     // both_sides.cc
     bool begin_both_sides(Transfer &transfer);
     static int read_pieces(Task &task);

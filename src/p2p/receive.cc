@@ -125,28 +125,47 @@ int Messenger::read_on(Task &task) {
 void Messenger::ask_for_bulk(Transfer &transfer) {
     if (peers_[transfer.data_peer].lost)
         return fail(transfer, Error(ErrorClass::proc_aborted, "the process that sends this message cannot be reached any more"));
-    transfer.moved = 0;
+    transfer.arrived.clear();
     transfer.id = transfers_.add(transfer);
+    transfer.asked_for_bulk = true;
+    clear_rest(transfer);
+}
+
+// Asks for all bytes that have not come.
+void Messenger::clear_rest(Transfer &transfer) {
+    uint64_t begin = transfer.arrived.end();
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: asks for %llu bytes in bulk", transfer.data_peer,
-        static_cast<unsigned long long>(transfer.remote_id), static_cast<unsigned long long>(transfer.wanted));
-    ClearToSend clear{transfer.id, transfer.wanted};
+        static_cast<unsigned long long>(transfer.remote_id), static_cast<unsigned long long>(transfer.wanted - begin));
+    ClearToSend clear{transfer.id, begin, transfer.wanted};
     reply(transfer.data_peer, EnvelopeKind::clear_to_send, transfer.remote_id, 0, &clear, sizeof clear);
 }
 
-void Messenger::bulk(uint32_t, const BulkHeader &header, const std::byte *payload, size_t size) {
+// The receive that these bytes belong to; nullptr when it is over, or never was.
+Transfer *Messenger::receiver_of(uint32_t peer, const BulkHeader &header, size_t size) {
     Transfer *transfer = transfers_.find(header.receive_id);
+    if (!transfer || !transfer->asked_for_bulk || transfer->data_peer != peer) return nullptr;
+    return size <= transfer->wanted && header.offset <= transfer->wanted - size ? transfer : nullptr;
+}
+
+std::byte *Messenger::place(uint32_t peer, const BulkHeader &header, size_t size) {
+    Transfer *transfer = receiver_of(peer, header, size);
+    return transfer && transfer->buffer.contiguous() ? transfer->buffer.base + header.offset : nullptr;
+}
+
+void Messenger::bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) {
+    Transfer *transfer = receiver_of(peer, header, size);
     if (!transfer) return;
-    LANYARD_MUST(header.offset + size <= transfer->wanted);
-    if (transfer->buffer.contiguous()) {
-        std::memcpy(transfer->buffer.base + header.offset, payload, size);
-    } else {
+    if (!transfer->buffer.contiguous()) {
         if (transfer->cursor.position() != static_cast<int64_t>(header.offset)) transfer->cursor.seek(static_cast<int64_t>(header.offset));
         transfer->cursor.unpack(payload, size);
+    } else if (std::byte *place = transfer->buffer.base + header.offset; place != payload) {
+        std::memcpy(place, payload, size);
     }
-    transfer->moved += size;
-    if (transfer->moved < transfer->wanted) return;
+    transfer->arrived.add(header.offset, header.offset + size);
+    if (transfer->arrived.end() < transfer->wanted) return;
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: received in bulk", transfer->data_peer,
         static_cast<unsigned long long>(transfer->remote_id));
+    if (peers_[peer].path->loses_bulk()) reply(peer, EnvelopeKind::finished, transfer->remote_id, 0);
     finish(*transfer);
 }
 

@@ -126,12 +126,13 @@ void Messenger::cleared(uint64_t id, const ClearToSend &clear) {
     if (!transfer) return;
     transfer->remote_id = clear.receiver_id;
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: %llu bytes go in bulk, as the receiver asks", transfer->peer,
-        static_cast<unsigned long long>(id), static_cast<unsigned long long>(clear.bytes));
+        static_cast<unsigned long long>(id), static_cast<unsigned long long>(clear.end - clear.offset));
     if (transfer->hook.linked()) transfer->hook.unlink();  // no more copying into the receiver's memory
     transfer->word = nullptr;
-    transfer->wanted = clear.bytes;
-    transfer->moved = 0;
+    transfer->wanted = clear.end;
+    transfer->moved = clear.offset;
     transfer->cursor = Cursor(transfer->buffer);
+    if (clear.offset) transfer->cursor.seek(static_cast<int64_t>(clear.offset));
     transfer->messenger = this;
     transfer->state = Transfer::State::moving;
     transfer->run = push_on;
@@ -154,8 +155,12 @@ int Messenger::push_on(Task &task) {
         }
         transfer.moved += bytes;
         ++work;
-        if (result == Sent::pending) return work;  // sent() goes on
+        if (result == Sent::pending) {
+            ++transfer.in_flight;
+            return work;  // sent() goes on
+        }
     }
+    if (path.loses_bulk() || transfer.in_flight) return work;  // `finished` ends it, or sent()
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: all is sent in bulk", transfer.peer,
         static_cast<unsigned long long>(transfer.id));
     self.finish(transfer);
@@ -163,7 +168,20 @@ int Messenger::push_on(Task &task) {
 }
 
 void Messenger::sent(uint64_t token) {
-    if (Transfer *transfer = transfers_.find(token)) engine_.ready(*transfer);
+    Transfer *transfer = transfers_.find(token);
+    if (!transfer) return;
+    --transfer->in_flight;
+    if (!transfer->received_by_peer) return engine_.ready(*transfer);
+    if (transfer->in_flight == 0) finish(*transfer);
+}
+
+// The receiver has everything. What was sent twice may still be on its way out of the program's buffer.
+void Messenger::received_by_peer(uint64_t id) {
+    Transfer *transfer = transfers_.find(id);
+    if (!transfer) return;
+    transfer->received_by_peer = true;
+    if (transfer->hook.linked()) transfer->hook.unlink();
+    if (transfer->in_flight == 0) finish(*transfer);
 }
 
 void Messenger::cancel(Transfer &transfer) {

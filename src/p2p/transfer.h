@@ -10,6 +10,7 @@
 #include "datatype/cursor.h"
 #include "engine/completion.h"
 #include "engine/engine.h"
+#include "p2p/arrived.h"
 #include "p2p/match.h"
 #include "path/envelope.h"
 
@@ -55,6 +56,10 @@ struct Transfer : MatchEntry, Outgoing, Task {
     uint64_t remote_address = 0;  // of its bytes, where they can be read directly
     uint64_t moved = 0;           // bytes done
     uint64_t wanted = 0;          // bytes to move in all
+    Arrived arrived;              // of a message that comes in bulk
+    bool asked_for_bulk = false;
+    uint32_t in_flight = 0;       // bulk frames that have not left the buffer
+    bool received_by_peer = false;  // but bulk frames are still in flight
     Cursor cursor;
     std::atomic<uint64_t> *word = nullptr;  // where pieces are claimed, while both sides copy (claims.h)
     uint32_t word_index = 0;

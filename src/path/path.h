@@ -9,6 +9,8 @@
 // - send answers `done` (the payload has been copied) or `full` (nothing was taken; try again after a later poll). send_bulk
 //   may also answer `pending`: exactly one Sink::sent(token) comes later, from inside poll, and the bytes stay untouched until
 //   then. `full` is the only back-pressure. Nothing blocks.
+// - On a path that loses_bulk() what send_bulk took may be lost with a connection, though envelopes never are: Sink::renewed says so
+//   on both sides, the receiver asks again for what it misses, and a send ends only when the receiver says that it has all.
 // - A dead peer is reported once, by Sink::lost; afterwards sends to it answer `done` and vanish.
 // - All functions are called by the owner of the engine only.
 #pragma once
@@ -57,7 +59,11 @@ public:
     virtual ~Sink() = default;
     // An envelope has come with `size` bytes of payload at `payload`, valid during the call only.
     virtual void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) = 0;
+    // Where the payload of a bulk frame may be written before bulk() is called with it; nullptr: bulk() will copy it from elsewhere.
+    virtual std::byte *place(uint32_t, const BulkHeader &, size_t) { return nullptr; }
     virtual void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
+    // There is a new connection to the peer; bulk of earlier ones that has not come will not come.
+    virtual void renewed(uint32_t) {}
     // A send_bulk that was `pending` has left its buffer.
     virtual void sent(uint64_t token) = 0;
     virtual void lost(uint32_t peer, Error reason) = 0;
@@ -76,6 +82,10 @@ public:
     virtual Sent send(uint32_t peer, const Envelope &envelope, Payload payload) = 0;
     virtual Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) = 0;
 
+    virtual bool loses_bulk() const { return false; }
+    // Has every envelope that was sent arrived in the library of its peer? Asking hurries the answers.
+    virtual bool settled() { return true; }
+
     // Can memory of the peer be read and written directly? Then get/put move `bytes` between the local runs and the remote address.
     // They move all or report why not (the caller then falls back to send_bulk).
     virtual bool touches_memory(uint32_t peer) const { return false; }
@@ -87,6 +97,8 @@ public:
 
     // Delivers what has come, at most `budget` frames; the number delivered plus internal work done.
     virtual int poll(Sink &sink, int budget, uint64_t now_ns) = 0;
+    // The next poll is the last before the process sleeps: it looks everywhere, also where it otherwise looks only now and then.
+    virtual void leave_nothing_out() {}
     // When poll must be called again at the latest, though nothing comes.
     virtual uint64_t deadline_ns() const { return no_deadline; }
     // A descriptor that becomes readable when poll has work; -1 when polling is a memory read.

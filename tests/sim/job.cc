@@ -24,6 +24,24 @@ std::byte *SimMemory::allocate(size_t bytes, uint64_t &offset) {
     return at(offset);
 }
 
+SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLimits &limits, uint32_t processes)
+    : internet(baton, behaviour), ports_(processes) {
+    auto find = [this](uint32_t peer, std::vector<Address> &list) {
+        list.push_back(SimInternet::address_of(peer).with_port(ports_[peer]));
+        return Error();
+    };
+    WireIdentity identity;
+    for (uint32_t own = 0; own < processes; ++own) {
+        identity.own = own;
+        sockets_.push_back(std::make_unique<SimSockets>(internet, own));
+        paths_.push_back(std::make_unique<LinkPath>(*sockets_[own], identity, processes, limits, find));
+        if (Error error = paths_[own]->listen({SimInternet::address_of(own)}, 0, 0, ports_[own])) {
+            std::fprintf(stderr, "%s\n", error.take().sentence.c_str());
+            std::abort();
+        }
+    }
+}
+
 Rank::Rank(Job &j, uint32_t number)
     : job(j),
       own(number),
@@ -31,7 +49,7 @@ Rank::Rank(Job &j, uint32_t number)
       engine(idle),
       messenger(engine, job.shape.settings, own, job.shape.ranks),
       self_path(own),
-      path(job.network.path(own)),
+      path(job.path(own)),
       bell(job.baton, job.threads),
       executor(messenger, &bell),
       universe(messenger, job.shape.settings, own) {
@@ -62,12 +80,16 @@ std::string Rank::waits_for() {
 
 void Rank::finish() {
     EngineGuard guard(engine);
-    engine.wait_owned(Condition{[](const void *subject) { return static_cast<const Messenger *>(subject)->quiet(); }, &messenger});
+    auto quiet = [](const void *subject) {
+        auto &rank = *static_cast<const Rank *>(subject);
+        return rank.messenger.quiet() && rank.path.settled();
+    };
+    engine.wait_owned(Condition{quiet, this});
     if (++job.finished == job.shape.ranks)
         for (uint32_t thread : job.threads) job.baton.notify(thread);
     auto all_finished = [](const void *subject) {
         auto &rank = *static_cast<const Rank *>(subject);
-        return rank.job.finished == rank.job.shape.ranks && rank.messenger.quiet();
+        return rank.job.finished == rank.job.shape.ranks;  // what is sent now nobody waits for
     };
     engine.wait_owned(Condition{all_finished, this});
 }
@@ -80,14 +102,18 @@ Job::Job(Baton &b, const Behaviour &behaviour, const JobShape &s, std::string na
         if (world_area_bytes) world_area = memory.allocate(world_area_bytes, offset);
         memory.in_use = 0;
     }
+    if (shape.over_sockets) links = std::make_unique<SimLinks>(baton, *shape.over_sockets, shape.limits, shape.ranks);
     for (uint32_t own = 0; own < shape.ranks; ++own) ranks_.push_back(std::make_unique<Rank>(*this, own));
 }
+
+Path &Job::path(uint32_t own) { return links ? static_cast<Path &>(links->path(own)) : network.path(own); }
 
 void Job::each(const std::function<void(Rank &)> &body) {
     for (uint32_t own = 0; own < shape.ranks; ++own) {
         Rank &rank = *ranks_[own];
         threads[own] = baton.add(name_ + " " + std::to_string(own), [&rank, body] { body(rank); }, [&rank] { return rank.waits_for(); });
         network.drives(own, threads[own]);
+        if (links) links->internet.drives(own, threads[own]);
     }
 }
 

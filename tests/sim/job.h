@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,11 @@
 #include "comm/universe.h"
 #include "config/settings.h"
 #include "engine/engine.h"
+#include "link/link_path.h"
 #include "p2p/messenger.h"
 #include "path/self/self_path.h"
 #include "path/sim/sim_network.h"
+#include "path/sim/sim_sockets.h"
 
 namespace lanyard::sim {
 
@@ -32,7 +35,11 @@ public:
     }
     void yield() override { baton_.pass(); }
     void arm() override { baton_.arm(); }
-    void sleep(uint64_t) override { baton_.sleep(); }
+    uint64_t now_ns() override { return baton_.now_ns(); }
+    void sleep(uint64_t deadline_ns) override {
+        if (deadline_ns == no_deadline) baton_.sleep();
+        else baton_.sleep_until(deadline_ns);
+    }
     void disarm() override {}
     void wake() override {}  // one thread a rank: nobody wakes it from inside
 
@@ -70,6 +77,23 @@ struct JobShape {
     uint32_t ranks = 2;
     uint32_t ranks_per_node = 1;  // with more than one, collectives use the node's memory
     Settings settings = {};
+    // Links over simulated sockets instead of the simulated path.
+    std::optional<SocketBehaviour> over_sockets = {};
+    LinkLimits limits = {};
+};
+
+// The paths of all processes over simulated sockets.
+class SimLinks {
+public:
+    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLimits &limits, uint32_t processes);
+    LinkPath &path(uint32_t process) { return *paths_[process]; }
+
+    SimInternet internet;
+
+private:
+    std::vector<std::unique_ptr<SimSockets>> sockets_;
+    std::vector<std::unique_ptr<LinkPath>> paths_;
+    std::vector<uint16_t> ports_;
 };
 
 class Job;
@@ -95,7 +119,7 @@ struct Rank {
     Engine engine;
     Messenger messenger;
     SelfPath self_path;
-    SimPath &path;
+    Path &path;
     SimBell bell;
     Executor executor;
     Universe universe;
@@ -112,7 +136,10 @@ public:
 
     Baton &baton;
     const JobShape shape;
+    Path &path(uint32_t own);
+
     SimNetwork network;
+    std::unique_ptr<SimLinks> links;  // where the job is over sockets
     SimMemory memory;
     std::byte *world_area = nullptr;
     size_t world_area_bytes = 0;

@@ -23,7 +23,7 @@
 namespace lanyard {
 
 // None is 0, so that no frame's word is 0, not even that of an empty frame whose number has come round to 0.
-enum class FrameKind : uint32_t { inlined = 1, in_cell = 2, bulk = 3 };
+enum class RingFrame : uint32_t { inlined = 1, in_cell = 2, bulk = 3 };
 
 constexpr uint32_t ring_lines = ring_bytes / line_bytes - 1;
 constexpr size_t first_line_room = inline_payload;
@@ -43,11 +43,11 @@ struct Ring {
 };
 static_assert(sizeof(Ring) == ring_bytes);
 
-constexpr uint64_t frame_word(uint32_t number, FrameKind kind, size_t payload) {
+constexpr uint64_t frame_word(uint32_t number, RingFrame kind, size_t payload) {
     return static_cast<uint64_t>(static_cast<uint32_t>(kind) << 30 | static_cast<uint32_t>(payload)) << 32 | (number + 1);
 }
 
-constexpr FrameKind frame_kind(uint64_t word) { return static_cast<FrameKind>(word >> 62); }
+constexpr RingFrame frame_kind(uint64_t word) { return static_cast<RingFrame>(word >> 62); }
 constexpr size_t frame_payload(uint64_t word) { return word >> 32 & 0x3fffffff; }
 
 inline uint32_t lines_for(size_t payload) {
@@ -80,7 +80,7 @@ public:
     }
     // Marks a continuation line; must come before publish().
     void number_line(uint32_t ahead) { line(ahead).word.store(static_cast<uint64_t>(number_ + ahead + 1u), std::memory_order_relaxed); }
-    void publish(FrameKind kind, size_t payload, uint32_t lines) {
+    void publish(RingFrame kind, size_t payload, uint32_t lines) {
         line().word.store(frame_word(number_, kind, payload), std::memory_order_release);
         number_ += lines;
         place_ += lines;

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/sleep_word.h"
 #include "base/wait_record.h"
 #include "path/path.h"
 
@@ -39,11 +40,6 @@ struct alignas(64) SegmentHeader {
     uint64_t world_area;             // offset of the shared-memory collectives' area of MPI_COMM_WORLD, 0: none
     std::atomic<uint64_t> processors[16];  // bit by number: those that some member may run on
     uint32_t processor_quota;              // how many of them may be used at a time; 0: all
-};
-
-// Who wants to be woken: set by a sleeper, cleared by its waker.
-struct alignas(64) SleepWord {
-    std::atomic<uint32_t> asleep;
 };
 
 struct MemberControl {

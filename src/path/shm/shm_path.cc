@@ -81,16 +81,6 @@ bool ShmPath::take_cell(uint32_t &cell) {
     return false;
 }
 
-// After publishing: whoever is asleep or about to be gets woken (the barrier of rule 4).
-inline void ShmPath::wake_if_asleep(SleepWord &word) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (word.asleep.load(std::memory_order_relaxed) != 0) [[unlikely]] wake_sleeper(word);
-}
-
-void ShmPath::wake_sleeper(SleepWord &word) {
-    if (word.asleep.exchange(0, std::memory_order_relaxed)) futex_wake(word.asleep, 1, true);
-}
-
 Sent ShmPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     uint32_t index = index_of_peer_[peer];
     Outlet &outlet = outlets_[index];
@@ -100,7 +90,7 @@ Sent ShmPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     std::memcpy(line.bytes, &envelope, sizeof envelope);
     size_t size = payload.size;
     payload.copy_short(line.bytes + sizeof envelope);
-    outlet.ring.publish(FrameKind::inlined, size, 1);
+    outlet.ring.publish(RingFrame::inlined, size, 1);
     wake_if_asleep(*outlet.sleep);
     return Sent::done;
 }
@@ -112,7 +102,7 @@ Sent ShmPath::send_long(uint32_t index, const Envelope &envelope, Payload payloa
     size_t size = payload.size;
     uint32_t lines = size <= most_inlined ? lines_for(size) : 1;
     if (!outlet.ring.room(lines)) return Sent::full;
-    FrameKind kind = FrameKind::inlined;
+    RingFrame kind = RingFrame::inlined;
     RingLine &first = outlet.ring.line();
     if (size <= most_inlined) {
         payload.copy(first.bytes + sizeof(Envelope), std::min(size, first_line_room));
@@ -125,7 +115,7 @@ Sent ShmPath::send_long(uint32_t index, const Envelope &envelope, Payload payloa
         if (!take_cell(reference.cell)) return Sent::full;
         payload.copy(segment_.cell(own_, reference.cell), size);
         std::memcpy(first.bytes + sizeof(Envelope), &reference, sizeof reference);
-        kind = FrameKind::in_cell;
+        kind = RingFrame::in_cell;
     }
     std::memcpy(first.bytes, &envelope, sizeof envelope);
     outlet.ring.publish(kind, size, lines);
@@ -144,7 +134,7 @@ Sent ShmPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload
     RingLine &first = outlet.ring.line();
     std::memcpy(first.bytes, &header, sizeof header);
     std::memcpy(first.bytes + sizeof(Envelope), &reference, sizeof reference);
-    outlet.ring.publish(FrameKind::bulk, size, 1);
+    outlet.ring.publish(RingFrame::bulk, size, 1);
     wake_if_asleep(*outlet.sleep);
     return Sent::done;
 }
@@ -196,10 +186,10 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
     bool told = false;
     uint32_t peer = peers_[inlet.member];
     for (uint64_t word; frames < budget && (word = inlet.ring.peek()); ++frames) {
-        FrameKind kind = frame_kind(word);
+        RingFrame kind = frame_kind(word);
         size_t size = frame_payload(word);
         const std::byte *first = inlet.ring.first();
-        if (kind == FrameKind::inlined) {
+        if (kind == RingFrame::inlined) {
             Envelope envelope;
             std::memcpy(&envelope, first, sizeof envelope);
             const std::byte *payload = first + sizeof(Envelope);
@@ -214,7 +204,7 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
         CellReference reference;
         std::memcpy(&reference, first + sizeof(Envelope), sizeof reference);
         const std::byte *payload = segment_.cell(inlet.member, reference.cell);
-        if (kind == FrameKind::bulk) {
+        if (kind == RingFrame::bulk) {
             BulkHeader header;
             std::memcpy(&header, first, sizeof header);
             sink.bulk(peer, header, payload, size);
@@ -232,25 +222,6 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
 }
 
 void ShmPath::ring(uint32_t peer) { wake_if_asleep(*outlets_[index_of_peer_[peer]].sleep); }
-
-void ShmPath::arm() {
-    self_.sleep.asleep.store(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-}
-
-void ShmPath::sleep(uint64_t deadline_ns) {
-    uint64_t limit_ns = 0;
-    if (deadline_ns != no_deadline) {
-        uint64_t now = clock_ns();
-        if (deadline_ns <= now) return;
-        limit_ns = deadline_ns - now;
-    }
-    futex_wait(self_.sleep.asleep, 1, limit_ns, true);
-}
-
-void ShmPath::disarm() { self_.sleep.asleep.store(0, std::memory_order_relaxed); }
-
-void ShmPath::wake() { wake_if_asleep(self_.sleep); }
 
 bool ShmPath::touches_memory(uint32_t peer) const {
     uint32_t index = index_of(peer);

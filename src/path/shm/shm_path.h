@@ -2,7 +2,7 @@
 // lines, in the sender's cells up to cell_bytes; direct copies by process_vm_readv where the kernel allows it.
 // A frame is published with a full barrier before the peer's sleep word is read, a sleeper sets its word before it polls once more:
 // so one of the two always sees the other (rule 4).
-// Thread rule: the owner of the engine, except sleep/wake (any thread of this process).
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <string>
@@ -33,11 +33,8 @@ public:
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     std::string describe() const override;
 
-    // Sleeping on this process's word; ring() wakes a peer that sleeps (full barrier first). See Idle.
-    void arm();
-    void sleep(uint64_t deadline_ns);
-    void disarm();
-    void wake();
+    // Where this process sleeps; ring() wakes a peer that sleeps.
+    SleepWord &sleep_word() { return self_.sleep; }
     void ring(uint32_t peer);
 
     Segment &segment() { return segment_; }
@@ -71,8 +68,6 @@ private:
     int drain(Inlet &inlet, Sink &sink, int budget);
     bool take_cell(uint32_t &cell);
     Sent send_long(uint32_t index, const Envelope &envelope, Payload payload);
-    static void wake_if_asleep(SleepWord &word);
-    static void wake_sleeper(SleepWord &word);
     bool try_direct(uint32_t index) const;
 
     Segment &segment_;

@@ -105,6 +105,12 @@ void Baton::sleep() {
     hand_over();
 }
 
+void Baton::sleep_until(uint64_t time_ns) {
+    if (running_ == nobody || time_ns <= now_ns_) return tick();
+    notify_at(time_ns, running_);
+    sleep();
+}
+
 void Baton::notify(uint32_t thread) {
     if (thread >= members_.size() || members_[thread]->finished) return;
     members_[thread]->notified = true;

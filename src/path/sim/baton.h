@@ -45,6 +45,7 @@ public:
     // Sleeping as idle.h has it: sleep() returns at once if this thread was notified since arm().
     void arm();
     void sleep();
+    void sleep_until(uint64_t time_ns);
     void notify(uint32_t thread);
     // Later; several for the same thread are allowed.
     void notify_at(uint64_t time_ns, uint32_t thread);
@@ -80,7 +81,7 @@ private:
 
     uint64_t seed_;
     Random random_;
-    uint64_t now_ns_ = 0;
+    uint64_t now_ns_ = 1;
     uint64_t turns_ = 0;
     uint64_t fruitless_turns_ = 0;
     uint64_t next_order_ = 0;

@@ -80,7 +80,7 @@ constexpr IdlePolicy sleep_at_once{0, 0, false};
 
 TEST(Engine, ForgetsNobodyWhoSleptForIt) {
     Deadline deadline("a thread sleeps though the engine is free");
-    ProcessIdle idle(sleep_at_once, nullptr);
+    ProcessIdle idle(sleep_at_once);
     Engine engine(idle);
     int total = 0;
     std::vector<std::thread> threads;
@@ -99,7 +99,7 @@ TEST(Engine, ForgetsNobodyWhoSleptForIt) {
 TEST(Engine, PassesTheWatchOn) {
     Deadline deadline("a thread sleeps though its completion has come, since nobody watches");
     for (int round = 0; round < 30; ++round) {
-        ProcessIdle idle(sleep_at_once, nullptr);
+        ProcessIdle idle(sleep_at_once);
         Engine engine(idle);
         OutsidePath path;
         engine.set_sink(no_sink);
@@ -127,7 +127,7 @@ TEST(Engine, PassesTheWatchOn) {
 
 TEST(Engine, CompletesUnderManyWaitersAndTests) {
     Deadline deadline("a completion has been lost");
-    ProcessIdle idle(sleep_at_once, nullptr);
+    ProcessIdle idle(sleep_at_once);
     Engine engine(idle);
     OutsidePath path;
     engine.set_sink(no_sink);
@@ -169,7 +169,7 @@ int run_counting(Task &task) {
 }
 
 TEST(Engine, RunsEachTaskOnceAStep) {
-    ProcessIdle idle(sleep_at_once, nullptr);
+    ProcessIdle idle(sleep_at_once);
     Engine engine(idle);
     CountingTask tasks[3];
     for (CountingTask &task : tasks) {

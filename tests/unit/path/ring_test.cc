@@ -33,14 +33,14 @@ bool write(RingWriter &writer, const Frame &frame) {
         }
         writer.line(static_cast<uint32_t>(line)).bytes[place] = content(frame.id, i);
     }
-    writer.publish(FrameKind::inlined, frame.size, lines);
+    writer.publish(RingFrame::inlined, frame.size, lines);
     return true;
 }
 
 void expect(RingReader &reader, const Frame &frame) {
     uint64_t word = reader.peek();
     ASSERT_NE(word, 0u) << "frame " << frame.id << " of " << frame.size << " bytes is not seen";
-    ASSERT_EQ(frame_kind(word), FrameKind::inlined);
+    ASSERT_EQ(frame_kind(word), RingFrame::inlined);
     ASSERT_EQ(frame_payload(word), frame.size);
     Envelope envelope;
     std::memcpy(&envelope, reader.first(), sizeof envelope);

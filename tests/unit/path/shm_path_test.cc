@@ -90,9 +90,9 @@ void answer(Path &path, ShmPath &shm, uint64_t frames) {
     CountingSink sink;
     uint64_t answered = 0;
     while (answered < frames) {
-        shm.arm();
-        if (path.poll(sink, 8, 0) == 0) shm.sleep(no_deadline);
-        shm.disarm();
+        shm.sleep_word().fall_asleep_soon(SleepWord::on_futex);
+        if (path.poll(sink, 8, 0) == 0) shm.sleep_word().sleep(0, true);
+        shm.sleep_word().wake_up();
         for (; answered < sink.total && path.send(0, numbered(answered, 0), {}) == Sent::done; ++answered) {}
     }
     _exit(sink.in_order ? 0 : 3);
@@ -114,9 +114,9 @@ TEST(ShmPath, ConnectsRealProcesses) {
             ++sent;
             continue;
         }
-        shm.arm();
-        if (shm.poll(sink, 8, 0) == 0) shm.sleep(no_deadline);
-        shm.disarm();
+        shm.sleep_word().fall_asleep_soon(SleepWord::on_futex);
+        if (shm.poll(sink, 8, 0) == 0) shm.sleep_word().sleep(0, true);
+        shm.sleep_word().wake_up();
     }
     EXPECT_TRUE(sink.in_order);
     int status = 0;

@@ -1,0 +1,125 @@
+#include "api/network.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace lanyard {
+
+namespace {
+
+constexpr uint64_t look_beside_shm_ns = 4000;  // a look at sockets costs as much as many at shared memory
+constexpr size_t longest_value = 1000;         // that any launcher carries
+
+std::string address_key(uint32_t peer) { return "lanyard-tcp-" + std::to_string(peer); }
+const char *const secret_key = "lanyard-secret";
+
+bool on_this_node(const Bootstrap &bootstrap, uint32_t peer) {
+    const std::vector<int> &node = bootstrap.identity().node_of_rank;
+    return node[peer] == node[static_cast<size_t>(bootstrap.rank())];
+}
+
+// Where this process listens: for its own node loopback, for others the interfaces chosen; or just what the user chose.
+Error choose_addresses(const Settings &settings, const Bootstrap &bootstrap, bool shm, std::vector<Address> &addresses) {
+    bool others = bootstrap.local_size() < bootstrap.size();
+    Address loopback;
+    parse_address("127.0.0.1", loopback);
+    if (!shm && bootstrap.local_size() > 1) addresses.push_back(loopback);
+    if (!others && settings.interfaces.empty()) return {};
+    std::vector<Interface> chosen;
+    if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) return error;
+    for (const Interface &interface : chosen) {
+        bool link_local = interface.address.scope != 0;  // means nothing on another host
+        bool known = std::find(addresses.begin(), addresses.end(), interface.address) != addresses.end();
+        if (!link_local && !known) addresses.push_back(interface.address);
+    }
+    if (addresses.empty() || (others && addresses.size() == 1 && addresses.front().is_loopback() && settings.interfaces.empty()))
+        return Error(ErrorClass::other, "there are ranks on other hosts, but this one has no network interface that is up besides loopback");
+    return {};
+}
+
+// "4711,127.0.0.1,10.0.1.2"
+std::string publish(const std::vector<Address> &addresses, uint16_t port) {
+    std::string text = std::to_string(port);
+    for (const Address &address : addresses) {
+        std::string word = "," + to_text(address);
+        if (text.size() + word.size() <= longest_value) text += word;
+    }
+    return text;
+}
+
+// Loopback of another node is not the peer.
+bool read_published(const std::string &text, bool same_node, std::vector<Address> &addresses) {
+    std::vector<std::string> words = split_words(text);
+    uint16_t port = 0;
+    const std::string &first = words.front();
+    auto [end, trouble] = std::from_chars(first.data(), first.data() + first.size(), port);
+    if (trouble != std::errc{} || end != first.data() + first.size() || port == 0) return false;
+    for (size_t i = 1; i < words.size(); ++i) {
+        Address address;
+        if (!parse_address(words[i], address)) return false;
+        if (same_node || !address.is_loopback()) addresses.push_back(address.with_port(port));
+    }
+    // Of the ways to a process of the same node the shortest is enough.
+    if (same_node && !addresses.empty()) addresses.resize(1);
+    return true;
+}
+
+Error find_peer(Bootstrap &bootstrap, uint32_t peer, std::vector<Address> &addresses) {
+    std::string text;
+    if (Error error = bootstrap.get(address_key(peer), text)) return error;
+    if (read_published(text, on_this_node(bootstrap, peer), addresses) && !addresses.empty()) return {};
+    return Error(ErrorClass::other, "rank " + std::to_string(peer) + " has published no address that can be used from here: \"" + text + "\"");
+}
+
+// "5000-5100", checked when the settings were read.
+void read_range(const std::string &text, uint16_t &least, uint16_t &most) {
+    least = most = 0;
+    if (text.empty()) return;
+    size_t dash = text.find('-');
+    std::from_chars(text.data(), text.data() + dash, least);
+    std::from_chars(text.data() + dash + 1, text.data() + text.size(), most);
+}
+
+}  // namespace
+
+bool network_needed(const Bootstrap &bootstrap, bool tcp, bool shm) {
+    if (!tcp || bootstrap.size() == 1) return false;
+    const std::vector<int> &node = bootstrap.identity().node_of_rank;
+    bool one_node = std::all_of(node.begin(), node.end(), [&](int each) { return each == node.front(); });
+    return !one_node || !shm;
+}
+
+Error open_network(const Settings &settings, Bootstrap &bootstrap, bool shm, Network &network) {
+    WireIdentity identity;
+    identity.own = static_cast<uint32_t>(bootstrap.rank());
+    Proof job = digest(bootstrap.job());
+    std::memcpy(identity.job, job.data(), sizeof identity.job);
+    std::vector<Address> addresses;
+    if (Error error = choose_addresses(settings, bootstrap, shm, addresses)) return error;
+    network.sockets = std::make_unique<SystemSockets>(static_cast<int>(settings.socket_buffer));
+    if (network.sockets->descriptor() < 0) return Error(ErrorClass::other, "the kernel gives no epoll descriptor: too many files are open");
+
+    if (bootstrap.rank() == 0)
+        if (Error error = bootstrap.put(secret_key, Secret::random().to_text())) return error;
+    LinkLimits limits;
+    limits.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
+    limits.look_every_ns = shm && bootstrap.local_size() > 1 ? look_beside_shm_ns : 0;
+    auto find = [&bootstrap](uint32_t peer, std::vector<Address> &list) { return find_peer(bootstrap, peer, list); };
+    network.path = std::make_unique<LinkPath>(*network.sockets, identity, static_cast<uint32_t>(bootstrap.size()), limits, find);
+    uint16_t least, most, port;
+    read_range(settings.port_range, least, most);
+    if (Error error = network.path->listen(addresses, least, most, port)) return error;
+    return bootstrap.put(address_key(identity.own), publish(addresses, port));
+}
+
+Error join_network(Bootstrap &bootstrap, Network &network) {
+    std::string secret;
+    if (Error error = bootstrap.get(secret_key, secret)) return error;
+    Secret key;
+    if (!Secret::parse(secret, key)) return Error(ErrorClass::other, "the launcher hands out a secret of the job that was not put there by rank 0");
+    network.path->set_secret(key);
+    return {};
+}
+
+}  // namespace lanyard

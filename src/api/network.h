@@ -1,0 +1,26 @@
+// The path of a runtime to processes that share no memory with it: which addresses it listens at, how the others find them, and the
+// job's secret. Made at the start, by all ranks of the job or by none.
+#pragma once
+
+#include <memory>
+
+#include "config/settings.h"
+#include "launch/bootstrap.h"
+#include "link/link_path.h"
+#include "net/system_sockets.h"
+
+namespace lanyard {
+
+struct Network {
+    std::unique_ptr<SystemSockets> sockets;
+    std::unique_ptr<LinkPath> path;
+};
+
+// Does any pair of processes need it? All ranks find the same.
+bool network_needed(const Bootstrap &bootstrap, bool tcp, bool shm);
+// Listens, and tells the others where. `shm`: the processes of this node are reached without it. Then comes a barrier.
+Error open_network(const Settings &settings, Bootstrap &bootstrap, bool shm, Network &network);
+// After it.
+Error join_network(Bootstrap &bootstrap, Network &network);
+
+}  // namespace lanyard

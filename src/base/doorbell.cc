@@ -1,0 +1,58 @@
+#include "base/doorbell.h"
+
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+
+#include "base/clock.h"
+
+namespace lanyard {
+
+namespace {
+
+// An abstract name: no file that could stay behind.
+socklen_t address_of(uint64_t name, sockaddr_un &address) {
+    address = {};
+    address.sun_family = AF_UNIX;
+    int length = std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "lanyard-bell-%016llx", static_cast<unsigned long long>(name));
+    return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
+}
+
+int open_socket() { return socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
+
+}  // namespace
+
+Doorbell::Doorbell() : socket_(open_socket()) {
+    if (socket_ < 0) return;
+    if (getrandom(&name_, sizeof name_, 0) != sizeof name_) name_ = clock_ns() ^ static_cast<uint64_t>(getpid()) << 40;
+    sockaddr_un address;
+    socklen_t length = address_of(name_, address);
+    if (bind(socket_, reinterpret_cast<sockaddr *>(&address), length) == 0) return;
+    close(socket_);
+    socket_ = -1;
+}
+
+Doorbell::~Doorbell() {
+    if (socket_ >= 0) close(socket_);
+}
+
+void Doorbell::quieten() {
+    char byte;
+    while (recv(socket_, &byte, 1, MSG_DONTWAIT) >= 0) {
+    }
+}
+
+void ring_doorbell(uint64_t name) {
+    static const int sender = open_socket();  // for the life of the process
+    sockaddr_un address;
+    socklen_t length = address_of(name, address);
+    char byte = 0;
+    // Where the bell cannot take more it has rung already.
+    sendto(sender, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<sockaddr *>(&address), length);
+}
+
+}  // namespace lanyard

@@ -1,0 +1,42 @@
+// The word by which a process says that it sleeps, or is about to, and how it wants to be woken. It lies in the node's segment, or in
+// the process itself where there is none.
+//
+// Who sleeps: fall_asleep_soon(), look once more for work, sleep. Who has something for it: publish, then wake_if_asleep(). Both have a full barrier
+// between their two steps, so that one of the two always sees the other.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/doorbell.h"
+#include "base/futex.h"
+
+namespace lanyard {
+
+struct alignas(64) SleepWord {
+    static constexpr uint32_t awake = 0, on_futex = 1, at_doorbell = 2;
+
+    std::atomic<uint32_t> asleep;
+    std::atomic<uint64_t> bell;  // of a sleeper at_doorbell
+
+    void fall_asleep_soon(uint32_t how) {
+        asleep.store(how, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    void wake_up() { asleep.store(awake, std::memory_order_relaxed); }
+    // On the futex; limit_ns 0: until woken. `shared`: other processes wake it.
+    void sleep(uint64_t limit_ns, bool shared) { futex_wait(asleep, on_futex, limit_ns, shared); }
+};
+
+inline void wake_sleeper(SleepWord &word, bool shared) {
+    uint32_t how = word.asleep.exchange(SleepWord::awake, std::memory_order_relaxed);
+    if (how == SleepWord::on_futex) futex_wake(word.asleep, 1, shared);
+    else if (how == SleepWord::at_doorbell) ring_doorbell(word.bell.load(std::memory_order_relaxed));
+}
+
+inline void wake_if_asleep(SleepWord &word, bool shared = true) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (word.asleep.load(std::memory_order_relaxed) != SleepWord::awake) [[unlikely]] wake_sleeper(word, shared);
+}
+
+}  // namespace lanyard

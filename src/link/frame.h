@@ -1,0 +1,57 @@
+// What two processes say to each other on a connection once it is made (path/tcp/greeting.h): frames, each a header and a body.
+//
+//     0        1        2                 4                 8                 12                16
+//     | kind   | flags  | reserved        | size            | sequence        | acknowledged    |
+//
+//   envelope       body: Envelope (32 bytes), then `size` bytes of payload. `sequence`: its number on this link, from 0, modulo 2^32
+//   bulk           body: BulkHeader (16 bytes), then `size` bytes of payload. No number: what is lost is asked for again (p2p)
+//   acknowledge    no body
+//
+// `acknowledged`, in every frame: the sender has all envelopes of the other direction up to, not including, this one. `flags`:
+// answer_now asks for a frame back at once, if only an `acknowledge`.
+// With LANYARD_CHECKSUM=on the body begins with a FrameCheck, and each 64 KiB of payload is followed by four bytes, its CRC32C.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "path/path.h"
+
+namespace lanyard {
+
+enum class FrameKind : uint8_t { envelope = 1, bulk, acknowledge };
+
+constexpr uint8_t answer_now = 1;
+
+struct FrameHeader {
+    FrameKind kind;
+    uint8_t flags;
+    uint16_t reserved;
+    uint32_t size;
+    uint32_t sequence;
+    uint32_t acknowledged;
+};
+static_assert(sizeof(FrameHeader) == 16);
+
+struct EnvelopeFrame {
+    FrameHeader header;
+    Envelope envelope;
+};
+struct BulkFrame {
+    FrameHeader header;
+    BulkHeader bulk;
+};
+static_assert(sizeof(EnvelopeFrame) == 48 && sizeof(BulkFrame) == 32);
+
+// Bytes between a frame's header and its payload.
+constexpr size_t body_bytes(FrameKind kind) {
+    return kind == FrameKind::envelope ? sizeof(Envelope) : kind == FrameKind::bulk ? sizeof(BulkHeader) : 0;
+}
+
+// The number near `about` whose lower half is `low`.
+constexpr uint64_t widened(uint32_t low, uint64_t about) {
+    auto distance = static_cast<int32_t>(low - static_cast<uint32_t>(about));
+    return about + static_cast<uint64_t>(static_cast<int64_t>(distance));
+}
+
+}  // namespace lanyard

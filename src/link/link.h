@@ -1,0 +1,71 @@
+// What this process and one peer remember about each other, whatever connections come and go between them. link_path.h is what
+// uses it; its rules are at the head there. An idle link is a few hundred bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "link/frame.h"
+#include "link/outgoing_log.h"
+#include "net/address.h"
+
+namespace lanyard {
+
+struct Link {
+    Link(uint32_t number, SpareBlocks &spare) : peer(number), log(spare) {}
+
+    const uint32_t peer;
+    std::vector<Address> addresses;  // once asked for: at the end of the job nobody may answer any more
+    int socket = -1;
+    bool was_connected = false;
+    bool failed = false;        // the connection was found unusable outside poll(), which will close it
+    bool awaits_room = false;   // the socket is watched for room
+    bool lost = false;          // given up for ever
+    bool hot = false;           // read without asking first, as something came lately
+    bool tended = false;        // in the list of those with something due
+    uint64_t last_came_ns = 0;
+    uint64_t parted_ns = 0;     // since when there is no connection; 0: nobody has missed it
+
+    // Envelopes to the peer.
+    OutgoingLog log;
+    uint64_t next_number = 0;
+    bool answer_asked = false;  // for all of them
+
+    // Envelopes from the peer.
+    uint64_t expected = 0;      // the number of the next
+    uint64_t told = 0;          // what it was last told of that
+    size_t untold_bytes = 0;
+    bool answer_wanted = false;
+    uint64_t answer_due_ns = UINT64_MAX;
+
+    // The one bulk frame that is being written.
+    struct {
+        BulkFrame head;
+        const std::byte *payload = nullptr;
+        std::unique_ptr<std::byte[]> packed;  // of a payload that is not contiguous
+        uint64_t token = 0;
+        size_t written = 0;  // of head and payload
+        bool open = false;
+
+        size_t bytes() const { return sizeof head + head.header.size; }
+    } bulk;
+
+    // The frame that is being read. Its head comes in whole or in parts, its payload goes where it belongs if that is known.
+    struct {
+        union {
+            FrameHeader header;
+            EnvelopeFrame envelope;
+            BulkFrame bulk;
+            std::byte bytes[sizeof(EnvelopeFrame)];
+        } head;
+        size_t head_come = 0;
+        bool in_payload = false;
+        std::byte *place = nullptr;            // of the payload
+        std::unique_ptr<std::byte[]> landing;  // where it has no other place
+        size_t payload_come = 0;
+
+        size_t missing() const { return in_payload ? head.header.size - payload_come : 0; }
+    } frame;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,219 @@
+// Connections of links, and what is due when.
+#include "link/link_path.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace lanyard {
+
+namespace {
+constexpr size_t most_hot = 4;
+constexpr int most_ready = 32;
+}  // namespace
+
+LinkPath::LinkPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const LinkLimits &limits, FindAddresses find)
+    : sockets_(sockets), identity_(identity), limits_(limits), find_(std::move(find)), connector_(sockets, identity_, peers, *this), links_(peers) {}
+
+LinkPath::~LinkPath() { close(); }
+
+void LinkPath::close() {
+    if (closed_) return;
+    closed_ = true;
+    for (auto &each : links_)
+        if (each && each->socket >= 0) part(*each);
+    connector_.close();
+}
+
+Link &LinkPath::link(uint32_t peer) {
+    if (!links_[peer]) links_[peer] = std::make_unique<Link>(peer, spare_);
+    return *links_[peer];
+}
+
+// What is to be done for this link, not before `when_ns`, is done by tend_one().
+void LinkPath::tend_to(Link &link, uint64_t when_ns) {
+    tend_at_ns_ = std::min(tend_at_ns_, when_ns);
+    if (link.tended) return;
+    link.tended = true;
+    tended_.push_back(&link);
+}
+
+// The connection is of no use any more; it is closed by poll(), which may tell others.
+void LinkPath::fail(Link &link) {
+    link.failed = true;
+    tend_to(link, 0);
+}
+
+// Closes the connection and makes everything ready to begin anew on the next.
+void LinkPath::part(Link &link) {
+    sockets_.close(link.socket);
+    link.socket = -1;
+    link.failed = link.awaits_room = link.answer_asked = false;
+    link.log.rewind();
+    if (link.bulk.open) {
+        link.bulk.open = false;
+        link.bulk.packed.reset();
+        sent_.push_back(link.bulk.token);
+        tend_at_ns_ = 0;
+    }
+    link.frame.landing.reset();
+    link.frame.in_payload = false;
+    link.frame.head_come = 0;
+    if (rest_of_ == &link) rest_of_ = nullptr;
+    if (closed_ || leaving_) return;
+    ++counts_.broken;
+    link.parted_ns = sockets_.now_ns();
+    tend_to(link, link.parted_ns + limits_.peer_timeout_ns);
+}
+
+void LinkPath::lose(Link &link) {
+    connector_.give_up(link.peer);
+    link.lost = true;
+    link.log.clear();
+    const std::string &trouble = connector_.trouble(link.peer);
+    sink_->lost(link.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(link.peer) + " cannot be reached since " +
+                                                               std::to_string(limits_.peer_timeout_ns / 1'000'000'000) + " s (LANYARD_PEER_TIMEOUT)" +
+                                                               (trouble.empty() ? "" : "; the last attempt: " + trouble)));
+}
+
+Error LinkPath::addresses(uint32_t peer, std::vector<Address> &list) {
+    std::vector<Address> &known = link(peer).addresses;
+    if (known.empty())
+        if (Error error = find_(peer, known)) return error;
+    list = known;
+    return {};
+}
+
+uint64_t LinkPath::let_go(uint32_t peer) {
+    Link &link = this->link(peer);
+    if (link.socket >= 0) part(link);
+    return link.expected;
+}
+
+void LinkPath::connected(uint32_t peer, int socket, uint64_t peer_expects) {
+    Link &link = this->link(peer);
+    if (link.lost) return sockets_.close(socket);
+    LANYARD_MUST(peer_expects <= link.next_number);
+    link.socket = socket;
+    link.parted_ns = 0;
+    link.told = link.expected;
+    link.log.acknowledged(peer_expects);
+    sockets_.watch(socket, peer, false);
+    log(LogLevel::debug, "tcp", "peer %u: connected%s", peer, link.was_connected ? " again" : "");
+    if (link.was_connected) sink_->renewed(peer);
+    link.was_connected = true;
+    write_out(link);
+}
+
+void LinkPath::tend_one(Link &link, uint64_t now_ns) {
+    if (link.failed && link.socket >= 0) {
+        part(link);
+        // What the other side had for us may have been lost with it, and it may wait for us to ask.
+        if (!leaving_) connector_.want(link.peer);
+    }
+    if (link.answer_due_ns <= now_ns && link.socket >= 0) {
+        append_answer(link, 0);
+        write_out(link);
+    }
+    if (link.socket < 0 && link.parted_ns && !link.lost && now_ns >= link.parted_ns + limits_.peer_timeout_ns) lose(link);
+}
+
+int LinkPath::tend(uint64_t now_ns) {
+    int work = 0;
+    for (size_t i = 0; i < sent_.size(); ++i, ++work) sink_->sent(sent_[i]);
+    sent_.clear();
+    tend_at_ns_ = UINT64_MAX;
+    std::vector<Link *> due;
+    due.swap(tended_);
+    for (Link *link : due) {
+        link->tended = false;
+        tend_one(*link, now_ns);
+        if (link->answer_due_ns != UINT64_MAX && link->socket >= 0) tend_to(*link, link->answer_due_ns);
+        if (link->socket < 0 && link->parted_ns && !link->lost) tend_to(*link, link->parted_ns + limits_.peer_timeout_ns);
+    }
+    return work;
+}
+
+// Reads what something came on lately, without asking the kernel where there is something.
+int LinkPath::read_hot(int budget) {
+    int work = 0;
+    for (size_t i = 0; i < hot_.size() && work < budget;) {
+        Link &link = *hot_[i];
+        if (link.socket >= 0 && now_ns_ < link.last_came_ns + limits_.hot_ns) {
+            work += read_in(link, budget - work);
+            ++i;
+        } else {
+            link.hot = false;
+            hot_.erase(hot_.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    }
+    return work;
+}
+
+// Asks which of all sockets have something.
+int LinkPath::look(int budget) {
+    Sockets::Ready list[most_ready];
+    int count = sockets_.ready(list, most_ready);
+    int work = 0;
+    bool greet = connector_.deadline_ns() <= now_ns_;
+    for (int i = 0; i < count; ++i) {
+        if (list[i].token == Connector::token) {
+            greet = true;
+            continue;
+        }
+        Link &link = *links_[list[i].token];
+        if (list[i].writable && link.awaits_room && link.socket >= 0) write_out(link);
+        if (!list[i].readable || link.hot) continue;
+        work += read_in(link, budget - work);
+        if (hot_.size() < most_hot && link.last_came_ns == now_ns_) {
+            link.hot = true;
+            hot_.push_back(&link);
+        }
+    }
+    if (greet) work += connector_.poll(now_ns_);
+    return work;
+}
+
+int LinkPath::poll(Sink &sink, int budget, uint64_t now_ns) {
+    if (closed_) return 0;
+    sink_ = &sink;
+    now_ns_ = now_ns;
+    int work = take_rest(budget);
+    work += read_hot(budget - work);
+    looked_ = now_ns >= look_at_ns_ && work < budget;
+    if (looked_) {
+        look_at_ns_ = now_ns + limits_.look_every_ns;
+        work += look(budget - work);
+    }
+    if (now_ns >= tend_at_ns_) work += tend(now_ns);
+    sink_ = nullptr;
+    return work;
+}
+
+// Nobody sleeps before all sockets have been looked at.
+uint64_t LinkPath::deadline_ns() const {
+    if (rest_of_) return 0;
+    return std::min({tend_at_ns_, connector_.deadline_ns(), looked_ ? UINT64_MAX : look_at_ns_});
+}
+
+// Asks for an answer where something is open, once for all that is open then.
+bool LinkPath::settled() {
+    bool all = true;
+    for (auto &each : links_) {
+        if (!each || each->lost || each->log.empty()) continue;
+        all = false;
+        if (each->answer_asked || !ready_to_send(*each)) continue;
+        each->answer_asked = true;
+        append_answer(*each, answer_now);
+        write_out(*each);
+    }
+    return all;
+}
+
+std::string LinkPath::describe() const {
+    int connections = 0;
+    for (auto &each : links_) connections += each && each->socket >= 0;
+    return "tcp: " + std::to_string(links_.size() - 1) + " processes over TCP, " + std::to_string(connections) + " of them connected";
+}
+
+}  // namespace lanyard

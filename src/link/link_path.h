@@ -1,0 +1,136 @@
+// Links over TCP: to p2p a path like any other, beneath it connections that may break at any moment without harm.
+//
+// Rules, and why nothing is lost, doubled or disordered
+// 1. An envelope is numbered and copied, with its payload, into the log of its link when send() takes it; it is written from there. The copy
+//    stays until the peer has acknowledged the number, which it does when its p2p has been given the envelope. So send() is `done` at once,
+//    and what a lost connection swallowed is still here. (What may be copied is bounded: p2p keeps payload within the peer's credit, and a link
+//    that has log_limit bytes in its log answers `full`.)
+// 2. The receiver delivers the envelope it expects next and no other. A new connection begins with both sides naming what they expect
+//    (path/tcp/greeting.h), after each has closed the connection before: everything up to there is dropped from the log, the
+//    rest is written again, in order. So each envelope is delivered exactly once.
+// 3. Bulk is not copied: it is written straight from the program's memory and `done` when the kernel has it. A connection that breaks loses what it
+//    held. Both sides are then told `renewed`; the receiver asks again for what it misses, with an envelope (p2p), and ranges that
+//    come twice are the same bytes. So p2p ends a send only when the receiver says that it has everything.
+// 4. Acknowledgements ride on every frame; alone they go when the peer asks (it waits for that to end), when much has come, or after a while.
+// 5. A process leaves when all it sent is acknowledged (settled()) and all others have come so far: from then on nobody needs an answer.
+//    Whoever finds a connection closed before that dials again.
+//
+// Reading: one buffer for all links; what is left over of it is dealt with first. The missing payload of a frame is read straight to
+// its place, with the buffer behind it for what follows.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "link/link.h"
+#include "path/path.h"
+#include "path/tcp/connector.h"
+
+namespace lanyard {
+
+struct LinkLimits {
+    size_t max_eager = 64 * 1024;
+    size_t log_limit = 1024 * 1024;        // bytes in the log of one link
+    size_t answer_after = 128 * 1024;      // bytes come since the last acknowledgement
+    uint64_t answer_within_ns = 10'000'000;
+    uint64_t peer_timeout_ns = 60'000'000'000;
+    uint64_t hot_ns = 200'000;             // a link is read without asking for so long after something came
+    uint64_t look_every_ns = 0;            // the others are asked for so often
+};
+
+class LinkPath final : public Path, private Connector::User {
+public:
+    using FindAddresses = std::function<Error(uint32_t peer, std::vector<Address> &list)>;
+    struct Counts {
+        uint64_t envelopes_sent = 0, envelopes_come = 0, bulk_sent = 0, bulk_come = 0, broken = 0, garbled = 0, acknowledgements = 0;
+    };
+
+    LinkPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const LinkLimits &limits, FindAddresses find);
+    ~LinkPath() override;
+
+    Error listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port) {
+        return connector_.listen(addresses, least, most, port);
+    }
+    // Nothing is sent any more, and all that was sent has arrived: a connection that ends is no loss.
+    void leave() { leaving_ = true; }
+    // Before the first poll.
+    void set_secret(const Secret &secret) { identity_.secret = secret; }
+    const Counts &counts() const { return counts_; }
+    const Connector &connector() const { return connector_; }
+
+    const char *name() const override { return "tcp"; }
+    size_t max_eager() const override { return limits_.max_eager; }
+    size_t max_bulk() const override { return max_bulk_frame; }
+    bool reaches(uint32_t peer) const override { return peer < links_.size() && peer != identity_.own; }
+    Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
+    Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
+    bool loses_bulk() const override { return true; }
+    bool settled() override;
+    int poll(Sink &sink, int budget, uint64_t now_ns) override;
+    void leave_nothing_out() override { look_at_ns_ = 0; }
+    uint64_t deadline_ns() const override;
+    int descriptor() const override { return sockets_.descriptor(); }
+    std::string describe() const override;
+    void close() override;
+
+private:
+    uint64_t let_go(uint32_t peer) override;
+    void connected(uint32_t peer, int socket, uint64_t peer_expects) override;
+    Error addresses(uint32_t peer, std::vector<Address> &list) override;
+
+    // link_path.cc: connections, and what is due when
+    Link &link(uint32_t peer);
+    void tend_to(Link &link, uint64_t when_ns);
+    int tend(uint64_t now_ns);
+    void tend_one(Link &link, uint64_t now_ns);
+    int look(int budget);
+    int read_hot(int budget);
+    void fail(Link &link);
+    void part(Link &link);
+    void lose(Link &link);
+
+    // sending.cc
+    bool ready_to_send(Link &link);
+    FrameHeader header(Link &link, FrameKind kind, size_t size);
+    void append_answer(Link &link, uint8_t flags);
+    void write_out(Link &link);
+    void written(Link &link, size_t bytes);
+    void await_room(Link &link, bool wanted);
+
+    // receiving.cc
+    int read_in(Link &link, int budget);
+    int take_rest(int budget);
+    int take_apart(Link &link, int budget);
+    bool sensible(const FrameHeader &header) const;
+    void begin_payload(Link &link);
+    int frame_complete(Link &link, const std::byte *payload);
+    void envelope_come(Link &link, const FrameHeader &header, const Envelope &carried, const std::byte *payload);
+    void garbled(Link &link, const char *what);
+
+    Sockets &sockets_;
+    WireIdentity identity_;
+    const LinkLimits limits_;
+    FindAddresses find_;
+    Connector connector_;
+    SpareBlocks spare_;
+    std::vector<std::unique_ptr<Link>> links_;  // by peer, made at first contact
+    std::vector<Link *> hot_;
+    std::vector<Link *> tended_;
+    std::vector<uint64_t> sent_;  // tokens to be reported by poll()
+    Sink *sink_ = nullptr;        // while poll() runs
+    uint64_t now_ns_ = 0;
+    uint64_t look_at_ns_ = 0;
+    bool looked_ = true;  // in the last poll()
+    uint64_t tend_at_ns_ = UINT64_MAX;
+    bool leaving_ = false, closed_ = false;
+    Counts counts_;
+
+    std::unique_ptr<std::byte[]> buffer_;
+    size_t rest_begin_ = 0, rest_end_ = 0;  // of the buffer: read and not yet taken apart
+    Link *rest_of_ = nullptr;
+};
+
+}  // namespace lanyard

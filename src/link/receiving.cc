@@ -1,0 +1,161 @@
+// What a link reads: frames, from one buffer for all links, payload that is missing straight to its place.
+#include <errno.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.h"
+#include "link/link_path.h"
+
+namespace lanyard {
+
+namespace {
+constexpr size_t buffer_bytes = 64 * 1024;
+constexpr size_t bytes_behind_payload = 4096;  // read with a payload that has a place, since the next frame is copied out of it
+}  // namespace
+
+int LinkPath::read_in(Link &link, int budget) {
+    if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
+    int work = 0;
+    while (work < budget && !rest_of_ && link.socket >= 0 && !link.failed) {
+        iovec parts[2];
+        int count = 0;
+        size_t missing = link.frame.missing();
+        if (missing) parts[count++] = {link.frame.place + link.frame.payload_come, missing};
+        size_t behind = missing ? bytes_behind_payload : buffer_bytes;
+        parts[count++] = {buffer_.get(), behind};
+        ssize_t result = sockets_.read(link.socket, parts, count);
+        if (result <= 0) {
+            if (result != -EAGAIN) fail(link);
+            break;
+        }
+        auto bytes = static_cast<size_t>(result);
+        link.last_came_ns = now_ns_;
+        ++work;  // a part of a frame is progress too
+        size_t direct = std::min(bytes, missing);
+        link.frame.payload_come += direct;
+        rest_begin_ = 0;
+        rest_end_ = bytes - direct;
+        rest_of_ = &link;
+        if (direct && direct == missing) work += frame_complete(link, link.frame.place);
+        work += take_apart(link, budget - work);
+        if (bytes < missing + behind) break;  // there was no more
+    }
+    if (link.answer_wanted || link.untold_bytes >= limits_.answer_after) {
+        if (link.socket >= 0 && !link.failed) {
+            append_answer(link, 0);
+            write_out(link);
+        }
+    }
+    return work;
+}
+
+int LinkPath::take_rest(int budget) { return rest_of_ ? take_apart(*rest_of_, budget) : 0; }
+
+// Takes frames out of the rest in the buffer; what is left when the budget is spent stays there.
+int LinkPath::take_apart(Link &link, int budget) {
+    auto &frame = link.frame;
+    int work = 0;
+    while (rest_of_ == &link && rest_begin_ < rest_end_) {
+        if (work >= budget) return work;
+        const std::byte *at = buffer_.get() + rest_begin_;
+        size_t left = rest_end_ - rest_begin_;
+        if (frame.in_payload) {
+            size_t part = std::min(left, frame.missing());
+            std::memcpy(frame.place + frame.payload_come, at, part);
+            frame.payload_come += part;
+            rest_begin_ += part;
+            if (frame.missing() == 0) work += frame_complete(link, frame.place);
+            continue;
+        }
+        size_t head_bytes = sizeof(FrameHeader);
+        if (frame.head_come >= head_bytes) head_bytes += body_bytes(frame.head.header.kind);
+        size_t part = std::min(left, head_bytes - frame.head_come);
+        std::memcpy(frame.head.bytes + frame.head_come, at, part);
+        frame.head_come += part;
+        rest_begin_ += part;
+        if (frame.head_come < sizeof(FrameHeader)) continue;
+        const FrameHeader &header = frame.head.header;
+        if (!sensible(header)) {
+            garbled(link, "a frame of no known form");
+            break;
+        }
+        if (frame.head_come < sizeof(FrameHeader) + body_bytes(header.kind)) continue;
+        left = rest_end_ - rest_begin_;
+        if (left >= header.size) {
+            const std::byte *payload = buffer_.get() + rest_begin_;
+            rest_begin_ += header.size;
+            work += frame_complete(link, payload);
+        } else {
+            begin_payload(link);
+        }
+    }
+    if (rest_of_ == &link) rest_of_ = nullptr;
+    return work;
+}
+
+bool LinkPath::sensible(const FrameHeader &header) const {
+    switch (header.kind) {
+        case FrameKind::envelope: return header.size <= limits_.max_eager;
+        case FrameKind::bulk: return header.size <= max_bulk_frame;
+        case FrameKind::acknowledge: return header.size == 0;
+    }
+    return false;
+}
+
+// The payload will come in parts: finds a place for it.
+void LinkPath::begin_payload(Link &link) {
+    auto &frame = link.frame;
+    const FrameHeader &header = frame.head.header;
+    frame.in_payload = true;
+    frame.payload_come = 0;
+    frame.place = header.kind == FrameKind::bulk ? sink_->place(link.peer, frame.head.bulk.bulk, header.size) : nullptr;
+    if (frame.place) return;
+    frame.landing = std::make_unique_for_overwrite<std::byte[]>(header.size);
+    frame.place = frame.landing.get();
+}
+
+// A whole frame is here; 1, the frames done.
+int LinkPath::frame_complete(Link &link, const std::byte *payload) {
+    auto &frame = link.frame;
+    const FrameHeader header = frame.head.header;
+    std::unique_ptr<std::byte[]> landing = std::move(frame.landing);  // which may hold the payload
+    frame.in_payload = false;
+    frame.head_come = 0;
+    uint64_t acknowledged = widened(header.acknowledged, link.next_number);
+    if (acknowledged > link.next_number) {
+        garbled(link, "an acknowledgement of what was never sent");
+        return 1;
+    }
+    link.log.acknowledged(acknowledged);
+    if (header.flags & answer_now) link.answer_wanted = true;
+    if (header.kind == FrameKind::envelope) {
+        envelope_come(link, header, frame.head.envelope.envelope, payload);
+    } else if (header.kind == FrameKind::bulk) {
+        ++counts_.bulk_come;
+        sink_->bulk(link.peer, frame.head.bulk.bulk, payload, header.size);
+    }
+    return 1;
+}
+
+void LinkPath::envelope_come(Link &link, const FrameHeader &header, const Envelope &carried, const std::byte *payload) {
+    if (widened(header.sequence, link.expected) != link.expected) return garbled(link, "an envelope that is not the next");
+    const Envelope envelope = carried;  // what the sink sends may change what is here
+    ++link.expected;
+    ++counts_.envelopes_come;
+    link.untold_bytes += sizeof(EnvelopeFrame) + header.size;
+    if (link.answer_due_ns == UINT64_MAX) {
+        link.answer_due_ns = now_ns_ + limits_.answer_within_ns;
+        tend_to(link, link.answer_due_ns);
+    }
+    sink_->envelope(link.peer, envelope, payload, header.size);
+}
+
+void LinkPath::garbled(Link &link, const char *what) {
+    log(LogLevel::warn, "tcp", "peer %u: %s; the connection is made anew", link.peer, what);
+    rest_of_ = nullptr;
+    ++counts_.garbled;
+    fail(link);
+}
+
+}  // namespace lanyard

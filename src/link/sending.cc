@@ -1,0 +1,138 @@
+// What a link writes: its log, and between frames of that the bulk frame that is open.
+#include <errno.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "link/link_path.h"
+
+namespace lanyard {
+
+namespace {
+constexpr int most_pieces = 16;
+}
+
+// Is there a connection? If not, one is wanted from now on.
+bool LinkPath::ready_to_send(Link &link) {
+    if (link.socket >= 0) return !link.failed;
+    if (!link.parted_ns) {
+        link.parted_ns = sockets_.now_ns();
+        tend_to(link, link.parted_ns + limits_.peer_timeout_ns);
+    }
+    connector_.want(link.peer);
+    return false;
+}
+
+// Of a frame that goes next: it also tells the peer what has come from it.
+FrameHeader LinkPath::header(Link &link, FrameKind kind, size_t size) {
+    link.told = link.expected;
+    link.untold_bytes = 0;
+    link.answer_wanted = false;
+    link.answer_due_ns = UINT64_MAX;
+    return {.kind = kind,
+            .flags = 0,
+            .reserved = 0,
+            .size = static_cast<uint32_t>(size),
+            .sequence = static_cast<uint32_t>(link.next_number),
+            .acknowledged = static_cast<uint32_t>(link.expected)};
+}
+
+void LinkPath::append_answer(Link &link, uint8_t flags) {
+    FrameHeader frame = header(link, FrameKind::acknowledge, 0);
+    frame.flags = flags;
+    std::memcpy(link.log.append(sizeof frame), &frame, sizeof frame);
+    ++counts_.acknowledgements;
+}
+
+Sent LinkPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
+    Link &link = this->link(peer);
+    if (link.lost) return Sent::done;
+    bool connected = ready_to_send(link);
+    if (link.log.bytes() >= limits_.log_limit) return Sent::full;
+    std::byte *place = link.log.append(sizeof(EnvelopeFrame) + payload.size);
+    EnvelopeFrame frame{header(link, FrameKind::envelope, payload.size), envelope};
+    ++link.next_number;
+    std::memcpy(place, &frame, sizeof frame);
+    if (payload.size) payload.copy(place + sizeof frame, payload.size);
+    link.answer_asked = false;
+    ++counts_.envelopes_sent;
+    if (connected && !link.awaits_room) write_out(link);
+    return Sent::done;
+}
+
+Sent LinkPath::send_bulk(uint32_t peer, const BulkHeader &bulk, Payload payload, uint64_t token) {
+    Link &link = this->link(peer);
+    if (link.lost) return Sent::done;
+    if (!ready_to_send(link) || link.bulk.open) return Sent::full;
+    auto &open = link.bulk;
+    open.head = {header(link, FrameKind::bulk, payload.size), bulk};
+    open.payload = payload.data;
+    if (!payload.data && payload.size) {
+        open.packed = std::make_unique_for_overwrite<std::byte[]>(payload.size);
+        payload.copy(open.packed.get(), payload.size);
+        open.payload = open.packed.get();
+    }
+    open.token = token;
+    open.written = 0;
+    open.open = true;
+    ++counts_.bulk_sent;
+    if (!link.awaits_room) write_out(link);
+    if (!open.open) {
+        sent_.pop_back();  // `done` says it
+        return Sent::done;
+    }
+    return Sent::pending;
+}
+
+void LinkPath::await_room(Link &link, bool wanted) {
+    if (link.awaits_room == wanted) return;
+    link.awaits_room = wanted;
+    sockets_.watch(link.socket, link.peer, wanted);
+}
+
+// Writes until nothing is left or the socket takes no more. A bulk frame that has begun goes on first; one that has not goes last.
+void LinkPath::write_out(Link &link) {
+    auto &bulk = link.bulk;
+    while (link.socket >= 0 && !link.failed) {
+        iovec parts[most_pieces + 2];
+        int count = 0;
+        auto add_bulk = [&] {
+            if (bulk.written < sizeof bulk.head)
+                parts[count++] = {reinterpret_cast<char *>(&bulk.head) + bulk.written, sizeof bulk.head - bulk.written};
+            size_t done = bulk.written > sizeof bulk.head ? bulk.written - sizeof bulk.head : 0;
+            if (done < bulk.head.header.size) parts[count++] = {const_cast<std::byte *>(bulk.payload) + done, bulk.head.header.size - done};
+        };
+        bool bulk_goes_on = bulk.open && bulk.written > 0;
+        if (bulk_goes_on) add_bulk();
+        int pieces = link.log.pieces(parts + count, most_pieces);
+        count += pieces;
+        if (bulk.open && !bulk_goes_on && pieces < most_pieces) add_bulk();
+        if (count == 0) return await_room(link, false);
+        ssize_t bytes = sockets_.write(link.socket, parts, count);
+        if (bytes == -EAGAIN) return await_room(link, true);
+        if (bytes < 0) return fail(link);
+        written(link, static_cast<size_t>(bytes));
+    }
+}
+
+// In the order in which write_out() offered it.
+void LinkPath::written(Link &link, size_t bytes) {
+    auto &bulk = link.bulk;
+    auto of_bulk = [&] {
+        size_t part = std::min(bytes, bulk.bytes() - bulk.written);
+        bulk.written += part;
+        bytes -= part;
+        if (bulk.written < bulk.bytes()) return;
+        bulk.open = false;
+        bulk.packed.reset();
+        sent_.push_back(bulk.token);
+        tend_at_ns_ = 0;
+    };
+    if (bulk.open && bulk.written > 0) of_bulk();
+    size_t of_log = std::min(bytes, link.log.unwritten());
+    if (of_log) link.log.written(of_log);
+    bytes -= of_log;
+    if (bulk.open && bytes > 0) of_bulk();
+}
+
+}  // namespace lanyard

@@ -1,0 +1,136 @@
+#include "net/system_sockets.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+
+namespace lanyard {
+
+namespace {
+
+constexpr int waiting_connections = 1024;  // the kernel lowers it to its own limit
+
+ssize_t or_error(ssize_t result) { return result >= 0 ? result : -errno; }
+
+void set(int socket, int level, int option, int value) { setsockopt(socket, level, option, &value, sizeof value); }
+
+}  // namespace
+
+SystemSockets::SystemSockets(int buffer) : epoll_(epoll_create1(EPOLL_CLOEXEC)), buffer_(buffer) {}
+
+SystemSockets::~SystemSockets() {
+    if (epoll_ >= 0) ::close(epoll_);
+}
+
+int SystemSockets::open(const Address &like) {
+    int socket = ::socket(like.version == 6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (socket < 0) return -errno;
+    // Set before the connection is made, since the window's scale is agreed then.
+    if (buffer_ > 0) {
+        set(socket, SOL_SOCKET, SO_SNDBUF, buffer_);
+        set(socket, SOL_SOCKET, SO_RCVBUF, buffer_);
+    }
+    return socket;
+}
+
+int SystemSockets::listen(const Address &at) {
+    int socket = open(at);
+    if (socket < 0) return socket;
+    if (at.version == 6) set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    sockaddr_storage place;
+    socklen_t length = to_system(at, place);
+    if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) == 0 && ::listen(socket, waiting_connections) == 0) return socket;
+    int trouble = -errno;
+    ::close(socket);
+    return trouble;
+}
+
+Address SystemSockets::bound(int socket) {
+    sockaddr_storage place{};
+    socklen_t length = sizeof place;
+    getsockname(socket, reinterpret_cast<sockaddr *>(&place), &length);
+    return from_system(place);
+}
+
+int SystemSockets::accept(int listener) {
+    int socket = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (socket < 0) return -errno;
+    set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+    return socket;
+}
+
+int SystemSockets::connect(const Address &to) {
+    int socket = open(to);
+    if (socket < 0) return socket;
+    set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+    sockaddr_storage place;
+    socklen_t length = to_system(to, place);
+    if (::connect(socket, reinterpret_cast<sockaddr *>(&place), length) == 0 || errno == EINPROGRESS) return socket;
+    int trouble = -errno;
+    ::close(socket);
+    return trouble;
+}
+
+int SystemSockets::connect_result(int socket) {
+    int trouble = 0;
+    socklen_t length = sizeof trouble;
+    if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &trouble, &length) != 0) return -errno;
+    if (trouble) return -trouble;
+    sockaddr_storage place;
+    length = sizeof place;
+    if (getpeername(socket, reinterpret_cast<sockaddr *>(&place), &length) == 0) return 0;
+    return errno == ENOTCONN ? -EINPROGRESS : -errno;
+}
+
+ssize_t SystemSockets::read(int socket, const iovec *parts, int count) {
+    if (count == 1) return or_error(recv(socket, parts->iov_base, parts->iov_len, MSG_DONTWAIT));
+    msghdr message{};
+    message.msg_iov = const_cast<iovec *>(parts);
+    message.msg_iovlen = static_cast<size_t>(count);
+    return or_error(recvmsg(socket, &message, MSG_DONTWAIT));
+}
+
+ssize_t SystemSockets::write(int socket, const iovec *parts, int count) {
+    if (count == 1) return or_error(send(socket, parts->iov_base, parts->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL));
+    msghdr message{};
+    message.msg_iov = const_cast<iovec *>(parts);
+    message.msg_iovlen = static_cast<size_t>(count);
+    return or_error(sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+void SystemSockets::close(int socket) { ::close(socket); }  // which takes it out of the epoll set too
+
+void SystemSockets::watch(int socket, uint64_t token, bool writable) {
+    epoll_event event{};
+    event.events = EPOLLIN | (writable ? static_cast<uint32_t>(EPOLLOUT) : 0u);
+    event.data.u64 = token;
+    if (epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &event) != 0) epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event);
+}
+
+int SystemSockets::ready(Ready *list, int most) {
+    epoll_event events[64];
+    int count = epoll_wait(epoll_, events, std::min<int>(most, 64), 0);
+    for (int i = 0; i < count; ++i) {
+        uint32_t what = events[i].events;
+        // An error or a hang-up shows when the socket is read or written.
+        list[i] = {events[i].data.u64, (what & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0, (what & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0};
+    }
+    return std::max(count, 0);
+}
+
+uint64_t SystemSockets::now_ns() { return clock_ns(); }
+
+uint64_t SystemSockets::random() {
+    uint64_t value = 0;
+    if (getrandom(&value, sizeof value, 0) != sizeof value) value = clock_ns();
+    return value;
+}
+
+}  // namespace lanyard

@@ -1,0 +1,37 @@
+// The kernel's TCP sockets, watched by one epoll set.
+#pragma once
+
+#include "net/sockets.h"
+
+namespace lanyard {
+
+class SystemSockets final : public Sockets {
+public:
+    // `buffer`: bytes of each socket's send and receive buffer; 0 leaves both to the kernel's own tuning.
+    explicit SystemSockets(int buffer = 0);
+    ~SystemSockets() override;
+    SystemSockets(const SystemSockets &) = delete;
+    SystemSockets &operator=(const SystemSockets &) = delete;
+
+    int listen(const Address &at) override;
+    Address bound(int socket) override;
+    int accept(int listener) override;
+    int connect(const Address &to) override;
+    int connect_result(int socket) override;
+    ssize_t read(int socket, const iovec *parts, int count) override;
+    ssize_t write(int socket, const iovec *parts, int count) override;
+    void close(int socket) override;
+    void watch(int socket, uint64_t token, bool writable) override;
+    int ready(Ready *list, int most) override;
+    int descriptor() const override { return epoll_; }
+    uint64_t now_ns() override;
+    uint64_t random() override;
+
+private:
+    int open(const Address &like);
+
+    int epoll_;
+    int buffer_;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,40 @@
+// Which bytes of a message have come: all before `end`, and some ranges beyond it. What comes twice counts once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace lanyard {
+
+class Arrived {
+public:
+    // All bytes before this one are here.
+    uint64_t end() const { return end_; }
+    void clear() {
+        end_ = 0;
+        beyond_.clear();
+    }
+    void add(uint64_t begin, uint64_t end) {
+        if (begin > end_) return put_beyond({begin, end});
+        end_ = std::max(end_, end);
+        size_t joined = 0;
+        while (joined < beyond_.size() && beyond_[joined].begin <= end_) end_ = std::max(end_, beyond_[joined++].end);
+        beyond_.erase(beyond_.begin(), beyond_.begin() + static_cast<std::ptrdiff_t>(joined));
+    }
+
+private:
+    struct Range {
+        uint64_t begin, end;
+    };
+
+    void put_beyond(Range range) {
+        auto place = std::lower_bound(beyond_.begin(), beyond_.end(), range, [](const Range &a, const Range &b) { return a.begin < b.begin; });
+        beyond_.insert(place, range);
+    }
+
+    uint64_t end_ = 0;
+    std::vector<Range> beyond_;  // by their beginnings; they may overlap
+};
+
+}  // namespace lanyard

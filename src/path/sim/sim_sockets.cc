@@ -1,0 +1,267 @@
+#include "path/sim/sim_sockets.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace lanyard::sim {
+
+SocketBehaviour SocketBehaviour::any(Random &random) {
+    SocketBehaviour any;
+    any.usual_delay_ns = random.chance(20) ? 1 : uint64_t{1} << random.below(14);
+    any.long_delay_ns = uint64_t{1} << random.between(10, 22);
+    any.long_delay_percent = static_cast<int>(random.below(random.chance(30) ? 40 : 4));
+    any.capacity = 1 + random.below(random.chance(20) ? 200 : 100'000);
+    any.portion_percent = static_cast<int>(random.below(101));
+    any.refuse_percent = random.chance(50) ? static_cast<int>(random.below(40)) : 0;
+    any.vanish_percent = random.chance(30) ? static_cast<int>(random.below(20)) : 0;
+    any.reset_permille = random.chance(70) ? 1 << random.below(6) : 0;
+    any.preempt_percent = static_cast<int>(random.below(60));
+    any.resets_left = static_cast<int>(random.between(1, 200));
+    return any;
+}
+
+void SimInternet::drives(uint32_t process, uint32_t thread) {
+    if (threads_.size() <= process) threads_.resize(process + 1, UINT32_MAX);
+    threads_[process] = thread;
+}
+
+Address SimInternet::address_of(uint32_t process) {
+    Address address;
+    address.version = 4;
+    address.bytes[0] = 10;
+    address.bytes[2] = static_cast<uint8_t>(process >> 8);
+    address.bytes[3] = static_cast<uint8_t>(process);
+    return address;
+}
+
+uint64_t SimInternet::delay_ns() {
+    Random &random = baton_.random();
+    uint64_t most = random.chance(behaviour_.long_delay_percent) ? behaviour_.long_delay_ns : behaviour_.usual_delay_ns;
+    return random.below(most + 1);
+}
+
+void SimInternet::tell(uint32_t process, uint64_t time_ns) {
+    if (process < threads_.size()) baton_.notify_at(time_ns, threads_[process]);
+}
+
+// Each end finds out some time; until then it may still read what had come.
+void SimInternet::reset(Stream &stream) {
+    ++resets_;
+    for (End &end : stream.ends) {
+        end.reset_time_ns = std::min(end.reset_time_ns, baton_.now_ns() + (baton_.random().chance(50) ? 0 : delay_ns()));
+        while (!end.coming.empty() && end.coming.back().time_ns > end.reset_time_ns) {
+            end.coming_bytes -= end.coming.back().bytes.size() - (end.coming.size() == 1 ? end.read_of_first : 0);
+            end.coming.pop_back();
+        }
+        if (end.coming.empty()) end.read_of_first = 0;
+        tell(end.process, end.reset_time_ns);
+    }
+}
+
+SimSockets::~SimSockets() {
+    for (size_t i = 0; i < sockets_.size(); ++i)
+        if (sockets_[i].in_use) close(static_cast<int>(i));
+}
+
+int SimSockets::add(Socket socket) {
+    socket.in_use = true;
+    for (size_t i = 0; i < sockets_.size(); ++i) {
+        if (sockets_[i].in_use) continue;
+        sockets_[i] = std::move(socket);
+        return static_cast<int>(i);
+    }
+    sockets_.push_back(std::move(socket));
+    return static_cast<int>(sockets_.size() - 1);
+}
+
+int SimSockets::listen(const Address &where) {
+    auto listener = std::make_shared<SimInternet::Listener>();
+    listener->at = where.port ? where : where.with_port(net_.next_port_++);
+    for (auto &other : net_.listeners_)
+        if (other->at == listener->at) return -EADDRINUSE;
+    listener->process = process_;
+    net_.listeners_.push_back(listener);
+    Socket socket;
+    socket.listener = listener;
+    return add(std::move(socket));
+}
+
+int SimSockets::accept(int number) {
+    auto &waiting = sockets_[at(number)].listener->waiting;
+    if (waiting.empty() || waiting.front().time_ns > now_ns()) return -EAGAIN;
+    Socket socket;
+    socket.stream = waiting.front().stream;
+    socket.side = 1;
+    waiting.pop_front();
+    net_.baton_.progress();
+    return add(std::move(socket));
+}
+
+int SimSockets::connect(const Address &to) {
+    Random &random = net_.baton_.random();
+    auto stream = std::make_shared<SimInternet::Stream>();
+    stream->ends[0].process = process_;
+    stream->established_ns = now_ns() + 1 + net_.delay_ns();
+    auto listener = std::find_if(net_.listeners_.begin(), net_.listeners_.end(), [&](const auto &each) { return each->at == to; });
+    if (listener == net_.listeners_.end() || random.chance(net_.behaviour_.refuse_percent)) {
+        stream->refused = true;
+    } else if (random.chance(net_.behaviour_.vanish_percent)) {
+        stream->established_ns = UINT64_MAX;
+    } else {
+        stream->ends[1].process = (*listener)->process;
+        auto &waiting = (*listener)->waiting;
+        uint64_t time_ns = std::max(stream->established_ns, waiting.empty() ? 0 : waiting.back().time_ns);
+        waiting.push_back({time_ns, stream});
+        net_.tell((*listener)->process, time_ns);
+    }
+    if (stream->established_ns != UINT64_MAX) net_.tell(process_, stream->established_ns);
+    Socket socket;
+    socket.stream = std::move(stream);
+    return add(std::move(socket));
+}
+
+int SimSockets::connect_result(int number) {
+    const SimInternet::Stream &stream = *sockets_[at(number)].stream;
+    if (stream.established_ns > now_ns()) return -EINPROGRESS;
+    if (stream.refused) return -ECONNREFUSED;
+    return stream.ends[0].reset_time_ns <= now_ns() ? -ECONNRESET : 0;
+}
+
+// Some of the bytes, at least one.
+size_t SimSockets::portion(size_t bytes) {
+    Random &random = net_.baton_.random();
+    if (bytes < 2 || !random.chance(net_.behaviour_.portion_percent)) return bytes;
+    return 1 + random.below(random.chance(30) ? std::min<size_t>(bytes, 8) : bytes);
+}
+
+bool SimSockets::misfortune(SimInternet::Stream &stream) {
+    SocketBehaviour &behaviour = net_.behaviour_;
+    if (behaviour.resets_left <= 0 || net_.baton_.random().below(1000) >= static_cast<uint64_t>(behaviour.reset_permille)) return false;
+    --behaviour.resets_left;
+    net_.reset(stream);
+    return true;
+}
+
+ssize_t SimSockets::read(int number, const iovec *parts, int count) {
+    Socket &socket = sockets_[at(number)];
+    SimInternet::Stream &stream = *socket.stream;
+    misfortune(stream);
+    SimInternet::End &own = stream.ends[socket.side];
+    size_t room = 0, read = 0;
+    for (int i = 0; i < count; ++i) room += parts[i].iov_len;
+    room = portion(room);
+    int part = 0;
+    size_t part_used = 0;
+    while (read < room && !own.coming.empty() && own.coming.front().time_ns <= now_ns()) {
+        const std::vector<std::byte> &bytes = own.coming.front().bytes;
+        while (part_used == parts[part].iov_len) ++part, part_used = 0;
+        size_t some = std::min({bytes.size() - own.read_of_first, room - read, parts[part].iov_len - part_used});
+        std::memcpy(static_cast<std::byte *>(parts[part].iov_base) + part_used, bytes.data() + own.read_of_first, some);
+        part_used += some;
+        read += some;
+        own.read_of_first += some;
+        own.coming_bytes -= some;
+        if (own.read_of_first < bytes.size()) continue;
+        own.read_of_first = 0;
+        own.coming.pop_front();
+    }
+    if (read) {
+        net_.baton_.progress();
+        if (own.other_wants_room) net_.tell(stream.ends[1 - socket.side].process, now_ns());
+        own.other_wants_room = false;
+        return static_cast<ssize_t>(read);
+    }
+    if (own.reset_time_ns <= now_ns()) return -ECONNRESET;
+    return own.ended && own.coming.empty() && own.end_time_ns <= now_ns() ? 0 : -EAGAIN;
+}
+
+ssize_t SimSockets::write(int number, const iovec *parts, int count) {
+    Socket &socket = sockets_[at(number)];
+    SimInternet::Stream &stream = *socket.stream;
+    misfortune(stream);
+    if (stream.ends[socket.side].reset_time_ns <= now_ns()) return -EPIPE;
+    SimInternet::End &other = stream.ends[1 - socket.side];
+    if (other.closed) {
+        net_.reset(stream);
+        return -EPIPE;
+    }
+    size_t bytes = 0;
+    for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
+    size_t room = net_.behaviour_.capacity - std::min(net_.behaviour_.capacity, other.coming_bytes);
+    if (room == 0) {
+        other.other_wants_room = true;
+        return -EAGAIN;
+    }
+    bytes = portion(std::min(bytes, room));
+    SimInternet::Chunk chunk{std::max(now_ns() + net_.delay_ns(), other.last_time_ns), {}};
+    for (int i = 0; i < count && chunk.bytes.size() < bytes; ++i) {
+        auto *from = static_cast<const std::byte *>(parts[i].iov_base);
+        chunk.bytes.insert(chunk.bytes.end(), from, from + std::min(parts[i].iov_len, bytes - chunk.bytes.size()));
+    }
+    net_.baton_.progress();
+    if (other.reset_time_ns != UINT64_MAX) return static_cast<ssize_t>(bytes);  // it will not come
+    other.last_time_ns = chunk.time_ns;
+    other.coming_bytes += bytes;
+    net_.tell(other.process, chunk.time_ns);
+    other.coming.push_back(std::move(chunk));
+    return static_cast<ssize_t>(bytes);
+}
+
+void SimSockets::close(int number) {
+    Socket &socket = sockets_[at(number)];
+    if (socket.listener) {
+        std::erase(net_.listeners_, socket.listener);
+    } else {
+        SimInternet::Stream &stream = *socket.stream;
+        SimInternet::End &own = stream.ends[socket.side], &other = stream.ends[1 - socket.side];
+        own.closed = true;
+        if (own.coming_bytes > 0) net_.reset(stream);  // the kernel answers a close with unread bytes like that
+        other.ended = true;
+        other.end_time_ns = std::max(now_ns() + net_.delay_ns(), other.last_time_ns);
+        net_.tell(other.process, other.end_time_ns);
+    }
+    socket = {};
+}
+
+void SimSockets::watch(int number, uint64_t token, bool writable) {
+    Socket &socket = sockets_[at(number)];
+    socket.watched = true;
+    socket.token = token;
+    socket.wants_writable = writable;
+    if (socket.stream && writable) socket.stream->ends[1 - socket.side].other_wants_room = true;
+}
+
+bool SimSockets::readable(const Socket &socket) const {
+    uint64_t now = net_.baton_.now_ns();
+    if (socket.listener) return !socket.listener->waiting.empty() && socket.listener->waiting.front().time_ns <= now;
+    const SimInternet::End &own = socket.stream->ends[socket.side];
+    if (own.reset_time_ns <= now) return true;
+    if (!own.coming.empty()) return own.coming.front().time_ns <= now;
+    return own.ended && own.end_time_ns <= now;
+}
+
+bool SimSockets::writable(const Socket &socket) const {
+    uint64_t now = net_.baton_.now_ns();
+    if (socket.listener) return false;
+    if (socket.side == 0 && socket.stream->established_ns > now) return false;
+    return socket.stream->ends[socket.side].reset_time_ns <= now || socket.stream->ends[1 - socket.side].coming_bytes < net_.behaviour_.capacity;
+}
+
+int SimSockets::ready(Ready *list, int most) {
+    Baton &baton = net_.baton_;
+    if (baton.random().chance(net_.behaviour_.preempt_percent)) baton.pass();
+    else baton.tick();
+    int count = 0;
+    size_t first = sockets_.empty() ? 0 : baton.random().below(sockets_.size());
+    for (size_t i = 0; i < sockets_.size() && count < most; ++i) {
+        const Socket &socket = sockets_[(first + i) % sockets_.size()];
+        if (!socket.in_use || !socket.watched) continue;
+        Ready now{socket.token, readable(socket), socket.wants_writable && writable(socket)};
+        if (now.readable || now.writable) list[count++] = now;
+    }
+    return count;
+}
+
+}  // namespace lanyard::sim

@@ -1,0 +1,133 @@
+// Sockets for tests, in the virtual time of a Baton: streams between the processes of a simulation that do, by a seed, everything that TCP
+// does to a program: bytes late and in any portions, buffers that fill, connections refused, never answered or slow to be accepted,
+// and reset at any moment, each end finding out in its own time, with what was on its way lost.
+// Thread rule: the thread that holds the baton. Compiled into tests only.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "net/sockets.h"
+#include "path/sim/baton.h"
+
+namespace lanyard::sim {
+
+struct SocketBehaviour {
+    uint64_t usual_delay_ns = 2000;
+    uint64_t long_delay_ns = 200'000;
+    int long_delay_percent = 2;
+    size_t capacity = 8192;     // bytes on their way in one direction; then the sender waits
+    int portion_percent = 30;   // of reads and writes: only some of the bytes
+    int refuse_percent = 0;     // of connections: refused
+    int vanish_percent = 0;     // never answered
+    int reset_permille = 0;     // of reads and writes: the connection is reset then
+    int preempt_percent = 25;   // of looks: others run first
+    int resets_left = 1'000'000;
+
+    static SocketBehaviour any(Random &random);
+};
+
+class SimSockets;
+
+// The streams of all processes, and who listens where.
+class SimInternet {
+public:
+    SimInternet(Baton &baton, const SocketBehaviour &behaviour) : baton_(baton), behaviour_(behaviour) {}
+
+    // The thread that is told when something happens at the sockets of this process.
+    void drives(uint32_t process, uint32_t thread);
+    // The address of a process; every process has one.
+    static Address address_of(uint32_t process);
+    uint64_t resets() const { return resets_; }
+    // From now on nothing breaks.
+    void calm() { behaviour_.reset_permille = behaviour_.refuse_percent = behaviour_.vanish_percent = 0; }
+
+private:
+    friend class SimSockets;
+    struct Chunk {
+        uint64_t time_ns;
+        std::vector<std::byte> bytes;
+    };
+    struct End {  // of a stream: what comes to it
+        uint32_t process = UINT32_MAX;
+        std::deque<Chunk> coming;
+        size_t coming_bytes = 0;
+        size_t read_of_first = 0;
+        uint64_t last_time_ns = 0;
+        bool ended = false;  // nothing more comes after that
+        uint64_t end_time_ns = 0;
+        uint64_t reset_time_ns = UINT64_MAX;
+        bool closed = false;  // by its owner
+        bool other_wants_room = false;
+    };
+    struct Stream {
+        End ends[2];  // dialer, acceptor
+        uint64_t established_ns = 0;
+        bool refused = false;
+    };
+    struct Waiting {
+        uint64_t time_ns;
+        std::shared_ptr<Stream> stream;
+    };
+    struct Listener {
+        Address at;
+        uint32_t process;
+        std::deque<Waiting> waiting;
+    };
+
+    uint64_t delay_ns();
+    void tell(uint32_t process, uint64_t time_ns);
+    void reset(Stream &stream);
+
+    Baton &baton_;
+    SocketBehaviour behaviour_;
+    std::vector<uint32_t> threads_;
+    std::vector<std::shared_ptr<Listener>> listeners_;
+    uint64_t resets_ = 0;
+    uint16_t next_port_ = 1000;
+};
+
+// Those of one process.
+class SimSockets final : public Sockets {
+public:
+    SimSockets(SimInternet &internet, uint32_t process) : net_(internet), process_(process) {}
+    ~SimSockets() override;
+
+    int listen(const Address &at) override;
+    Address bound(int socket) override { return sockets_[at(socket)].listener->at; }
+    int accept(int listener) override;
+    int connect(const Address &to) override;
+    int connect_result(int socket) override;
+    ssize_t read(int socket, const iovec *parts, int count) override;
+    ssize_t write(int socket, const iovec *parts, int count) override;
+    void close(int socket) override;
+    void watch(int socket, uint64_t token, bool writable) override;
+    int ready(Ready *list, int most) override;
+    int descriptor() const override { return -1; }
+    uint64_t now_ns() override { return net_.baton_.now_ns(); }
+    uint64_t random() override { return net_.baton_.random().next(); }
+
+private:
+    struct Socket {
+        std::shared_ptr<SimInternet::Stream> stream;
+        std::shared_ptr<SimInternet::Listener> listener;
+        int side = 0;
+        bool watched = false, wants_writable = false;
+        uint64_t token = 0;
+        bool in_use = false;
+    };
+
+    static size_t at(int socket) { return static_cast<size_t>(socket); }
+    int add(Socket socket);
+    size_t portion(size_t bytes);
+    bool readable(const Socket &socket) const;
+    bool writable(const Socket &socket) const;
+    bool misfortune(SimInternet::Stream &stream);
+
+    SimInternet &net_;
+    uint32_t process_;
+    std::vector<Socket> sockets_;
+};
+
+}  // namespace lanyard::sim

@@ -1,0 +1,385 @@
+#include "path/tcp/connector.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.h"
+
+namespace lanyard {
+
+namespace {
+
+constexpr uint64_t ms = 1'000'000;
+constexpr uint64_t connect_patience_ns = 3'000 * ms;
+constexpr uint64_t greeting_patience_ns = 10'000 * ms;  // a peer that computes does not answer meanwhile
+constexpr uint64_t first_pause_ns = 5 * ms, longest_pause_ns = 1'000 * ms;
+constexpr size_t most_strangers = 128;  // that have not said who they are
+
+}  // namespace
+
+Connector::Connector(Sockets &sockets, const WireIdentity &identity, uint32_t peers, User &user)
+    : sockets_(sockets), identity_(identity), user_(user), pairs_(peers) {}
+
+Connector::~Connector() { close(); }
+
+void Connector::close() {
+    for (auto &attempt : attempts_) end(*attempt);
+    attempts_.clear();
+    for (int listener : listeners_) sockets_.close(listener);
+    listeners_.clear();
+}
+
+// 0 or -errno.
+int Connector::listen_at(const std::vector<Address> &addresses, uint16_t port) {
+    for (const Address &address : addresses) {
+        int listener = sockets_.listen(address.with_port(port));
+        if (listener < 0) {
+            for (int opened : listeners_) sockets_.close(opened);
+            listeners_.clear();
+            return listener;
+        }
+        listeners_.push_back(listener);
+        port = sockets_.bound(listener).port;
+    }
+    return 0;
+}
+
+Error Connector::listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port) {
+    uint32_t choices = least == 0 ? 16 : static_cast<uint32_t>(most - least) + 1;
+    auto first = static_cast<uint32_t>(sockets_.random() % choices);
+    int result = -EADDRNOTAVAIL;
+    for (uint32_t i = 0; i < choices; ++i) {
+        result = listen_at(addresses, least == 0 ? 0 : static_cast<uint16_t>(least + (first + i) % choices));
+        if (result == 0) break;
+        if (result != -EADDRINUSE && result != -EACCES) break;
+    }
+    if (result < 0) {
+        std::string where;
+        for (const Address &address : addresses) where += (where.empty() ? "" : ", ") + to_text(address);
+        std::string ports = least ? " with a port of LANYARD_PORT_RANGE=" + std::to_string(least) + "-" + std::to_string(most) : "";
+        return Error(ErrorClass::other, "this process cannot listen at " + where + ports + ": " + system_text(-result));
+    }
+    for (int listener : listeners_) sockets_.watch(listener, token, false);
+    port = sockets_.bound(listeners_.front()).port;
+    return {};
+}
+
+bool Connector::under_way(uint32_t peer, bool dialed) const {
+    return std::any_of(attempts_.begin(), attempts_.end(), [&](const auto &attempt) {
+        return attempt->stage != Stage::ended && attempt->stage != Stage::held && attempt->stage != Stage::refusing && attempt->peer == peer &&
+               attempt->dialed == dialed;
+    });
+}
+
+void Connector::want(uint32_t peer) {
+    Pair &pair = pairs_[peer];
+    if (pair.wanted) return;
+    pair.wanted = true;
+    if (!under_way(peer, true) && !under_way(peer, false)) dial(peer, sockets_.now_ns());
+}
+
+void Connector::give_up(uint32_t peer) {
+    pairs_[peer].wanted = false;
+    for (auto &attempt : attempts_)
+        if (attempt->peer == peer) end(*attempt);
+}
+
+void Connector::dial(uint32_t peer, uint64_t now_ns) {
+    Pair &pair = pairs_[peer];
+    pair.again_ns = UINT64_MAX;
+    std::vector<Address> addresses;
+    if (Error error = user_.addresses(peer, addresses)) pair.trouble = error.take().sentence;
+    ++pair.epoch;
+    pair.dialed_by_other = pair.confirmed = false;
+    ++counts_.dialed;
+    for (const Address &address : addresses) {
+        int socket = sockets_.connect(address);
+        if (socket < 0) {
+            pair.trouble = to_text_with_port(address) + ": " + system_text(-socket);
+            continue;
+        }
+        auto attempt = std::make_unique<Attempt>();
+        attempt->socket = socket;
+        attempt->stage = Stage::connecting;
+        attempt->dialed = true;
+        attempt->peer = peer;
+        attempt->deadline_ns = now_ns + connect_patience_ns;
+        attempt->address = address;
+        sockets_.watch(socket, token, true);
+        attempts_.push_back(std::move(attempt));
+    }
+    settle(peer, now_ns);
+}
+
+int Connector::accept_all(uint64_t now_ns) {
+    int work = 0;
+    for (int listener : listeners_) {
+        for (int socket; (socket = sockets_.accept(listener)) >= 0; ++work) {
+            auto is_unknown = [](const auto &attempt) { return attempt->stage == Stage::accepted; };
+            if (std::count_if(attempts_.begin(), attempts_.end(), is_unknown) >= static_cast<std::ptrdiff_t>(most_strangers)) {
+                auto oldest = std::find_if(attempts_.begin(), attempts_.end(), is_unknown);
+                refuse_stranger(**oldest, "it says nothing, and others wait");
+            }
+            auto attempt = std::make_unique<Attempt>();
+            attempt->socket = socket;
+            attempt->stage = Stage::accepted;
+            attempt->deadline_ns = now_ns + greeting_patience_ns;
+            sockets_.watch(socket, token, false);
+            attempts_.push_back(std::move(attempt));
+        }
+    }
+    return work;
+}
+
+int Connector::poll(uint64_t now_ns) {
+    int work = accept_all(now_ns);
+    // What is heard may begin further attempts.
+    for (size_t i = 0; i < attempts_.size(); ++i) work += advance(*attempts_[i], now_ns);
+    std::erase_if(attempts_, [](const auto &attempt) { return attempt->stage == Stage::ended; });
+    for (size_t i = 0; i < pausing_.size();) {
+        uint32_t peer = pausing_[i];
+        Pair &pair = pairs_[peer];
+        bool due = pair.again_ns <= now_ns;
+        if (!due && pair.again_ns != UINT64_MAX) {
+            ++i;
+            continue;
+        }
+        pausing_[i] = pausing_.back();
+        pausing_.pop_back();
+        pair.again_ns = UINT64_MAX;
+        if (due && pair.wanted && !under_way(peer, true) && !under_way(peer, false)) {
+            dial(peer, now_ns);
+            ++work;
+        }
+    }
+    return work;
+}
+
+uint64_t Connector::deadline_ns() const {
+    uint64_t earliest = UINT64_MAX;
+    for (const auto &attempt : attempts_) earliest = std::min(earliest, attempt->deadline_ns);
+    for (uint32_t peer : pausing_) earliest = std::min(earliest, pairs_[peer].again_ns);
+    return earliest;
+}
+
+// Moves one attempt on as far as it goes now.
+int Connector::advance(Attempt &attempt, uint64_t now_ns) {
+    int work = 0;
+    if (attempt.stage == Stage::connecting) {
+        int result = sockets_.connect_result(attempt.socket);
+        if (result == 0) {
+            attempt.deadline_ns = now_ns + greeting_patience_ns;
+            attempt.stage = Stage::hello_sent;
+            say(attempt, GreetingKind::hello, pairs_[attempt.peer].epoch, 0, nullptr);
+            ++work;
+        } else if (result != -EINPROGRESS) {
+            fail(attempt, system_text(-result).c_str(), now_ns);
+            return 1;
+        }
+    }
+    if (attempt.stage == Stage::held) {  // its dialer has nothing to say before it is answered, but may give up
+        char byte;
+        iovec place{&byte, 1};
+        if (sockets_.read(attempt.socket, &place, 1) != -EAGAIN) end(attempt);
+        return work;
+    }
+    while (attempt.stage != Stage::ended && attempt.stage != Stage::connecting) {
+        if (!flush(attempt, now_ns)) break;
+        if (attempt.stage == Stage::confirming) {
+            hand_over(attempt);
+            return work + 1;
+        }
+        if (attempt.stage == Stage::refusing) {
+            end(attempt);
+            return work + 1;
+        }
+        if (!read_greeting(attempt, now_ns)) break;
+        heard(attempt, now_ns);
+        ++work;
+    }
+    if (attempt.stage != Stage::ended && now_ns >= attempt.deadline_ns) fail(attempt, "no answer", now_ns);
+    return work;
+}
+
+// False while something is still to be written, and when the attempt has ended.
+bool Connector::flush(Attempt &attempt, uint64_t now_ns) {
+    while (attempt.written < attempt.to_write) {
+        iovec rest{reinterpret_cast<char *>(&attempt.sent) + attempt.written, attempt.to_write - attempt.written};
+        ssize_t bytes = sockets_.write(attempt.socket, &rest, 1);
+        if (bytes > 0) {
+            attempt.written += static_cast<size_t>(bytes);
+            continue;
+        }
+        if (bytes == -EAGAIN) sockets_.watch(attempt.socket, token, true);
+        else fail(attempt, system_text(static_cast<int>(-bytes)).c_str(), now_ns);
+        return false;
+    }
+    return true;
+}
+
+// True once a whole greeting has come.
+bool Connector::read_greeting(Attempt &attempt, uint64_t now_ns) {
+    while (attempt.read < sizeof(Greeting)) {
+        iovec rest{reinterpret_cast<char *>(&attempt.received) + attempt.read, sizeof(Greeting) - attempt.read};
+        ssize_t bytes = sockets_.read(attempt.socket, &rest, 1);
+        if (bytes > 0) {
+            attempt.read += static_cast<size_t>(bytes);
+            continue;
+        }
+        if (bytes == 0) fail(attempt, "the connection was closed", now_ns);
+        else if (bytes != -EAGAIN) fail(attempt, system_text(static_cast<int>(-bytes)).c_str(), now_ns);
+        return false;
+    }
+    attempt.read = 0;
+    return true;
+}
+
+void Connector::say(Attempt &attempt, GreetingKind kind, uint32_t epoch, uint64_t expects, const Greeting *answered) {
+    attempt.sent = {};
+    attempt.sent.kind = kind;
+    attempt.sent.to = attempt.peer;
+    attempt.sent.epoch = epoch;
+    attempt.sent.expects = expects;
+    attempt.sent.nonce = sockets_.random();
+    seal(attempt.sent, identity_, answered);
+    attempt.to_write = sizeof attempt.sent;
+    attempt.written = 0;
+    sockets_.watch(attempt.socket, token, false);
+}
+
+void Connector::heard(Attempt &attempt, uint64_t now_ns) {
+    if (attempt.stage == Stage::accepted) return heard_hello(attempt, now_ns);
+    heard_answer(attempt, now_ns);
+}
+
+// Does the attempt whose hello has come count more than what is known? (The head of connector.h says why.)
+bool Connector::counts(const Attempt &attempt, const Pair &pair) const {
+    uint32_t epoch = attempt.received.epoch;
+    if (epoch != pair.epoch) return epoch > pair.epoch;
+    if (pair.dialed_by_other) return !pair.confirmed;  // another address of the same attempt
+    return attempt.received.from < identity_.own || !pair.confirmed;
+}
+
+void Connector::heard_hello(Attempt &attempt, uint64_t now_ns) {
+    const Greeting &hello = attempt.received;
+    const char *why = doubt(hello, identity_, nullptr);
+    if (!why && hello.kind != GreetingKind::hello) why = "it does not begin with a hello";
+    if (!why && (hello.from >= pairs_.size() || hello.from == identity_.own)) why = "there is no such process in the job";
+    if (why) return refuse_stranger(attempt, why);
+    attempt.peer = hello.from;
+    Pair &pair = pairs_[attempt.peer];
+    if (!counts(attempt, pair)) {
+        attempt.stage = Stage::refusing;
+        return say(attempt, GreetingKind::behind, pair.epoch, 0, &attempt.received);
+    }
+    bool same_moment = hello.epoch == pair.epoch && !pair.dialed_by_other;
+    if (same_moment && identity_.own < attempt.peer && under_way(attempt.peer, true)) {
+        attempt.stage = Stage::held;
+        attempt.deadline_ns = UINT64_MAX;
+        return;
+    }
+    welcome(attempt, now_ns);
+}
+
+void Connector::welcome(Attempt &attempt, uint64_t now_ns) {
+    Pair &pair = pairs_[attempt.peer];
+    for (auto &other : attempts_) {
+        if (other->peer != attempt.peer || other.get() == &attempt) continue;
+        bool sibling = !other->dialed && other->stage == Stage::welcome_sent && other->received.epoch == attempt.received.epoch;
+        if (!sibling) end(*other);
+    }
+    pair.epoch = attempt.received.epoch;
+    pair.dialed_by_other = true;
+    pair.confirmed = false;
+    pair.again_ns = UINT64_MAX;
+    attempt.stage = Stage::welcome_sent;
+    attempt.deadline_ns = now_ns + greeting_patience_ns;
+    say(attempt, GreetingKind::welcome, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
+}
+
+// Of a hello: welcome or behind. Of a welcome: confirm.
+void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
+    Pair &pair = pairs_[attempt.peer];
+    const char *why = doubt(attempt.received, identity_, &attempt.sent);
+    if (!why && attempt.received.from != attempt.peer) why = "another process answers";
+    if (why) {
+        ++counts_.strangers;
+        return fail(attempt, why, now_ns);
+    }
+    GreetingKind kind = attempt.received.kind;
+    if (attempt.stage == Stage::welcome_sent && kind == GreetingKind::confirm) {
+        hand_over(attempt);
+    } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::welcome) {
+        end_others(attempt);
+        attempt.stage = Stage::confirming;
+        say(attempt, GreetingKind::confirm, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
+    } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::behind) {
+        pair.epoch = std::max(pair.epoch, attempt.received.epoch);
+        fail(attempt, "the other process knew of a later attempt", now_ns);
+    } else {
+        ++counts_.strangers;
+        fail(attempt, "it answers something else than was asked", now_ns);
+    }
+}
+
+// The connection is made: its socket goes to the user.
+void Connector::hand_over(Attempt &attempt) {
+    Pair &pair = pairs_[attempt.peer];
+    end_others(attempt);
+    pair.confirmed = true;
+    pair.wanted = false;
+    pair.failures = 0;
+    pair.again_ns = UINT64_MAX;
+    pair.trouble.clear();
+    ++counts_.made;
+    int socket = attempt.socket;
+    attempt.socket = -1;
+    attempt.stage = Stage::ended;
+    attempt.deadline_ns = UINT64_MAX;
+    user_.connected(attempt.peer, socket, attempt.received.expects);
+}
+
+void Connector::end(Attempt &attempt) {
+    if (attempt.socket >= 0) sockets_.close(attempt.socket);
+    attempt.socket = -1;
+    attempt.stage = Stage::ended;
+    attempt.deadline_ns = UINT64_MAX;
+}
+
+void Connector::end_others(const Attempt &chosen) {
+    for (auto &other : attempts_)
+        if (other->peer == chosen.peer && other.get() != &chosen) end(*other);
+}
+
+void Connector::refuse_stranger(Attempt &attempt, const char *why) {
+    ++counts_.strangers;
+    log(LogLevel::info, "tcp", "a connection from elsewhere is refused: %s", why);
+    end(attempt);
+}
+
+void Connector::fail(Attempt &attempt, const char *why, uint64_t now_ns) {
+    uint32_t peer = attempt.peer;
+    if (peer == UINT32_MAX) return now_ns < attempt.deadline_ns ? end(attempt) : refuse_stranger(attempt, "it does not say who it is");
+    if (attempt.dialed) pairs_[peer].trouble = to_text_with_port(attempt.address) + ": " + why;
+    log(LogLevel::debug, "tcp", "peer %u: an attempt to connect has failed: %s", peer, why);
+    end(attempt);
+    settle(peer, now_ns);
+}
+
+// After an attempt has ended: a hello that waited for that is answered, else the next attempt is prepared.
+void Connector::settle(uint32_t peer, uint64_t now_ns) {
+    Pair &pair = pairs_[peer];
+    if (under_way(peer, true) || under_way(peer, false)) return;
+    for (auto &attempt : attempts_) {
+        if (attempt->peer != peer || attempt->stage != Stage::held) continue;
+        return welcome(*attempt, now_ns);
+    }
+    if (!pair.wanted || pair.again_ns != UINT64_MAX) return;
+    uint64_t pause_ns = std::min(first_pause_ns << std::min(pair.failures++, 16u), longest_pause_ns);
+    pair.again_ns = now_ns + pause_ns;
+    pausing_.push_back(peer);
+}
+
+}  // namespace lanyard

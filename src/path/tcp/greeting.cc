@@ -1,0 +1,40 @@
+#include "path/tcp/greeting.h"
+
+#include <cstddef>
+#include <cstring>
+
+namespace lanyard {
+
+namespace {
+
+Proof proof_of(const Greeting &greeting, const WireIdentity &identity, const Greeting *answered) {
+    constexpr size_t before_proof = offsetof(Greeting, proof);
+    uint8_t text[before_proof + sizeof(Proof)] = {};
+    if (answered) std::memcpy(text, answered->proof.data(), sizeof(Proof));
+    std::memcpy(text + sizeof(Proof), &greeting, before_proof);
+    return identity.secret.prove(text, sizeof text);
+}
+
+}  // namespace
+
+void seal(Greeting &greeting, const WireIdentity &identity, const Greeting *answered) {
+    greeting.magic = greeting_magic;
+    greeting.version = wire_version;
+    std::memcpy(greeting.job, identity.job, sizeof greeting.job);
+    greeting.from = identity.own;
+    greeting.settings = identity.settings;
+    greeting.proof = proof_of(greeting, identity, answered);
+}
+
+const char *doubt(const Greeting &greeting, const WireIdentity &identity, const Greeting *answered) {
+    if (greeting.magic == __builtin_bswap32(greeting_magic)) return "it comes from a host of the other byte order, which Lanyard does not talk to";
+    if (greeting.magic != greeting_magic) return "it is not Lanyard's";
+    if (greeting.version != wire_version) return "it comes from another version of Lanyard; all hosts of a job need the same";
+    if (std::memcmp(greeting.job, identity.job, sizeof greeting.job) != 0) return "it belongs to another job";
+    if (greeting.to != identity.own) return "it is meant for another process";
+    if (!equal(greeting.proof, proof_of(greeting, identity, answered))) return "it does not know the secret of the job";
+    if (greeting.settings != identity.settings) return "LANYARD_CHECKSUM differs between the processes; set it alike for all";
+    return nullptr;
+}
+
+}  // namespace lanyard

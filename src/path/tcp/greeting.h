@@ -1,0 +1,55 @@
+// What two processes say to each other on a new connection, before any frame:
+//
+//     dialer                                acceptor
+//       hello    (epoch)          ------->    whose job, whose secret, newer than what I have?  closes an older connection
+//                                 <-------    welcome  (I expect envelope n)
+//       confirm  (I expect m)     ------->    from here on frames, both ways
+//
+// or, instead of welcome, `behind (epoch)`: the dialer tries again with a greater one.
+//
+// Every greeting has this one form of 80 bytes in the byte order of its host. `proof` is the keyed hash, with the job's secret, of the
+// greeting without its proof, preceded by the proof of the greeting it answers; so nobody without the secret can say anything, an answer
+// belongs to one question, and what is said again later is not believed: a hello must have a greater epoch than any before it, and a
+// confirm answers the nonce in a welcome.
+#pragma once
+
+#include <cstdint>
+
+#include "net/secret.h"
+
+namespace lanyard {
+
+enum class GreetingKind : uint16_t { hello = 1, welcome, confirm, behind };
+
+struct Greeting {
+    uint32_t magic;
+    uint16_t version;  // of what is said on connections
+    GreetingKind kind;
+    uint8_t job[16];
+    uint32_t from, to;  // processes of the job, by number
+    uint32_t settings;  // that both sides must have alike, by bits
+    uint32_t epoch;
+    uint64_t expects;  // welcome, confirm: the number of the next envelope
+    uint64_t nonce;
+    uint64_t reserved;
+    Proof proof;
+};
+static_assert(sizeof(Greeting) == 80);
+
+constexpr uint32_t greeting_magic = 0x4c4e5944;
+constexpr uint16_t wire_version = 1;
+
+// Who this process is to others.
+struct WireIdentity {
+    uint8_t job[16] = {};
+    uint32_t own = 0;
+    uint32_t settings = 0;
+    Secret secret;
+};
+
+// Fills in what is the same in all greetings, and the proof. `answered` is the greeting that this one answers, or nullptr.
+void seal(Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
+// Why a greeting is not believed; nullptr when it is.
+const char *doubt(const Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
+
+}  // namespace lanyard
