@@ -179,12 +179,15 @@ int LinkPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     sink_ = &sink;
     now_ns_ = now_ns;
     int work = take_rest(budget);
-    work += read_hot(budget - work);
-    looked_ = now_ns >= look_at_ns_ && work < budget;
+    // Where some links used up the last budget the others come first.
+    if (!passed_over_) work += read_hot(budget - work);
+    looked_ = (now_ns >= look_at_ns_ || passed_over_) && work < budget;
     if (looked_) {
         look_at_ns_ = now_ns + limits_.look_every_ns;
         work += look(budget - work);
     }
+    if (passed_over_ && looked_) work += read_hot(budget - work);
+    passed_over_ = !looked_ && work >= budget;
     if (now_ns >= tend_at_ns_) work += tend(now_ns);
     sink_ = nullptr;
     return work;

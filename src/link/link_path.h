@@ -123,7 +123,8 @@ private:
     Sink *sink_ = nullptr;        // while poll() runs
     uint64_t now_ns_ = 0;
     uint64_t look_at_ns_ = 0;
-    bool looked_ = true;  // in the last poll()
+    bool looked_ = true;        // in the last poll()
+    bool passed_over_ = false;  // all but the busiest, in the last poll()
     uint64_t tend_at_ns_ = UINT64_MAX;
     bool leaving_ = false, closed_ = false;
     Counts counts_;

@@ -1,5 +1,6 @@
 // The kinds of path that run the conformance suite (path_suite.h).
 #include "conformance/example_path.h"
+#include "conformance/link_connected.h"
 #include "conformance/path_suite.h"
 #include "conformance/shm_connected.h"
 #include "path/self/self_path.h"
@@ -60,11 +61,13 @@ private:
 std::unique_ptr<Connected> connect_self(uint32_t, uint64_t) { return std::make_unique<SelfConnected>(); }
 std::unique_ptr<Connected> connect_shm(uint32_t peers, uint64_t) { return std::make_unique<ShmConnected>(peers, true); }
 std::unique_ptr<Connected> connect_sim(uint32_t peers, uint64_t seed) { return std::make_unique<SimConnected>(peers, seed); }
+std::unique_ptr<Connected> connect_tcp(uint32_t peers, uint64_t) { return std::make_unique<TcpConnected>(peers); }
+std::unique_ptr<Connected> connect_sim_links(uint32_t peers, uint64_t seed) { return std::make_unique<SimLinkConnected>(peers, seed); }
 std::unique_ptr<Connected> connect_example(uint32_t peers, uint64_t) { return std::make_unique<ExampleConnected>(peers); }
 
 INSTANTIATE_TEST_SUITE_P(Path, PathSuite,
-                         ::testing::Values(Kind{"self", connect_self}, Kind{"shm", connect_shm}, Kind{"sim", connect_sim},
-                                           Kind{"example", connect_example}),
+                         ::testing::Values(Kind{"self", connect_self}, Kind{"shm", connect_shm}, Kind{"tcp", connect_tcp},
+                                           Kind{"sim", connect_sim}, Kind{"sim_links", connect_sim_links}, Kind{"example", connect_example}),
                          [](const auto &about) { return std::string(about.param.name); });
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <vector>
 
+#include "base/clock.h"
 #include "path/path.h"
 
 namespace lanyard::conformance {
@@ -19,6 +20,8 @@ public:
     // The path of peer i is paths[i]; it reaches all the others, and itself where it is alone.
     std::vector<Path *> paths;
 
+    // The time that poll() is told.
+    virtual uint64_t now_ns() { return clock_ns(); }
     // Ends the process of one peer, where the path can notice such a thing; false when it cannot.
     virtual bool kill(uint32_t peer) { return false; }
 };

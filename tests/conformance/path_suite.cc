@@ -84,7 +84,7 @@ int PathSuite::poll(uint32_t peer, int budget) {
     Recorder &sink = recorder(peer);
     int before = sink.calls;
     sink.polling = true;
-    int work = path(peer).poll(sink, budget, 0);
+    int work = path(peer).poll(sink, budget, connected_->now_ns());
     sink.polling = false;
     EXPECT_LE(sink.calls - before, budget) << "poll delivered more than its budget";
     EXPECT_GE(work, sink.calls - before) << "poll must count what it delivered";

@@ -87,6 +87,7 @@ class SimLinks {
 public:
     SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLimits &limits, uint32_t processes);
     LinkPath &path(uint32_t process) { return *paths_[process]; }
+    uint16_t port(uint32_t process) const { return ports_[process]; }
 
     SimInternet internet;
 

@@ -1,0 +1,91 @@
+// Links of several processes that are one process, over the kernel's sockets on loopback, or over simulated ones that do not break.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "conformance/connected.h"
+#include "link/link_path.h"
+#include "net/system_sockets.h"
+#include "path/sim/sim_sockets.h"
+
+namespace lanyard::conformance {
+
+class LinkConnected : public Connected {
+public:
+    LinkPath &link_path(uint32_t peer) { return *links_[peer]; }
+
+protected:
+    // `sockets` and the address of each process.
+    void connect(const std::vector<Sockets *> &sockets, const std::vector<Address> &at) {
+        auto count = static_cast<uint32_t>(sockets.size());
+        ports_.resize(count);
+        WireIdentity identity;
+        for (uint32_t own = 0; own < count; ++own) {
+            auto find = [this, at](uint32_t peer, std::vector<Address> &list) {
+                list.push_back(at[peer].with_port(ports_[peer]));
+                return Error();
+            };
+            identity.own = own;
+            links_.push_back(std::make_unique<LinkPath>(*sockets[own], identity, count, LinkLimits(), find));
+            LANYARD_MUST(!links_[own]->listen({at[own]}, 0, 0, ports_[own]));
+            paths.push_back(links_.back().get());
+        }
+    }
+
+private:
+    std::vector<uint16_t> ports_;
+    std::vector<std::unique_ptr<LinkPath>> links_;
+};
+
+class TcpConnected final : public LinkConnected {
+public:
+    explicit TcpConnected(uint32_t peers) {
+        Address loopback;
+        parse_address("127.0.0.1", loopback);
+        std::vector<Sockets *> all;
+        for (uint32_t peer = 0; peer < peers; ++peer) {
+            sockets_.push_back(std::make_unique<SystemSockets>());
+            all.push_back(sockets_.back().get());
+        }
+        connect(all, std::vector<Address>(peers, loopback));
+    }
+    ~TcpConnected() override {
+        for (uint32_t peer = 0; peer < sockets_.size(); ++peer) link_path(peer).close();
+    }
+
+private:
+    std::vector<std::unique_ptr<SystemSockets>> sockets_;
+};
+
+class SimLinkConnected final : public LinkConnected {
+public:
+    SimLinkConnected(uint32_t peers, uint64_t seed) : baton_(seed), internet_(baton_, calm(baton_.random())) {
+        std::vector<Sockets *> all;
+        std::vector<Address> at;
+        for (uint32_t peer = 0; peer < peers; ++peer) {
+            sockets_.push_back(std::make_unique<sim::SimSockets>(internet_, peer));
+            all.push_back(sockets_.back().get());
+            at.push_back(sim::SimInternet::address_of(peer));
+        }
+        connect(all, at);
+    }
+    ~SimLinkConnected() override {
+        for (uint32_t peer = 0; peer < sockets_.size(); ++peer) link_path(peer).close();
+    }
+
+    uint64_t now_ns() override { return baton_.now_ns(); }
+
+private:
+    static sim::SocketBehaviour calm(sim::Random &random) {
+        sim::SocketBehaviour any = sim::SocketBehaviour::any(random);
+        any.refuse_percent = any.vanish_percent = any.reset_permille = 0;
+        return any;
+    }
+
+    sim::Baton baton_;
+    sim::SimInternet internet_;
+    std::vector<std::unique_ptr<sim::SimSockets>> sockets_;
+};
+
+}  // namespace lanyard::conformance

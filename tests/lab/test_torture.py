@@ -1,0 +1,72 @@
+"""MPI programs across hosts of the lab: messages are right while connections are reset, and when a cable is cut for a while."""
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from lab import Lab  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", HERE.parents[1] / "build" / "release"))
+MPIRUN = BUILD / "bin" / "mpirun"
+LONG = "LANYARD_TEST_ALL" in os.environ
+
+
+@pytest.fixture(scope="module")
+def torture(tmp_path_factory):
+    program = tmp_path_factory.mktemp("torture") / "torture"
+    subprocess.run([BUILD / "bin" / "mpicxx", "-O2", "-o", program, HERE / "programs" / "torture.cc"], check=True)
+    return program
+
+
+@pytest.fixture
+def hosts(possible):
+    """With a rail fast enough that resets find messages of all sizes on their way."""
+    with Lab(hosts=2, rails=1, rate="1gbit") as made:
+        yield made
+
+
+def start(lab, program, seconds, *options, environment=None):
+    command = [MPIRUN, "--ssh", HERE / "ssh", "--host", "h1:2,h2:2", "-n", "4", *options, program, str(seconds)]
+    variables = {"LANYARD_LAB": lab.name, **(environment or {})}
+    return lab.popen("h1", [str(word) for word in command], env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ended_well(process, patience):
+    out, err = process.communicate(timeout=patience)
+    assert (process.returncode, err) == (0, ""), out
+    assert out.endswith(" rounds\n")
+    return int(out.split()[0])
+
+
+def test_messages_survive_resets(hosts, torture):
+    seconds, least = (60, 200) if LONG else (5, 20)
+    process = start(hosts, torture, seconds)
+    resets = 0
+    while process.poll() is None:
+        resets += hosts.reset("h1")
+        time.sleep(0.1)
+    assert ended_well(process, 5) > 10
+    assert resets >= least
+
+
+def test_messages_survive_a_cut_cable(hosts, torture):
+    """Longer than the kernel takes to notice nothing by itself; the host counts as lost after LANYARD_PEER_TIMEOUT only."""
+    cut = 30 if LONG else 3
+    process = start(hosts, torture, 4)
+    time.sleep(1.5)
+    hosts.cut("h2", 1)
+    time.sleep(cut)
+    hosts.heal("h2", 1)
+    assert ended_well(process, 60) > 1
+
+
+def test_the_rail_carries_the_messages(hosts, torture):
+    before = hosts.counters("h1")["rail1"]
+    assert ended_well(start(hosts, torture, 2), 30) > 1
+    after = hosts.counters("h1")["rail1"]
+    assert min(after[f"{way}_bytes"] - before[f"{way}_bytes"] for way in ("received", "sent")) > 10_000_000

@@ -1,0 +1,161 @@
+// Who connects to a process of a job without belonging to it is counted and dropped, and the job goes on.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "sim/job.h"
+#include "sim/seeds.h"
+
+namespace lanyard::sim {
+namespace {
+
+// A stranger to a job of two, and what it learns.
+class Strangers : public ::testing::Test {
+protected:
+    Strangers() : baton_(first_seed()), links_(baton_, SocketBehaviour{.preempt_percent = 0}, LinkLimits(), 2), sockets_(links_.internet, 2) {
+        seen_[0] = seen_[1] = 0;
+    }
+
+    struct Counter final : Sink {
+        explicit Counter(int &count) : seen(count) {}
+        int &seen;
+        void envelope(uint32_t, const Envelope &envelope, const std::byte *, size_t) override {
+            EXPECT_EQ(envelope.context, static_cast<uint64_t>(seen));
+            ++seen;
+        }
+        void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override { FAIL(); }
+        void sent(uint64_t) override { FAIL(); }
+        void lost(uint32_t, Error) override { FAIL(); }
+    };
+
+    void poll_all(int turns) {
+        for (int turn = 0; turn < turns; ++turn)
+            for (uint32_t peer : {0u, 1u}) {
+                Counter sink(seen_[peer]);
+                links_.path(peer).poll(sink, 100, baton_.now_ns());
+            }
+    }
+    // The job's own two exchange one more message.
+    void exchange() {
+        Envelope envelope{};
+        envelope.kind = EnvelopeKind::eager;
+        envelope.context = static_cast<uint64_t>(seen_[1]);
+        int before = seen_[1];
+        ASSERT_EQ(links_.path(0).send(1, envelope, {}), Sent::done);
+        for (int turn = 0; turn < 10'000 && seen_[1] == before; ++turn) poll_all(1);
+        EXPECT_EQ(seen_[1], before + 1);
+    }
+    int connect() { return sockets_.connect(SimInternet::address_of(1).with_port(links_.port(1))); }
+    void say(int socket, const void *data, size_t bytes) {
+        for (int turn = 0; turn < 1000 && sockets_.connect_result(socket) != 0; ++turn) poll_all(1);
+        auto *from = static_cast<char *>(const_cast<void *>(data));
+        for (size_t said = 0; said < bytes;) {
+            iovec rest{from + said, bytes - said};
+            ssize_t some = sockets_.write(socket, &rest, 1);
+            if (some > 0) said += static_cast<size_t>(some);
+            else if (some != -EAGAIN) return;
+            poll_all(1);
+        }
+        poll_all(1000);
+    }
+    // Has the other side closed it without a word?
+    bool closed(int socket) {
+        for (int turn = 0; turn < 10'000; ++turn) {
+            char byte;
+            iovec place{&byte, 1};
+            ssize_t some = sockets_.read(socket, &place, 1);
+            if (some != -EAGAIN) return some <= 0;
+            poll_all(1);
+        }
+        return false;
+    }
+    Greeting hello(const WireIdentity &as, uint32_t epoch) {
+        Greeting greeting{};
+        greeting.kind = GreetingKind::hello;
+        greeting.to = 1;
+        greeting.epoch = epoch;
+        seal(greeting, as, nullptr);
+        return greeting;
+    }
+    uint64_t strangers() { return links_.path(1).connector().counts().strangers; }
+
+    Baton baton_;
+    SimLinks links_;
+    SimSockets sockets_;
+    int seen_[2];
+};
+
+TEST_F(Strangers, WhoTalkOtherThingsAreDropped) {
+    exchange();
+    std::vector<char> garbage(1000);
+    for (uint64_t round = 0; round < 20; ++round) {
+        for (char &byte : garbage) byte = static_cast<char>(baton_.random().next());
+        int socket = connect();
+        say(socket, garbage.data(), 80 + baton_.random().below(900));
+        EXPECT_TRUE(closed(socket));
+        EXPECT_EQ(strangers(), round + 1);
+        sockets_.close(socket);
+        exchange();
+    }
+    EXPECT_EQ(links_.path(1).counts().broken, 0u);
+}
+
+TEST_F(Strangers, WhoDoNotKnowTheSecretAreDropped) {
+    exchange();
+    WireIdentity right;
+    right.own = 0;
+    std::vector<WireIdentity> wrong(3, right);
+    wrong[0].secret = Secret::random();
+    wrong[1].job[3] = 1;   // the secret of this job, the name of another
+    wrong[2].settings = 1;
+    for (size_t i = 0; i < wrong.size(); ++i) {
+        int socket = connect();
+        Greeting greeting = hello(wrong[i], 100);
+        say(socket, &greeting, sizeof greeting);
+        EXPECT_TRUE(closed(socket)) << i;
+        EXPECT_EQ(strangers(), i + 1);
+        exchange();
+    }
+    EXPECT_EQ(links_.path(1).counts().broken, 0u);
+}
+
+TEST_F(Strangers, WhatWasSaidBeforeIsNotBelievedAgain) {
+    exchange();
+    WireIdentity right;
+    right.own = 0;
+    int socket = connect();
+    Greeting old = hello(right, 1);  // as the connection that there is began
+    say(socket, &old, sizeof old);
+    exchange();
+    EXPECT_EQ(links_.path(1).counts().broken, 0u);
+}
+
+TEST_F(Strangers, HalfAGreetingWaitsOnlySoLong) {
+    exchange();
+    WireIdentity right;
+    Greeting greeting = hello(right, 100);
+    int socket = connect();
+    say(socket, &greeting, 40);
+    EXPECT_EQ(strangers(), 0u);
+    uint64_t end = baton_.now_ns() + 11'000'000'000;
+    while (baton_.now_ns() < end) {
+        baton_.sleep_until(end);
+        for (int i = 0; i < 1'000'000 && baton_.now_ns() < end; ++i) baton_.tick();
+    }
+    EXPECT_TRUE(closed(socket));
+    EXPECT_EQ(strangers(), 1u);
+    exchange();
+}
+
+TEST_F(Strangers, ManyAtOnceKeepNobodyOut) {
+    exchange();
+    std::vector<int> sockets;
+    for (int i = 0; i < 500; ++i) sockets.push_back(connect());
+    poll_all(3000);
+    exchange();
+    EXPECT_GE(strangers(), 500u - 128u);
+    EXPECT_EQ(links_.path(1).counts().broken, 0u);
+}
+
+}  // namespace
+}  // namespace lanyard::sim

@@ -1,0 +1,47 @@
+#include "base/doorbell.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <thread>
+
+#include "base/sleep_word.h"
+
+namespace lanyard {
+namespace {
+
+bool rings(const Doorbell &bell, int wait_ms = 0) {
+    pollfd descriptor{bell.descriptor(), POLLIN, 0};
+    return poll(&descriptor, 1, wait_ms) == 1;
+}
+
+TEST(Doorbell, RingsUntilQuietened) {
+    Doorbell bell, other;
+    ASSERT_GE(bell.descriptor(), 0);
+    EXPECT_FALSE(rings(bell));
+    for (int i = 0; i < 1000; ++i) ring_doorbell(bell.name());  // more than its queue holds
+    EXPECT_TRUE(rings(bell));
+    EXPECT_FALSE(rings(other));
+    bell.quieten();
+    EXPECT_FALSE(rings(bell));
+    ring_doorbell(bell.name());
+    EXPECT_TRUE(rings(bell));
+}
+
+TEST(Doorbell, OfNobodyIsNoHarm) { ring_doorbell(12345); }
+
+TEST(SleepWord, WakesByTheBellWhoSleepsAtIt) {
+    Doorbell bell;
+    SleepWord word{};
+    word.bell = bell.name();
+    wake_if_asleep(word);
+    EXPECT_FALSE(rings(bell)) << "nobody sleeps";
+    word.fall_asleep_soon(SleepWord::at_doorbell);
+    std::thread waker([&] { wake_if_asleep(word); });
+    EXPECT_TRUE(rings(bell, 10'000));
+    waker.join();
+    EXPECT_EQ(word.asleep.load(), SleepWord::awake);
+}
+
+}  // namespace
+}  // namespace lanyard
