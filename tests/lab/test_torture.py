@@ -32,8 +32,8 @@ def hosts(possible):
 
 def start(lab, program, seconds, *options, environment=None):
     command = [MPIRUN, "--ssh", HERE / "ssh", "--host", "h1:2,h2:2", "-n", "4", *options, program, str(seconds)]
-    variables = {"LANYARD_LAB": lab.name, **(environment or {})}
-    return lab.popen("h1", [str(word) for word in command], env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    variables = {**os.environ, "LANYARD_LAB": lab.name, **(environment or {})}
+    return lab.popen("h1", [str(word) for word in command], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def ended_well(process, patience):
