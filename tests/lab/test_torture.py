@@ -44,7 +44,7 @@ def ended_well(process, patience):
 
 
 def test_messages_survive_resets(hosts, torture):
-    seconds, least = (60, 200) if LONG else (5, 20)
+    seconds, least = (60, 200) if LONG else (4, 15)
     process = start(hosts, torture, seconds)
     resets = 0
     while process.poll() is None:
@@ -57,8 +57,8 @@ def test_messages_survive_resets(hosts, torture):
 def test_messages_survive_a_cut_cable(hosts, torture):
     """Longer than the kernel takes to notice nothing by itself; the host counts as lost after LANYARD_PEER_TIMEOUT only."""
     cut = 30 if LONG else 3
-    process = start(hosts, torture, 4)
-    time.sleep(1.5)
+    process = start(hosts, torture, 3)
+    time.sleep(1)
     hosts.cut("h2", 1)
     time.sleep(cut)
     hosts.heal("h2", 1)
@@ -67,6 +67,6 @@ def test_messages_survive_a_cut_cable(hosts, torture):
 
 def test_the_rail_carries_the_messages(hosts, torture):
     before = hosts.counters("h1")["rail1"]
-    assert ended_well(start(hosts, torture, 2), 30) > 1
+    assert ended_well(start(hosts, torture, 1), 30) > 1
     after = hosts.counters("h1")["rail1"]
-    assert min(after[f"{way}_bytes"] - before[f"{way}_bytes"] for way in ("received", "sent")) > 10_000_000
+    assert min(after[f"{way}_bytes"] - before[f"{way}_bytes"] for way in ("received", "sent")) > 1_000_000
