@@ -84,6 +84,11 @@ Error LinkPath::addresses(uint32_t peer, std::vector<Address> &list) {
     return {};
 }
 
+void LinkPath::alive(uint32_t peer) {
+    Link &link = this->link(peer);
+    if (link.parted_ns) link.parted_ns = sockets_.now_ns();
+}
+
 uint64_t LinkPath::let_go(uint32_t peer) {
     Link &link = this->link(peer);
     if (link.socket >= 0) part(link);

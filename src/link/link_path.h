@@ -80,6 +80,7 @@ private:
     uint64_t let_go(uint32_t peer) override;
     void connected(uint32_t peer, int socket, uint64_t peer_expects) override;
     Error addresses(uint32_t peer, std::vector<Address> &list) override;
+    void alive(uint32_t peer) override;
 
     // link_path.cc: connections, and what is due when
     Link &link(uint32_t peer);

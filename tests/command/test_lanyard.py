@@ -116,13 +116,13 @@ def test_every_setting_that_cannot_be_used_is_told():
     done = lanyard("doctor", "--json", **wrong)
     told = [finding["sentence"] for finding in json.loads(done.stdout) if finding["subject"] == "settings"]
     assert done.returncode == 1 and len(told) == len(wrong)
-    assert any('there is no path "smh", did you mean shm?; the paths are self and shm' in sentence for sentence in told)
+    assert any('there is no path "smh", did you mean shm?; the paths are self, shm and tcp' in sentence for sentence in told)
 
 
 def test_settings_tell_the_words_they_take():
     sentences = {row["name"]: row["sentence"] for row in json.loads(lanyard("info", "--settings", "--json").stdout)}
-    assert "self and shm" in sentences["LANYARD_PATHS"]
-    assert "info, debug or trace" in sentences["LANYARD_LOG"] and "shm, p2p, comm, coll" in sentences["LANYARD_LOG"]
+    assert "self, shm and tcp" in sentences["LANYARD_PATHS"]
+    assert "info, debug or trace" in sentences["LANYARD_LOG"] and "shm, tcp, p2p, comm, coll" in sentences["LANYARD_LOG"]
     for word in ("messages never received", "requests never completed", "receives never matched", "sends it waits for"):
         assert word in sentences["LANYARD_CHECK"]
 
@@ -140,7 +140,7 @@ def test_coverage_counts_every_function_and_agrees_with_its_table():
 
 def test_paths_show_what_is_chosen():
     chosen = {row["name"]: row["chosen"] for row in json.loads(lanyard("info", "--paths", "--json", LANYARD_PATHS="self").stdout)}
-    assert chosen == {"self": True, "shm": False}
+    assert chosen == {"self": True, "shm": False, "tcp": False}
 
 
 def test_doctor_finds_nothing_wrong_with_this_build():

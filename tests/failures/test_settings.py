@@ -9,10 +9,10 @@ MPI_ERR_ARG = 13  # what a program alone ends with, as MPI_Init raises it
 
 
 @pytest.mark.parametrize(("name", "value", "words"), [
-    ("LANYARD_PATHS", "smh", 'there is no path "smh", did you mean shm?; the paths are self and shm'),
-    ("LANYARD_PATHS", "self,tpc", 'there is no path "tpc"; the paths are self and shm'),
-    ("LANYARD_PATHS", "shm,", 'there is no path ""; the paths are self and shm'),
-    ("LANYARD_PATHS", ",", "it names no path; the paths are self and shm"),
+    ("LANYARD_PATHS", "smh", 'there is no path "smh", did you mean shm?; the paths are self, shm and tcp'),
+    ("LANYARD_PATHS", "self,udp", 'there is no path "udp"; the paths are self, shm and tcp'),
+    ("LANYARD_PATHS", "shm,", 'there is no path ""; the paths are self, shm and tcp'),
+    ("LANYARD_PATHS", ",", "it names no path; the paths are self, shm and tcp"),
     ("LANYARD_EAGER_LIMIT", "abc", "it takes a whole number from 0 to 65536 (k, m and g may follow)"),
     ("LANYARD_EAGER_LIMIT", "-1", "it takes a whole number from 0 to 65536"),
     ("LANYARD_EAGER_LIMIT", "16kk", "it takes a whole number from 0 to 65536"),
@@ -21,10 +21,15 @@ MPI_ERR_ARG = 13  # what a program alone ends with, as MPI_Init raises it
     ("LANYARD_EAGER_LIMIT", "18014398509481984k", "it takes a whole number from 0 to 65536"),
     ("LANYARD_CMA", "maybe", "it takes on or off"),
     ("LANYARD_CHECK", "ON", "it takes on or off"),
+    ("LANYARD_PORT_RANGE", "5000", "it takes two ports from 1 to 65535 with a dash between them, like 5000-5100"),
+    ("LANYARD_PORT_RANGE", "5100-5000", "it takes two ports"),
+    ("LANYARD_PORT_RANGE", "1-65536", "it takes two ports"),
+    ("LANYARD_PORT_RANGE", "a-b", "it takes two ports"),
+    ("LANYARD_PEER_TIMEOUT", "0", "it takes a whole number from 1 to 86400"),
     ("LANYARD_LOG", "loud", 'there is no level "loud"; it begins with info, debug or trace'),
     ("LANYARD_LOG", "debugg", 'there is no level "debugg", did you mean debug?; it begins with info, debug or trace'),
     ("LANYARD_LOG", "shm", "it begins with info, debug or trace, and parts may follow after commas"),
-    ("LANYARD_LOG", "info,p2q", 'there is no part "p2q", did you mean p2p?; the parts are settings, launch, paths, shm, p2p,'),
+    ("LANYARD_LOG", "info,p2q", 'there is no part "p2q", did you mean p2p?; the parts are settings, launch, paths, shm, tcp, p2p,'),
 ])
 @pytest.mark.parametrize("alone", [False, True])
 def test_value_that_cannot_be_used(mpirun, program, name, value, words, alone):
@@ -38,7 +43,8 @@ def test_value_that_cannot_be_used(mpirun, program, name, value, words, alone):
 
 
 @pytest.mark.parametrize("name", ["LANYARD_PATHS", "LANYARD_LOG", "LANYARD_CHECK", "LANYARD_SHM_DIR", "LANYARD_EAGER_LIMIT",
-                                  "LANYARD_EAGER_CREDIT", "LANYARD_CMA", "LANYARD_SPIN_US"])
+                                  "LANYARD_EAGER_CREDIT", "LANYARD_CMA", "LANYARD_SPIN_US", "LANYARD_INTERFACES", "LANYARD_PORT_RANGE",
+                                  "LANYARD_SOCKET_BUFFER", "LANYARD_PEER_TIMEOUT"])
 def test_empty_value_is_as_if_unset(mpirun, program, name):
     assert mpirun.run("-n", 2, program("exchange"), 100000, env={name: ""}) == (0, "right\n", "")
 
@@ -46,7 +52,7 @@ def test_empty_value_is_as_if_unset(mpirun, program, name):
 def test_paths_that_reach_nobody(mpirun, program):
     code, _, err = mpirun.run("-n", 2, program("life"), "end", env={"LANYARD_PATHS": "self"})
     assert code not in (0, 134, 139) and code < 128
-    assert re.search(r"rank [01] cannot reach rank [01]: LANYARD_PATHS=self leaves no path to another process of this node; add shm", err), err
+    assert re.search(r"rank [01] cannot reach rank [01]: LANYARD_PATHS=self leaves no path to another process of this node; add shm or tcp", err), err
 
 
 @pytest.mark.parametrize(("name", "nearest"), [("LANYARD_EAGER_LIMITS", "LANYARD_EAGER_LIMIT"), ("LANYARD_PATH", "LANYARD_PATHS"),
@@ -62,7 +68,7 @@ def test_name_that_is_none(mpirun, program, name, nearest, alone):
 
 
 @pytest.mark.parametrize(("name", "value"), [("LANYARD_EAGER_LIMIT", "4k"), ("LANYARD_EAGER_LIMIT", "0"), ("LANYARD_CMA", "off"),
-                                             ("LANYARD_PATHS", "shm"), ("LANYARD_PATHS", "self,shm"), ("LANYARD_SPIN_US", "-1"),
+                                             ("LANYARD_PATHS", "shm"), ("LANYARD_PATHS", "self,shm"), ("LANYARD_PATHS", "tcp"), ("LANYARD_SPIN_US", "-1"),
                                              ("LANYARD_EAGER_CREDIT", "0")])
 def test_value_that_can_be_used(mpirun, program, name, value):
     assert mpirun.run("-n", 3, program("exchange"), 100000, env={name: value}) == (0, "right\n", "")

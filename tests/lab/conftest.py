@@ -1,5 +1,6 @@
 """What the lab's own tests share: a lab of three hosts and two slow rails, the measuring program, and small programs for its hosts."""
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -7,6 +8,9 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from lab import Lab, check, missing  # noqa: E402
+
+# Tests that run in the background or under nohup have inherited that it is ignored, and so would all they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 RATE_MBIT = 100
 # Goodput of TCP in MB/s at MTU 1500 with the headers of Ethernet, IP and TCP (with time stamps) taken off.

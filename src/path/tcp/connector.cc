@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t connect_patience_ns = 3'000 * ms;
-constexpr uint64_t greeting_patience_ns = 10'000 * ms;  // a peer that computes does not answer meanwhile
+constexpr uint64_t greeting_patience_ns = 10'000 * ms;
+constexpr uint64_t answer_patience_ns = 60'000 * ms;  // a peer that computes does not answer meanwhile
 constexpr uint64_t first_pause_ns = 5 * ms, longest_pause_ns = 1'000 * ms;
 constexpr size_t most_strangers = 128;  // that have not said who they are
 
@@ -170,8 +171,9 @@ int Connector::advance(Attempt &attempt, uint64_t now_ns) {
     if (attempt.stage == Stage::connecting) {
         int result = sockets_.connect_result(attempt.socket);
         if (result == 0) {
-            attempt.deadline_ns = now_ns + greeting_patience_ns;
+            attempt.deadline_ns = now_ns + answer_patience_ns;
             attempt.stage = Stage::hello_sent;
+            user_.alive(attempt.peer);
             say(attempt, GreetingKind::hello, pairs_[attempt.peer].epoch, 0, nullptr);
             ++work;
         } else if (result != -EINPROGRESS) {

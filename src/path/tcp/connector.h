@@ -36,6 +36,8 @@ public:
         // The connection, whose other end expects this envelope next. The socket is the user's now.
         virtual void connected(uint32_t peer, int socket, uint64_t peer_expects) = 0;
         virtual Error addresses(uint32_t peer, std::vector<Address> &list) = 0;
+        // The peer's host has taken a connection, though the peer itself has not answered yet: it may be computing.
+        virtual void alive(uint32_t peer) = 0;
     };
     struct Counts {
         uint64_t made = 0, dialed = 0, strangers = 0;

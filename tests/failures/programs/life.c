@@ -56,6 +56,11 @@ int main(int count, char **words) {
     if (!strcmp(when, "before")) return call(wish);
     MPI_Init(&count, &words);
     always_allowed(1, 0);
+    if (!strcmp(when, "stay")) {
+        printf("here\n");
+        fflush(stdout);
+        for (;;) pause();
+    }
     if (!strcmp(when, "fork")) return child(!strcmp(wish, "mpi"));
     if (!strcmp(when, "twice")) return call("init");
     if (!strcmp(when, "abort")) MPI_Abort(MPI_COMM_WORLD, atoi(wish));

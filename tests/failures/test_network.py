@@ -1,0 +1,75 @@
+"""What a job does with the network of one machine: which ports it opens, where, and what it says when it cannot."""
+import os
+
+import pytest
+
+TCP = {"LANYARD_PATHS": "self,tcp"}
+
+
+def listening(pids):
+    """(address, port) of the listening TCP sockets of these processes, from /proc."""
+    inodes = set()
+    for pid in pids:
+        inodes.update(file[len("socket:["):-1] for file in open_files(pid) if file.startswith("socket:["))
+    places = []
+    for family in ("tcp", "tcp6"):
+        with open(f"/proc/net/{family}", encoding="ascii") as table:
+            for line in list(table)[1:]:
+                words = line.split()
+                if words[3] == "0A" and words[9] in inodes:
+                    address, port = words[1].split(":")
+                    places.append((address, int(port, 16)))
+    return places
+
+
+def open_files(pid):
+    """What the descriptors of a process are; nothing of one that is gone."""
+    folder = f"/proc/{pid}/fd"
+    try:
+        return [os.readlink(f"{folder}/{name}") for name in os.listdir(folder)]
+    except OSError:
+        return []
+
+
+@pytest.fixture
+def ports_of(mpirun, program):
+    """Function: where the ranks of a job of three listen, with these settings."""
+    def look(environment):
+        process = mpirun.start("-n", 3, program("life"), "stay", env=environment)
+        mpirun.read_until(process.stdout, lambda text: text.count(b"\n") == 3)
+        found = listening(mpirun.alive())
+        process.terminate()
+        process.communicate(timeout=20)
+        return found
+    return look
+
+
+def test_job_of_one_host_opens_no_port(ports_of):
+    assert ports_of({}) == []
+
+
+def test_ranks_without_shared_memory_listen_on_loopback_only(ports_of):
+    found = ports_of(TCP)
+    assert [address for address, _ in found] == ["0100007F"] * 3
+    assert len({port for _, port in found}) == 3
+
+
+def test_ports_are_those_asked_for(ports_of):
+    found = ports_of({**TCP, "LANYARD_PORT_RANGE": "42000-42007"})
+    assert len(found) == 3 and all(42000 <= port <= 42007 for _, port in found)
+
+
+def test_too_few_ports(mpirun, program):
+    code, _, err = mpirun.run("-n", 3, program("life"), "end", env={**TCP, "LANYARD_PORT_RANGE": "42010-42011"})
+    assert code not in (0, 134, 139)
+    assert "cannot listen at 127.0.0.1 with a port of LANYARD_PORT_RANGE=42010-42011: Address already in use" in err
+
+
+def test_interface_that_is_not_there(mpirun, program):
+    code, _, err = mpirun.run("-n", 2, program("life"), "end", env={**TCP, "LANYARD_INTERFACES": "eth77"})
+    assert code not in (0, 134, 139)
+    assert "LANYARD_INTERFACES names 'eth77', which is no interface, address or network of this machine; there are lo (127.0.0.1)" in err
+
+
+def test_interface_that_is_chosen(mpirun, program):
+    assert mpirun.run("-n", 2, program("exchange"), 100000, env={**TCP, "LANYARD_INTERFACES": "127.0.0.0/8"}) == (0, "right\n", "")
