@@ -69,7 +69,7 @@ def test_name_that_is_none(mpirun, program, name, nearest, alone):
 
 
 @pytest.mark.parametrize(("name", "value"), [("LANYARD_EAGER_LIMIT", "4k"), ("LANYARD_EAGER_LIMIT", "0"), ("LANYARD_CMA", "off"),
-                                             ("LANYARD_PATHS", "shm"), ("LANYARD_PATHS", "self,shm"), ("LANYARD_PATHS", "tcp"), ("LANYARD_SPIN_US", "-1"),
-                                             ("LANYARD_EAGER_CREDIT", "0")])
+                                             ("LANYARD_PATHS", "shm"), ("LANYARD_PATHS", "self,shm"), ("LANYARD_PATHS", "tcp"),
+                                             ("LANYARD_SPIN_US", "-1"), ("LANYARD_EAGER_CREDIT", "0")])
 def test_value_that_can_be_used(mpirun, program, name, value):
     assert mpirun.run("-n", 3, program("exchange"), 100000, env={name: value}) == (0, "right\n", "")
