@@ -133,7 +133,7 @@ Error lanyard_init_thread(int *, char ***, int required, int *provided) {
     }
     Runtime &made = *runtime();
     made.thread_level = required < abi::thread_single ? abi::thread_single : required > abi::thread_multiple ? abi::thread_multiple : required;
-    if (made.thread_level != abi::thread_multiple) made.engine->set_single_threaded();
+    if (made.thread_level != abi::thread_multiple && !made.helper) made.engine->set_single_threaded();
     made.main_thread = std::this_thread::get_id();
     fill_handle_tables(*made.universe);
     Startup startup;
@@ -151,6 +151,7 @@ Error lanyard_init(int *argc, char ***argv) { return lanyard_init_thread(argc, a
 Error lanyard_finalize() {
     Runtime &ending = *runtime();
     if (Error error = delete_predefined_attributes(*ending.universe)) return error;
+    stop_helper();
     if (Error error = leave(ending)) return error;
     if (ending.settings.check) report_leftovers(ending);
     lanyard_process_state.store(ProcessState::finalized);

@@ -234,6 +234,18 @@ Error make_universe(Runtime &made) {
     return make_predefined(universe, std::move(world), area, area_bytes);
 }
 
+void make_helper(Runtime &made) {
+    auto helper = std::make_unique<Helper>(*made.engine, made.idle->descriptor());
+    if (!helper->usable()) {
+        log(LogLevel::warn, "engine", "too many files are open: messages move only while the program is inside MPI");
+        return;
+    }
+    bool memory = made.settings.progress == "helper";
+    made.engine->set_helper(helper.get(), memory);
+    made.helper = std::move(helper);
+    std::atexit(stop_helper);  // before what it uses is destroyed
+}
+
 void copy_text(char *to, size_t room, const char *text) {
     size_t length = std::min(std::strlen(text), room - 1);
     std::memcpy(to, text, length);
@@ -250,6 +262,12 @@ std::vector<Path *> Runtime::paths() const {
     for (Path *path : {static_cast<Path *>(self_path.get()), static_cast<Path *>(shm_path.get()), static_cast<Path *>(network.path.get())})
         if (path) all.push_back(path);
     return all;
+}
+
+void stop_helper() {
+    if (!the_runtime || !the_runtime->helper) return;
+    the_runtime->engine->set_helper(nullptr);
+    the_runtime->helper->stop();
 }
 
 Error make_runtime() {
@@ -269,14 +287,17 @@ Error make_runtime() {
     if ((error = make_paths(*made))) return error;
     IdlePolicy policy = choose_idle_policy(made->bootstrap->local_size(), node_processors(*made), made->settings.spin_us);
     made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path ? &made->shm_path->sleep_word() : nullptr, made->record);
-    if (made->network.path && !made->idle->watch(made->network.path->descriptor()))
+    bool helped = made->settings.progress == "helper" || (made->settings.progress == "auto" && made->network.path);
+    if ((made->network.path || helped) && !made->idle->use_descriptors())
         return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: too many files are open");
+    if (made->network.path) made->idle->watch(made->network.path->descriptor());
     made->engine = std::make_unique<Engine>(*made->idle);
     auto peers = static_cast<uint32_t>(made->bootstrap->size());
     made->messenger = std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), peers);
     for (Path *path : made->paths()) made->engine->add_path(*path);
     if ((error = make_routes(*made))) return error;
     if ((error = make_universe(*made))) return error;
+    if (helped) make_helper(*made);
     made->record->world_rank = rank;
     made->record->process = getpid();
     made->record->state = 1;

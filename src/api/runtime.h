@@ -13,6 +13,7 @@
 #include "comm/universe.h"
 #include "config/settings.h"
 #include "engine/engine.h"
+#include "engine/helper.h"
 #include "engine/process_idle.h"
 #include "launch/bootstrap.h"
 #include "p2p/messenger.h"
@@ -32,6 +33,7 @@ struct Runtime {
     std::unique_ptr<NodeBell> node_bell;
     std::unique_ptr<ProcessIdle> idle;
     std::unique_ptr<Engine> engine;
+    std::unique_ptr<Helper> helper;  // after the engine; none where nobody may move messages but the program
     std::unique_ptr<Messenger> messenger;
     std::unique_ptr<Executor> executor;
     std::unique_ptr<Universe> universe;
@@ -45,6 +47,8 @@ struct Runtime {
 
 // nullptr before the first initialisation.
 Runtime *runtime();
+// No message moves any more but by the program's threads.
+void stop_helper();
 // Makes it: joins the job, finds paths to every rank, makes the predefined communicators.
 Error make_runtime();
 

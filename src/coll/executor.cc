@@ -48,16 +48,13 @@ std::byte *address(std::byte *base, int64_t offset) {
 }  // namespace
 
 Collective::Collective(Executor &executor) : executor_(executor) {
-    Task::run = [](Task &task) {
-        static_cast<Collective &>(task).drain();
-        return 1;
-    };
+    Task::run = [](Task &task) { return static_cast<Collective &>(task).drain(); };
     Poller::poll = [](Poller &poller, uint64_t) {
         auto &self = static_cast<Collective &>(poller);
         size_t before = self.polled_.size();
         for (size_t i = 0; i < self.polled_.size();) {
             StepId id = self.polled_[i];
-            if (!self.advance(id)) {
+            if (self.waits_for_program(id) || !self.advance(id)) {
                 ++i;
                 continue;
             }
@@ -122,12 +119,13 @@ void Collective::start(Team &team) {
         number_ = ++team.sequence;
     }
     completion.reset();
+    executor_.engine().begin_under_way();
     exchanges_.resize(schedule.exchanges().size());
     for (ExchangeRun &exchange : exchanges_) exchange.begin(team);
     if (!prepare()) {
         error = Error(ErrorClass::no_mem, "there is no memory for the " + std::to_string(schedule.scratch_size()) +
                                               " bytes this collective operation needs beside the program's buffers");
-        return completion.finish();
+        return finish();
     }
     const std::vector<Step> &steps = schedule.steps();
     left_ = static_cast<int32_t>(steps.size());
@@ -141,13 +139,26 @@ void Collective::start(Team &team) {
     drain();
 }
 
-void Collective::drain() {
+// Runs what is ready, and what becomes ready by that; how many steps.
+int Collective::drain() {
+    int steps = 0;
     draining_ = true;
-    while (next_ready_ < ready_.size()) run(ready_[next_ready_++]);
+    for (; next_ready_ < ready_.size() && !waits_for_program(ready_[next_ready_]); ++steps) run(ready_[next_ready_++]);
+    draining_ = false;
+    if (next_ready_ < ready_.size()) {
+        executor_.engine().ready(*this);
+        return steps;
+    }
     ready_.clear();
     next_ready_ = 0;
-    draining_ = false;
     if (left_ == 0) finish();
+    return steps;
+}
+
+// The program's own functions are not called while it computes (engine/helper.h).
+bool Collective::waits_for_program(StepId id) const {
+    StepKind kind = schedule.steps()[id].kind;
+    return executor_.engine().helping() && (kind == StepKind::reduce || kind == StepKind::exchange) && schedule.op && schedule.op->function;
 }
 
 void Collective::run(StepId id) {
@@ -232,6 +243,7 @@ void Collective::arrived(Completion &completion) {
 
 void Collective::finish() {
     if (Task::hook.linked()) Task::hook.unlink();
+    executor_.engine().end_under_way();
     completion.finish();
 }
 

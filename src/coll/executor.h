@@ -54,7 +54,8 @@ private:
 
     void start(Team &team);
     bool prepare();
-    void drain();
+    int drain();
+    bool waits_for_program(StepId id) const;
     void run(StepId id);
     void launch(StepId id);
     bool advance(StepId id);

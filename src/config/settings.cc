@@ -35,6 +35,11 @@ std::string refuse_word(const char *kind, const std::string &word, const Names &
     return std::string("there is no ") + kind + " \"" + word + "\"" + (nearest.empty() ? "" : ", did you mean " + nearest + "?") + "; ";
 }
 
+std::string refuse_choice(const char *kind, const std::string &value, const Names &known) {
+    std::string wrong = refuse_word(kind, value, known);
+    return wrong.empty() ? wrong : wrong + "it takes " + enumerate(known, "or");
+}
+
 std::string refuse_paths(const std::string &value) {
     Names known = names_of(std::span<const PathName>(path_names));
     std::string remedy = "the paths are " + enumerate(known, "and");
@@ -164,6 +169,10 @@ const std::vector<SettingRow> &setting_table() {
         text_row("PORT_RANGE", user, &Settings::port_range, "the ports that processes listen at (5000-5100); any if empty", refuse_port_range),
         integer_row("SOCKET_BUFFER", expert, &Settings::socket_buffer, 0, int64_t{1} << 30,
                     "bytes of the kernel's buffers of each connection; 0 leaves them to the kernel's own tuning"),
+        text_row("PROGRESS", user, &Settings::progress,
+                 "who moves messages while the program computes: auto (a helper thread where processes are connected by sockets), helper (such a "
+                 "thread in any case) or caller (nobody, until the program calls MPI again)",
+                 [](const std::string &value) { return refuse_choice("way of progress", value, {"auto", "helper", "caller"}); }),
         integer_row("PEER_TIMEOUT", user, &Settings::peer_timeout, 1, 86'400,
                     "seconds after which a process or host that has fallen silent counts as lost; until then its connections are tried again"),
     };

@@ -24,6 +24,7 @@ struct Settings {
     std::string port_range;
     int64_t socket_buffer = 0;
     int64_t peer_timeout = 60;
+    std::string progress = "auto";
 };
 
 enum class SettingType { text, boolean, integer };

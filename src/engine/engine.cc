@@ -5,11 +5,14 @@
 #include <algorithm>
 
 #include "base/futex.h"
+#include "engine/helper.h"
 
 namespace lanyard {
 
 namespace {
 constexpr int frames_per_poll = 64;
+constexpr int frames_per_help = 1;  // a thread of the program that comes back waits for so long
+constexpr uint64_t test_sockets_every_ns = 5'000;
 constexpr uint32_t steps_per_clock = 8;  // the clock costs as much as a step that finds nothing
 constexpr int spins_for_engine = 2000;
 constexpr int yields_for_engine = 20;
@@ -22,8 +25,13 @@ void Engine::read_clock() {
 
 int Engine::step() {
     if (++steps_since_clock_ >= steps_per_clock) read_clock();
+    return turn(frames_per_poll, true);
+}
+
+int Engine::turn(int frames, bool system_calls) {
     int work = 0;
-    for (Path *path : paths_) work += path->poll(*sink_, frames_per_poll, now_ns_);
+    for (const Polled &polled : paths_)
+        if (system_calls || !polled.by_system_call) work += polled.path->poll(*sink_, frames, now_ns_);
     for (Poller *poller = pollers_.front(); poller;) {
         Poller *next = pollers_.after(*poller);
         work += poller->poll(*poller, now_ns_);
@@ -48,6 +56,7 @@ void Engine::wait_owned(Waiter &waiter) {
 }
 
 void Engine::wait_owned(const Condition &met) {
+    if (helper_ && !met()) helper_->program_waits();
     uint64_t idle_since_ns = 0;
     uint32_t idle_turns = 0;
     while (!met()) {
@@ -78,7 +87,15 @@ void Engine::wait_owned(const Condition &met) {
 }
 
 void Engine::step_for_test() {
-    if (step() > 0) {
+    bool system_calls = false;
+    if (tests_spare_sockets_) {
+        read_clock();
+        system_calls = now_ns_ - sockets_tested_ns_ >= test_sockets_every_ns;
+        if (system_calls) sockets_tested_ns_ = now_ns_;
+    } else if (++steps_since_clock_ >= steps_per_clock) {
+        read_clock();
+    }
+    if (turn(frames_per_poll, system_calls) > 0) {
         fruitless_tests_ = 0;
         return;
     }
@@ -101,7 +118,7 @@ void Engine::sleep(const Condition &met) {
         sleepers_.fetch_add(1, std::memory_order_seq_cst);
     }
     if (self.watcher) idle_.arm();
-    for (Path *path : paths_) path->leave_nothing_out();
+    for (const Polled &polled : paths_) polled.path->leave_nothing_out();
     bool quiet = step() == 0 && !met();
     uint64_t deadline = deadline_ns();
     if (quiet) {
@@ -148,8 +165,44 @@ bool Engine::step_is_due() const { return work_left_ || deadline_ns() <= now_ns_
 
 uint64_t Engine::deadline_ns() const {
     uint64_t earliest = no_deadline;
-    for (const Path *path : paths_) earliest = std::min(earliest, path->deadline_ns());
+    for (const Polled &polled : paths_) earliest = std::min(earliest, polled.path->deadline_ns());
     return earliest;
+}
+
+bool Engine::under_way() const {
+    return under_way_ > 0 || !tasks_.empty() || std::any_of(paths_.begin(), paths_.end(), [](const Polled &polled) { return polled.path->busy(); });
+}
+
+bool Engine::unsettled() const {
+    return std::any_of(paths_.begin(), paths_.end(), [](const Polled &polled) { return polled.path->unsettled(); });
+}
+
+// What a peer writes to shared memory from now on wakes whoever sleeps at the idle's descriptor.
+void Engine::await_peers() {
+    if (!helped_by_memory_) return;
+    idle_.arm();
+    while (turn(frames_per_poll, false) > 0) {
+    }
+}
+
+void Engine::leave_to_helper() {
+    if (under_way()) await_peers();
+    bool going_on = under_way(), open = going_on || unsettled();
+    give_up();
+    helper_->program_leaves(going_on, open);
+}
+
+bool Engine::help() {
+    helping_ = true;
+    idle_.quieten();
+    int work;
+    do {
+        read_clock();
+        work = turn(frames_per_help, true);
+        if (work == 0 && under_way()) await_peers();
+    } while (work > 0 && contenders_.load(std::memory_order_relaxed) == 0);
+    helping_ = false;
+    return work == 0;
 }
 
 void Engine::take_slowly() {

@@ -3,6 +3,8 @@
 // time. Threads that find it taken wait for it, or for their own completion.
 // Waiting is here and nowhere else; how long to spin and when to sleep is the Idle's decision.
 //
+// While the program is outside MPI a helper may own the engine instead (helper.h).
+//
 // Thread rule: functions marked [owner] need the engine taken by the calling thread (EngineGuard).
 // Of several threads that sleep one is the watcher: it sleeps where other processes wake this one; the rest sleep each on
 // a word of their own until their completion or until the last thread awake leaves and names a new watcher.
@@ -39,6 +41,8 @@ struct Condition {
     bool operator()() const { return met(subject); }
 };
 
+class Helper;
+
 class Engine {
 public:
     explicit Engine(Idle &idle) : idle_(idle) {}
@@ -46,10 +50,20 @@ public:
     Engine &operator=(const Engine &) = delete;
 
     // Before the first step: what is polled, in order, and where it delivers.
-    void add_path(Path &path) { paths_.push_back(&path); }
+    void add_path(Path &path) {
+        bool by_system_call = path.descriptor() >= 0;
+        paths_.push_back({&path, by_system_call});
+        tests_spare_sockets_ |= by_system_call;
+    }
     void set_sink(Sink &sink) { sink_ = &sink; }
 
-    // The program promised that no two threads are in MPI at once: taking the engine then needs no atomic operation.
+    // Before the first step, and not after set_single_threaded(). nullptr: there is none any more; then nobody else is in MPI. `memory`:
+    // peers wake it too when they have written to shared memory, which costs them a system call.
+    void set_helper(Helper *helper, bool memory = false) {
+        helper_ = helper;
+        helped_by_memory_ = memory;
+    }
+    // The program promised that no two threads are in MPI at once, and there is no helper: taking the engine needs no atomic operation.
     void set_single_threaded() { single_threaded_ = true; }
 
     bool try_take() {
@@ -63,6 +77,12 @@ public:
         if (single_threaded_) return;
         if (sleepers_.load(std::memory_order_relaxed)) tell_sleepers();
         if (owned_.exchange(free, std::memory_order_release) == taken_and_wanted) wake_contender();
+    }
+
+    // The same, by a thread of the program that leaves MPI.
+    void leave() {
+        if (helper_) [[unlikely]] leave_to_helper();
+        else give_up();
     }
 
     // [owner] One turn of everything; the amount of work done, 0 when nothing moved.
@@ -83,13 +103,35 @@ public:
     // [owner] The same until `met` says so; it is asked by whichever thread owns the engine.
     void wait_owned(const Condition &condition);
     // [owner] One turn on behalf of a test that found nothing; where ranks outnumber processors every few of these in a row
-    // give the processor away.
+    // give the processor away. Paths that are polled by system calls have their turn every few microseconds only.
     void step_for_test();
     void found_something() { fruitless_tests_ = 0; }
+
+    // [owner] Something began, or is over, that goes on without the program if somebody steps: a transfer that peers take part in.
+    void begin_under_way() { ++under_way_; }
+    void end_under_way() { --under_way_; }
+    // [owner] Would anything go on without the program, now; and is anything still to be acknowledged by peers?
+    bool under_way() const;
+    bool unsettled() const;
+
+    // For the helper, which has taken the engine: steps until nothing moves any more; false when it stopped as somebody wants the engine.
+    bool help();
+    // [owner] Is it the helper who steps? It must not call the program's functions.
+    bool helping() const { return helping_; }
+    // Does a thread of the program sleep inside MPI? Any thread may ask.
+    bool someone_sleeps() const { return sleepers_.load(std::memory_order_seq_cst) > 0; }
+    // [owner] When a step is due though nothing comes.
+    uint64_t deadline_ns() const;
 
     uint64_t now_ns() const { return now_ns_; }
 
 private:
+    // A path, and whether polling it is a system call.
+    struct Polled {
+        Path *path;
+        bool by_system_call;
+    };
+
     static constexpr uint32_t free = 0, taken = 1, taken_and_wanted = 2;
 
     // A thread asleep for its waiter.
@@ -101,6 +143,9 @@ private:
     };
 
     void read_clock();
+    int turn(int frames, bool system_calls);
+    void await_peers();
+    void leave_to_helper();
     void take_slowly();
     void wake_contender();
     void let_contenders_in();
@@ -108,14 +153,18 @@ private:
     void pass_watch();
     void tell_sleepers();
     bool step_is_due() const;
-    uint64_t deadline_ns() const;
 
     alignas(64) std::atomic<uint32_t> owned_{free};
     bool single_threaded_ = false;
     uint32_t steps_since_clock_ = 0;
     std::atomic<uint32_t> sleepers_{0};
     std::atomic<int32_t> contenders_{0};
-    std::vector<Path *> paths_;
+    std::vector<Polled> paths_;
+    Helper *helper_ = nullptr;
+    bool helping_ = false, helped_by_memory_ = false;
+    uint32_t under_way_ = 0;
+    bool tests_spare_sockets_ = false;
+    uint64_t sockets_tested_ns_ = 0;  // when step_for_test() last had paths polled by system calls
     Sink *sink_ = nullptr;
     Idle &idle_;
     List<Task, &Task::hook> tasks_;
@@ -132,7 +181,7 @@ private:
 class EngineGuard {
 public:
     explicit EngineGuard(Engine &engine) : engine_(engine) { engine_.take(); }
-    ~EngineGuard() { engine_.give_up(); }
+    ~EngineGuard() { engine_.leave(); }
     EngineGuard(const EngineGuard &) = delete;
     EngineGuard &operator=(const EngineGuard &) = delete;
 

@@ -23,6 +23,8 @@ public:
     virtual void arm() = 0;
     virtual void sleep(uint64_t deadline_ns) = 0;
     virtual void disarm() = 0;
+    // Forgets having been woken, before somebody else than sleep() looks for the reason.
+    virtual void quieten() {}
     // From another thread of the same runtime.
     virtual void wake() = 0;
 };

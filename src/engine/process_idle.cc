@@ -38,15 +38,15 @@ ProcessIdle::~ProcessIdle() {
     if (epoll_ >= 0) close(epoll_);
 }
 
-bool ProcessIdle::watch(int descriptor) {
-    if (!bell_) {
-        bell_ = std::make_unique<Doorbell>();
-        epoll_ = epoll_create1(EPOLL_CLOEXEC);
-        if (bell_->descriptor() < 0 || epoll_ < 0 || !add(epoll_, bell_->descriptor())) return false;
-        word_->bell.store(bell_->name(), std::memory_order_relaxed);
-    }
-    return add(epoll_, descriptor);
+bool ProcessIdle::use_descriptors() {
+    bell_ = std::make_unique<Doorbell>();
+    epoll_ = epoll_create1(EPOLL_CLOEXEC);
+    if (bell_->descriptor() < 0 || epoll_ < 0 || !add(epoll_, bell_->descriptor())) return false;
+    word_->bell.store(bell_->name(), std::memory_order_relaxed);
+    return true;
 }
+
+bool ProcessIdle::watch(int descriptor) { return add(epoll_, descriptor); }
 
 Idle::Action ProcessIdle::next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) {
     if (record_ && record_->since_ns == 0) record_->since_ns = now_ns;
@@ -57,6 +57,10 @@ Idle::Action ProcessIdle::next(uint32_t idle_turns, uint64_t idle_since_ns, uint
 void ProcessIdle::yield() { sched_yield(); }
 
 void ProcessIdle::arm() { word_->fall_asleep_soon(bell_ ? SleepWord::at_doorbell : SleepWord::on_futex); }
+
+void ProcessIdle::quieten() {
+    if (bell_) bell_->quieten();
+}
 
 void ProcessIdle::sleep(uint64_t deadline_ns) {
     uint64_t limit_ns = 0;  // none

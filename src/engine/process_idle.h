@@ -30,14 +30,19 @@ public:
         : policy_(policy), word_(word ? word : &own_), shared_(word != nullptr), record_(record) {}
     ~ProcessIdle() override;
 
-    // From now on it also wakes when this descriptor is readable. False when the system gives no descriptors for that.
+    // From now on it sleeps in epoll, with a doorbell for peers; false when the system gives no descriptors for that.
+    bool use_descriptors();
+    // After that: it also wakes when this one is readable.
     bool watch(int descriptor);
+    // Readable when there is something to wake for; -1 before use_descriptors().
+    int descriptor() const { return epoll_; }
 
     Action next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) override;
     void yield() override;
     void arm() override;
     void sleep(uint64_t deadline_ns) override;
     void disarm() override { word_->wake_up(); }
+    void quieten() override;
     void wake() override { wake_if_asleep(*word_, shared_); }
 
 private:

@@ -23,6 +23,7 @@ struct Link {
     bool lost = false;          // given up for ever
     bool hot = false;           // read without asking first, as something came lately
     bool tended = false;        // in the list of those with something due
+    bool busy = false, unsettled = false;  // as LinkPath has counted it
     uint64_t last_came_ns = 0;
     uint64_t parted_ns = 0;     // since when there is no connection; 0: nobody has missed it
 

@@ -30,6 +30,15 @@ Link &LinkPath::link(uint32_t peer) {
     return *links_[peer];
 }
 
+// After anything that was written, read or acknowledged.
+void LinkPath::recount(Link &link) {
+    bool busy = link.log.unwritten() > 0 || link.bulk.open || link.frame.in_payload, unsettled = !link.log.empty();
+    busy_ += busy - link.busy;
+    unsettled_ += unsettled - link.unsettled;
+    link.busy = busy;
+    link.unsettled = unsettled;
+}
+
 // What is to be done for this link, not before `when_ns`, is done by tend_one().
 void LinkPath::tend_to(Link &link, uint64_t when_ns) {
     tend_at_ns_ = std::min(tend_at_ns_, when_ns);
@@ -60,6 +69,7 @@ void LinkPath::part(Link &link) {
     link.frame.in_payload = false;
     link.frame.head_come = 0;
     if (rest_of_ == &link) rest_of_ = nullptr;
+    recount(link);
     if (closed_ || leaving_) return;
     ++counts_.broken;
     link.parted_ns = sockets_.now_ns();
@@ -70,6 +80,7 @@ void LinkPath::lose(Link &link) {
     connector_.give_up(link.peer);
     link.lost = true;
     link.log.clear();
+    recount(link);
     const std::string &trouble = connector_.trouble(link.peer);
     sink_->lost(link.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(link.peer) + " cannot be reached since " +
                                                                std::to_string(limits_.peer_timeout_ns / 1'000'000'000) + " s (LANYARD_PEER_TIMEOUT)" +
@@ -108,6 +119,7 @@ void LinkPath::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     if (link.was_connected) sink_->renewed(peer);
     link.was_connected = true;
     write_out(link);
+    recount(link);
 }
 
 void LinkPath::tend_one(Link &link, uint64_t now_ns) {
@@ -119,6 +131,7 @@ void LinkPath::tend_one(Link &link, uint64_t now_ns) {
     if (link.answer_due_ns <= now_ns && link.socket >= 0) {
         append_answer(link, 0);
         write_out(link);
+        recount(link);
     }
     if (link.socket < 0 && link.parted_ns && !link.lost && now_ns >= link.parted_ns + limits_.peer_timeout_ns) lose(link);
 }
@@ -167,7 +180,10 @@ int LinkPath::look(int budget) {
             continue;
         }
         Link &link = *links_[list[i].token];
-        if (list[i].writable && link.awaits_room && link.socket >= 0) write_out(link);
+        if (list[i].writable && link.awaits_room && link.socket >= 0) {
+            write_out(link);
+            recount(link);
+        }
         if (!list[i].readable || link.hot) continue;
         work += read_in(link, budget - work);
         if (hot_.size() < most_hot && link.last_came_ns == now_ns_) {
@@ -214,6 +230,7 @@ bool LinkPath::settled() {
         each->answer_asked = true;
         append_answer(*each, answer_now);
         write_out(*each);
+        recount(*each);
     }
     return all;
 }

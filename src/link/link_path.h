@@ -71,6 +71,8 @@ public:
     bool settled() override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     void leave_nothing_out() override { look_at_ns_ = 0; }
+    bool busy() const override { return busy_ > 0; }
+    bool unsettled() const override { return unsettled_ > 0; }
     uint64_t deadline_ns() const override;
     int descriptor() const override { return sockets_.descriptor(); }
     std::string describe() const override;
@@ -84,6 +86,7 @@ private:
 
     // link_path.cc: connections, and what is due when
     Link &link(uint32_t peer);
+    void recount(Link &link);
     void tend_to(Link &link, uint64_t when_ns);
     int tend(uint64_t now_ns);
     void tend_one(Link &link, uint64_t now_ns);
@@ -127,6 +130,7 @@ private:
     bool looked_ = true;        // in the last poll()
     bool passed_over_ = false;  // all but the busiest, in the last poll()
     uint64_t tend_at_ns_ = UINT64_MAX;
+    uint32_t busy_ = 0, unsettled_ = 0;  // links
     bool leaving_ = false, closed_ = false;
     Counts counts_;
 

@@ -47,10 +47,17 @@ int LinkPath::read_in(Link &link, int budget) {
             write_out(link);
         }
     }
+    recount(link);
     return work;
 }
 
-int LinkPath::take_rest(int budget) { return rest_of_ ? take_apart(*rest_of_, budget) : 0; }
+int LinkPath::take_rest(int budget) {
+    if (!rest_of_) return 0;
+    Link &link = *rest_of_;
+    int work = take_apart(link, budget);
+    recount(link);
+    return work;
+}
 
 // Takes frames out of the rest in the buffer; what is left when the budget is spent stays there.
 int LinkPath::take_apart(Link &link, int budget) {

@@ -57,6 +57,7 @@ Sent LinkPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     link.answer_asked = false;
     ++counts_.envelopes_sent;
     if (connected && !link.awaits_room) write_out(link);
+    recount(link);
     return Sent::done;
 }
 
@@ -77,6 +78,7 @@ Sent LinkPath::send_bulk(uint32_t peer, const BulkHeader &bulk, Payload payload,
     open.open = true;
     ++counts_.bulk_sent;
     if (!link.awaits_room) write_out(link);
+    recount(link);
     if (!open.open) {
         sent_.pop_back();  // `done` says it
         return Sent::done;

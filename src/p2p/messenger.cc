@@ -166,7 +166,18 @@ void Messenger::renewed(uint32_t number) {
     });
 }
 
+// Peers take part in it from now on, so it goes on without the program.
+void Messenger::begin_under_way(Transfer &transfer) {
+    if (transfer.under_way) return;
+    transfer.under_way = true;
+    engine_.begin_under_way();
+}
+
 void Messenger::finish(Transfer &transfer) {
+    if (transfer.under_way) {
+        transfer.under_way = false;
+        engine_.end_under_way();
+    }
     if (transfer.id) {
         transfers_.remove(transfer.id);
         transfer.id = 0;

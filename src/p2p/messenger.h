@@ -142,6 +142,7 @@ private:
     static bool flush_reply(Messenger &messenger, Outgoing &outgoing);
     static bool flush_credit(Messenger &messenger, Outgoing &outgoing);
     void consumed(uint32_t peer, size_t payload);
+    void begin_under_way(Transfer &transfer);
     void finish(Transfer &transfer);
     void fail(Transfer &transfer, Error error);
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t read_at_once = 1 << 20;  // bytes of direct copy between looks at the paths
 constexpr int runs_at_once = 256;
+constexpr int64_t attended_bytes = 8192;  // a posted receive of so many is worth waking the helper for
 
 void copy_in(Transfer &transfer, const std::byte *from, size_t bytes) {
     if (transfer.buffer.contiguous()) std::memcpy(transfer.buffer.base, from, bytes);
@@ -39,6 +40,7 @@ void Messenger::receive(Transfer &transfer) {
     if (transfer.peer != no_peer && peers_[transfer.peer].lost)
         return fail(transfer, Error(ErrorClass::proc_aborted, "the process to receive from cannot be reached any more"));
     posted_.add(transfer);
+    if (transfer.buffer.bytes() >= attended_bytes) begin_under_way(transfer);
 }
 
 void Messenger::take(Unexpected &message) { unexpected_.remove(message); }
@@ -127,6 +129,7 @@ void Messenger::ask_for_bulk(Transfer &transfer) {
         return fail(transfer, Error(ErrorClass::proc_aborted, "the process that sends this message cannot be reached any more"));
     transfer.arrived.clear();
     transfer.id = transfers_.add(transfer);
+    begin_under_way(transfer);
     transfer.asked_for_bulk = true;
     clear_rest(transfer);
 }

@@ -77,6 +77,7 @@ void Messenger::send(Transfer &transfer) {
     } else {
         transfer.flush = flush_offer;
         transfer.id = transfers_.add(transfer);
+        begin_under_way(transfer);
         if (log_enabled(LogLevel::trace)) tell_rendezvous(transfer, peer.eager_limit, peer.credit_left);
     }
     transfer.state = Transfer::State::queued;

@@ -49,6 +49,7 @@ struct Transfer : MatchEntry, Outgoing, Task {
     // The messenger's own.
     enum class State : uint8_t { idle, queued, offered, moving } state = State::idle;
     bool cancelling = false;
+    bool under_way = false;  // told to the engine
     uint32_t data_peer = no_peer;  // whose bytes these are, once matched
     Messenger *messenger = nullptr;
     uint64_t id = 0;              // names this transfer to the peer; 0 when the peer need not know

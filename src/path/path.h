@@ -97,6 +97,10 @@ public:
 
     // Delivers what has come, at most `budget` frames; the number delivered plus internal work done.
     virtual int poll(Sink &sink, int budget, uint64_t now_ns) = 0;
+    // Would polls go on with something now though nobody asks: bytes half sent or half received, a connection that is being made?
+    virtual bool busy() const { return false; }
+    // Has something that was sent not been acknowledged yet? (Unlike settled(), asks nobody.)
+    virtual bool unsettled() const { return false; }
     // The next poll is the last before the process sleeps: it looks everywhere, also where it otherwise looks only now and then.
     virtual void leave_nothing_out() {}
     // When poll must be called again at the latest, though nothing comes.

@@ -1,0 +1,161 @@
+#include "engine/helper.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/engine.h"
+
+namespace lanyard {
+
+namespace {
+
+constexpr uint64_t no_limit = UINT64_MAX;
+constexpr uint64_t doze_ns = 10'000'000;
+constexpr uint64_t shortest_nap_ns = 100'000;
+
+bool set_events(int set, int how, int descriptor, uint32_t events) {
+    epoll_event event{};
+    event.events = events;
+    event.data.fd = descriptor;
+    return epoll_ctl(set, how, descriptor, &event) == 0;
+}
+
+}  // namespace
+
+Helper::Helper(Engine &engine, int sockets)
+    : engine_(engine), sockets_(sockets), set_(epoll_create1(EPOLL_CLOEXEC)), bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    usable_ = set_events(set_, EPOLL_CTL_ADD, sockets_, EPOLLONESHOT) && set_events(set_, EPOLL_CTL_ADD, bell_, EPOLLIN);
+}
+
+Helper::~Helper() {
+    stop();
+    if (set_ >= 0) close(set_);
+    if (bell_ >= 0) close(bell_);
+}
+
+void Helper::stop() {
+    if (stopped_.exchange(true)) return;
+    if (!started_.load()) return;
+    ring();
+    std::lock_guard guard(starting_);
+    if (thread_.joinable()) thread_.join();
+}
+
+// With all signals blocked, as they are the program's.
+void Helper::start() {
+    std::lock_guard guard(starting_);
+    if (started_.load() || stopped_.load()) return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        thread_ = std::thread([this] { run(); });
+        pthread_setname_np(thread_.native_handle(), "lanyard-helper");
+    } catch (const std::exception &) {
+        log(LogLevel::warn, "engine", "no thread can be made: messages move only while the program is inside MPI");
+        stopped_.store(true);
+    }
+    started_.store(true);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Helper::program_leaves(bool under_way, bool unsettled) {
+    uint32_t departures = departures_.fetch_add(1, std::memory_order_seq_cst) + 1;
+    if (!under_way && !unsettled) return;
+    if (!started_.load(std::memory_order_relaxed)) start();
+    if (under_way && !armed_.load(std::memory_order_relaxed)) arm(departures);
+    if (!dozing_.load(std::memory_order_seq_cst) && !dozing_.exchange(true)) ring();
+}
+
+void Helper::arm(uint32_t departures) {
+    if (armed_.exchange(true)) return;
+    armed_at_.store(departures, std::memory_order_relaxed);
+    times_armed_.fetch_add(1, std::memory_order_relaxed);
+    set_events(set_, EPOLL_CTL_MOD, sockets_, EPOLLIN | EPOLLONESHOT);
+}
+
+void Helper::disarm() {
+    if (armed_.exchange(false)) set_events(set_, EPOLL_CTL_MOD, sockets_, EPOLLONESHOT);
+}
+
+void Helper::ring() {
+    uint64_t one = 1;
+    if (write(bell_, &one, sizeof one) < 0) return;  // rung already
+}
+
+// True when there is something on the sockets.
+bool Helper::wait(uint64_t limit_ns) {
+    timespec limit{static_cast<time_t>(limit_ns / 1'000'000'000u), static_cast<long>(limit_ns % 1'000'000'000u)};
+    epoll_event events[2];
+    int count = epoll_pwait2(set_, events, 2, limit_ns == no_limit ? nullptr : &limit, nullptr);
+    if (count < 0 && errno == ENOSYS)  // before Linux 5.11
+        count = epoll_wait(set_, events, 2, limit_ns == no_limit ? -1 : static_cast<int>(limit_ns / 1'000'000 + 1));
+    bool something = false;
+    for (int i = 0; i < count; ++i) {
+        uint64_t rings;
+        if (events[i].data.fd == sockets_) something = true;
+        else if (read(bell_, &rings, sizeof rings) < 0) continue;
+    }
+    return something;
+}
+
+void Helper::run() {
+    uint64_t limit_ns = doze_ns, nap_ns = shortest_nap_ns;
+    uint32_t seen = departures_.load() - 1;
+    while (!stopped_.load(std::memory_order_relaxed)) {
+        bool something = wait(limit_ns);
+        woken_.fetch_add(1, std::memory_order_relaxed);
+        uint32_t departures = departures_.load(std::memory_order_seq_cst);
+        bool away = departures == seen || (something && departures == armed_at_.load(std::memory_order_relaxed));
+        bool coming_and_going = something || limit_ns < doze_ns;
+        seen = departures;
+        if (engine_.someone_sleeps()) {  // and looks after the sockets
+            limit_ns = rest(departures);
+        } else if (away) {
+            nap_ns = shortest_nap_ns;
+            limit_ns = serve(departures);
+        } else if (coming_and_going && nap_ns < doze_ns) {
+            limit_ns = nap_ns;
+            nap_ns *= 2;
+        } else {
+            armed_.store(false, std::memory_order_relaxed);
+            nap_ns = shortest_nap_ns;
+            limit_ns = doze_ns;
+        }
+    }
+}
+
+// Nothing is to be done before somebody leaves MPI again; until when to sleep.
+uint64_t Helper::rest(uint32_t departures) {
+    armed_.store(false, std::memory_order_relaxed);
+    dozing_.store(false, std::memory_order_seq_cst);
+    if (departures == departures_.load(std::memory_order_seq_cst)) return no_limit;
+    dozing_.store(true, std::memory_order_relaxed);
+    return doze_ns;
+}
+
+// Goes on with everything as far as it goes; until when to sleep.
+uint64_t Helper::serve(uint32_t departures) {
+    armed_.store(false, std::memory_order_relaxed);
+    if (!engine_.try_take()) return doze_ns;  // somebody is inside, and arms this on leaving
+    bool all = engine_.help();
+    bool left = engine_.under_way() || engine_.unsettled();
+    uint64_t deadline_ns = engine_.deadline_ns();
+    engine_.give_up();
+    if (!all) return doze_ns;
+    if (!left) return rest(departures);
+    arm(departures);
+    uint64_t now_ns = clock_ns();
+    return std::min(doze_ns, deadline_ns > now_ns ? deadline_ns - now_ns : 0);
+}
+
+}  // namespace lanyard

@@ -1,0 +1,75 @@
+// Goes on with what is under way while the program is outside MPI: answers offers, moves bulk, runs schedules, connects again.
+//
+// How it costs nothing while the program is inside
+// - A thread inside MPI does all that itself; nothing is handed over. The helper sleeps apart from it, on a descriptor that holds the
+//   sockets in a one-shot set, unarmed: events on the sockets do not wake it.
+// - A thread that leaves MPI with something under way (Engine::under_way) arms the set, unless it is armed still: one epoll_ctl. The next
+//   event on any socket wakes the helper, once. A thread that begins to wait inside MPI disarms it.
+// - A helper that finds the program coming and going naps and looks again; meanwhile nobody arms. It goes on itself once the program has
+//   stayed away for a whole nap, or has not been back since it armed. It takes the engine like any thread, one frame at a time, and gives
+//   it up when somebody wants it.
+// - What only has not been acknowledged yet (Engine::unsettled) arms nothing. The helper dozes then: it wakes every 10 ms, and arms the
+//   set when the program has stayed away for so long. It stops dozing when a thread sleeps inside MPI, or nothing is left to do.
+// It never calls the program's functions (Engine::helping): steps that would wait for a thread inside MPI.
+//
+// Why nothing is overlooked: who leaves first counts departures_, then reads armed_ and dozing_; the helper that is about to sleep
+// without a limit first clears dozing_, then reads departures_. So either it sees that somebody left, or is woken by who leaves.
+// Thread rule: any thread; its own thread is made when it is needed first.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+namespace lanyard {
+
+class Engine;
+
+class Helper {
+public:
+    // `sockets` is readable when the engine's paths have work.
+    Helper(Engine &engine, int sockets);
+    ~Helper();
+    Helper(const Helper &) = delete;
+    Helper &operator=(const Helper &) = delete;
+
+    // False when the system gives no descriptors for it.
+    bool usable() const { return usable_; }
+    // A thread of the program has given up the engine.
+    void program_leaves(bool under_way, bool unsettled);
+    // A thread of the program begins to wait: it looks after the sockets itself.
+    void program_waits() {
+        if (armed_.load(std::memory_order_relaxed)) disarm();
+    }
+    // Ends the thread; the helper does nothing more.
+    void stop();
+
+    // Since the start.
+    uint64_t times_woken() const { return woken_.load(std::memory_order_relaxed); }
+    uint64_t times_armed() const { return times_armed_.load(std::memory_order_relaxed); }
+
+private:
+    void start();
+    void run();
+    bool wait(uint64_t limit_ns);
+    uint64_t serve(uint32_t departures);
+    uint64_t rest(uint32_t departures);
+    void arm(uint32_t departures);
+    void disarm();
+    void ring();
+
+    Engine &engine_;
+    const int sockets_;
+    bool usable_ = false;
+    int set_ = -1;   // epoll: the sockets' one, one-shot, and the bell
+    int bell_ = -1;  // eventfd
+    std::atomic<uint32_t> departures_{0};
+    std::atomic<uint32_t> armed_at_{0};  // departures then
+    std::atomic<bool> armed_{false}, dozing_{false}, stopped_{false}, started_{false};
+    std::atomic<uint64_t> woken_{0}, times_armed_{0};
+    std::mutex starting_;
+    std::thread thread_;
+};
+
+}  // namespace lanyard

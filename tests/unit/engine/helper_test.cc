@@ -1,0 +1,177 @@
+// The helper with real threads and a path whose work this test makes: it steps when the program is away and something is under way, and
+// only then.
+#include "engine/helper.h"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "engine/engine.h"
+#include "engine/process_idle.h"
+
+namespace lanyard {
+namespace {
+
+// Becomes readable when the test gives it work; counts by whom it is polled.
+class EventPath final : public Path {
+public:
+    EventPath() : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+    ~EventPath() override { ::close(event_); }
+
+    const char *name() const override { return "event"; }
+    size_t max_eager() const override { return 0; }
+    size_t max_bulk() const override { return 1; }
+    bool reaches(uint32_t) const override { return false; }
+    Sent send(uint32_t, const Envelope &, Payload) override { return Sent::full; }
+    Sent send_bulk(uint32_t, const BulkHeader &, Payload, uint64_t) override { return Sent::full; }
+    std::string describe() const override { return "event: work of a test"; }
+    int descriptor() const override { return event_; }
+    bool busy() const override { return is_busy; }
+    bool unsettled() const override { return is_unsettled; }
+    int poll(Sink &, int, uint64_t) override {
+        if (std::this_thread::get_id() != program_) ++polls_by_helper;
+        uint64_t work = 0;
+        if (read(event_, &work, sizeof work) < 0) work = 0;
+        done += static_cast<int>(work);
+        return endless || work > 0;
+    }
+    void give_work() {
+        uint64_t one = 1;
+        EXPECT_EQ(write(event_, &one, sizeof one), 8);
+    }
+
+    std::atomic<bool> is_busy{false}, is_unsettled{false}, endless{false};
+    std::atomic<int> done{0}, polls_by_helper{0};
+
+private:
+    int event_;
+    std::thread::id program_ = std::this_thread::get_id();
+};
+
+class NoSink final : public Sink {
+    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override {}
+    void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
+    void sent(uint64_t) override {}
+    void lost(uint32_t, Error reason) override { reason.discard(); }
+} no_sink;
+
+struct Program {
+    Program() {
+        EXPECT_TRUE(idle.watch(path.descriptor()));
+        engine.set_sink(no_sink);
+        engine.add_path(path);
+        EXPECT_TRUE(usable && helper.usable());
+        engine.set_helper(&helper);
+    }
+    void calls_mpi() { EngineGuard guard(engine); }
+
+    ProcessIdle idle{IdlePolicy{0, 0, false}};
+    bool usable = idle.use_descriptors();
+    Engine engine{idle};
+    EventPath path;
+    Helper helper{engine, idle.descriptor()};
+};
+
+void rest_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+template <class Condition>
+bool soon(Condition condition) {
+    for (int turn = 0; turn < 10'000 && !condition(); ++turn) rest_ms(1);
+    return condition();
+}
+
+TEST(Helper, GoesOnWithWhatIsUnderWay) {
+    Program program;
+    program.path.is_busy = true;
+    program.calls_mpi();
+    for (int given = 1; given <= 20; ++given) {
+        program.path.give_work();
+        EXPECT_TRUE(soon([&] { return program.path.done == given; })) << given;
+    }
+}
+
+TEST(Helper, LeavesThePathAloneWhenNothingIsUnderWay) {
+    Program program;
+    program.calls_mpi();
+    program.path.give_work();
+    rest_ms(50);
+    EXPECT_EQ(program.path.polls_by_helper, 0);
+}
+
+TEST(Helper, IsArmedOnceForManyCalls) {
+    Program program;
+    program.path.is_busy = true;
+    for (int call = 0; call < 1000; ++call) program.calls_mpi();
+    EXPECT_LT(program.helper.times_armed(), 100u);
+    EXPECT_GT(program.helper.times_armed(), 0u);
+}
+
+TEST(Helper, LooksAfterWhatIsNotAcknowledged) {
+    Program program;
+    program.path.is_unsettled = true;
+    program.calls_mpi();
+    program.path.give_work();
+    EXPECT_TRUE(soon([&] { return program.path.done == 1; }));
+    program.path.is_unsettled = false;
+    program.path.give_work();
+    EXPECT_TRUE(soon([&] { return program.path.done == 2; }));  // it had been armed for the answer
+    rest_ms(50);
+    int polls = program.path.polls_by_helper;
+    program.path.give_work();
+    rest_ms(50);
+    EXPECT_EQ(program.path.polls_by_helper, polls);
+    program.path.is_unsettled = true;
+    program.calls_mpi();
+    EXPECT_TRUE(soon([&] { return program.path.done == 3; }));
+}
+
+TEST(Helper, GivesTheEngineToWhoWantsIt) {
+    Program program;
+    program.path.is_busy = program.path.endless = true;
+    program.calls_mpi();
+    program.path.give_work();
+    EXPECT_TRUE(soon([&] { return program.path.polls_by_helper > 1000; }));
+    for (int call = 0; call < 100; ++call) program.calls_mpi();
+    program.path.endless = false;
+}
+
+TEST(Helper, LeavesTheSocketsToWhoSleepsInside) {
+    Program program;
+    program.path.is_busy = true;
+    program.calls_mpi();
+    rest_ms(30);
+    std::thread inside([&] {
+        EngineGuard guard(program.engine);
+        program.engine.wait_owned(Condition{[](const void *subject) { return static_cast<const EventPath *>(subject)->done == 5; }, &program.path});
+    });
+    EXPECT_TRUE(soon([&] { return program.engine.someone_sleeps(); }));
+    rest_ms(30);
+    int given = 0;
+    uint64_t woken = program.helper.times_woken();
+    while (++given <= 5) {
+        program.path.give_work();
+        EXPECT_TRUE(soon([&] { return program.path.done == given; }));
+    }
+    inside.join();
+    EXPECT_LE(program.helper.times_woken(), woken + 3);
+}
+
+TEST(Helper, EndsWhereverItIs) {
+    for (int round = 0; round < 50; ++round) {
+        Program program;
+        program.path.is_busy = round % 2;
+        program.path.is_unsettled = round % 3;
+        if (round % 5) program.calls_mpi();
+        if (round % 7) program.path.give_work();
+        program.engine.set_helper(nullptr);
+        program.helper.stop();
+        program.helper.stop();
+    }
+}
+
+}  // namespace
+}  // namespace lanyard
