@@ -24,6 +24,7 @@ inline constexpr LogName log_parts[] = {
     {"p2p", "messages that wait, and long ones"},
     {"comm", "communicators made"},
     {"coll", "algorithms chosen for collectives"},
+    {"engine", "who moves messages"},
     {"check", "what LANYARD_CHECK finds"},
 };
 

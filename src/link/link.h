@@ -21,6 +21,8 @@ struct Link {
     bool failed = false;        // the connection was found unusable outside poll(), which will close it
     bool awaits_room = false;   // the socket is watched for room
     bool lost = false;          // given up for ever
+    bool to_flush = false;      // something was said inside poll(), at whose end it is written
+    bool keeps = false;         // in the list of those whose log keeps payload of the program
     bool hot = false;           // read without asking first, as something came lately
     bool tended = false;        // in the list of those with something due
     bool busy = false, unsettled = false;  // as LinkPath has counted it
@@ -61,6 +63,7 @@ struct Link {
         } head;
         size_t head_come = 0;
         bool in_payload = false;
+        bool was_long = false;                 // the latest payload came in parts: the next may too
         std::byte *place = nullptr;            // of the payload
         std::unique_ptr<std::byte[]> landing;  // where it has no other place
         size_t payload_come = 0;

@@ -114,6 +114,7 @@ void LinkPath::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     link.parted_ns = 0;
     link.told = link.expected;
     link.log.acknowledged(peer_expects);
+    take_released(link);
     sockets_.watch(socket, peer, false);
     log(LogLevel::debug, "tcp", "peer %u: connected%s", peer, link.was_connected ? " again" : "");
     if (link.was_connected) sink_->renewed(peer);
@@ -209,7 +210,9 @@ int LinkPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     }
     if (passed_over_ && looked_) work += read_hot(budget - work);
     passed_over_ = !looked_ && work >= budget;
+    if (work == 0 && !keeping_.empty()) copy_kept();
     if (now_ns >= tend_at_ns_) work += tend(now_ns);
+    if (!to_flush_.empty()) flush_all();
     sink_ = nullptr;
     return work;
 }

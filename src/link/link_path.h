@@ -1,10 +1,12 @@
 // Links over TCP: to p2p a path like any other, beneath it connections that may break at any moment without harm.
 //
 // Rules, and why nothing is lost, doubled or disordered
-// 1. An envelope is numbered and copied, with its payload, into the log of its link when send() takes it; it is written from there. The copy
-//    stays until the peer has acknowledged the number, which it does when its p2p has been given the envelope. So send() is `done` at once,
-//    and what a lost connection swallowed is still here. (What may be copied is bounded: p2p keeps payload within the peer's credit, and a link
-//    that has log_limit bytes in its log answers `full`.)
+// 1. An envelope is numbered and copied, with its payload, into the log of its link when send() takes it. The copy stays until the peer
+//    has acknowledged the number, which it does when its p2p has been given the envelope. So send() is `done` at once, and what a lost
+//    connection swallowed is still here. (What may be copied is bounded: p2p keeps payload within the peer's credit, and a link that has
+//    log_limit bytes in its log answers `full`.) Long payload is written first, and copied while it travels. What send_kept() takes stays
+//    where the program has it until it is acknowledged; but when nothing is left to write and only copy_kept_up_to bytes are kept, they
+//    are copied too, so that who waits for the end of its sends need not wait for an answer.
 // 2. The receiver delivers the envelope it expects next and no other. A new connection begins with both sides naming what they expect
 //    (path/tcp/greeting.h), after each has closed the connection before: everything up to there is dropped from the log, the
 //    rest is written again, in order. So each envelope is delivered exactly once.
@@ -32,8 +34,11 @@
 namespace lanyard {
 
 struct LinkLimits {
-    size_t max_eager = 64 * 1024;
+    size_t max_eager = 64 * 1024 + 64;     // with the offer that goes before the first bytes of a longer message
     size_t log_limit = 1024 * 1024;        // bytes in the log of one link
+    size_t write_first_from = 4096;        // payload of so many bytes is copied after it has been written
+    size_t keep_from = 16 * 1024;          // payload of so many bytes need not be copied at all
+    size_t copy_kept_up_to = 256 * 1024;   // bytes that may be copied after all
     size_t answer_after = 128 * 1024;      // bytes come since the last acknowledgement
     uint64_t answer_within_ns = 10'000'000;
     uint64_t peer_timeout_ns = 60'000'000'000;
@@ -64,10 +69,13 @@ public:
     const char *name() const override { return "tcp"; }
     size_t max_eager() const override { return limits_.max_eager; }
     size_t max_bulk() const override { return max_bulk_frame; }
+    size_t usual_eager_limit() const override { return 64 * 1024; }
     bool reaches(uint32_t peer) const override { return peer < links_.size() && peer != identity_.own; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
+    Sent send_kept(uint32_t peer, const Envelope &envelope, const KeptPayload &payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
     bool loses_bulk() const override { return true; }
+    size_t keep_from() const override { return limits_.keep_from; }
     bool settled() override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     void leave_nothing_out() override { look_at_ns_ = 0; }
@@ -98,6 +106,11 @@ private:
 
     // sending.cc
     bool ready_to_send(Link &link);
+    size_t write_first(Link &link, const EnvelopeFrame &frame, const Payload &payload);
+    void copy_kept();
+    void take_released(Link &link);
+    void flush(Link &link);
+    void flush_all();
     FrameHeader header(Link &link, FrameKind kind, size_t size);
     void append_answer(Link &link, uint8_t flags);
     void write_out(Link &link);
@@ -109,7 +122,8 @@ private:
     int take_rest(int budget);
     int take_apart(Link &link, int budget);
     bool sensible(const FrameHeader &header) const;
-    void begin_payload(Link &link);
+    void begin_payload(Link &link, size_t come);
+    bool is_next(const Link &link, const FrameHeader &header) const;
     int frame_complete(Link &link, const std::byte *payload);
     void envelope_come(Link &link, const FrameHeader &header, const Envelope &carried, const std::byte *payload);
     void garbled(Link &link, const char *what);
@@ -123,6 +137,8 @@ private:
     std::vector<std::unique_ptr<Link>> links_;  // by peer, made at first contact
     std::vector<Link *> hot_;
     std::vector<Link *> tended_;
+    std::vector<Link *> to_flush_;
+    std::vector<Link *> keeping_;  // those whose log keeps payload of the program
     std::vector<uint64_t> sent_;  // tokens to be reported by poll()
     Sink *sink_ = nullptr;        // while poll() runs
     uint64_t now_ns_ = 0;

@@ -14,28 +14,67 @@ constexpr size_t most_spare = 64;
 
 FrameHeader OutgoingLog::header_at(const Block &block, size_t offset) {
     FrameHeader header;  // frames lie at any address
-    std::memcpy(&header, block.bytes.get() + offset, sizeof header);
+    std::memcpy(&header, block.bytes + offset, sizeof header);
     return header;
 }
 
-std::byte *OutgoingLog::append(size_t bytes) {
-    if (blocks_.empty() || blocks_.back().size - blocks_.back().end < bytes) {
-        Block made;
-        made.size = std::max(usual_block, bytes);
-        if (made.size == usual_block && !spare_.list.empty()) {
-            made.bytes = std::move(spare_.list.back());
-            spare_.list.pop_back();
-        } else {
-            made.bytes = std::make_unique_for_overwrite<std::byte[]>(made.size);
-        }
-        blocks_.push_back(std::move(made));
+OutgoingLog::Block &OutgoingLog::add_block(size_t size) {
+    Block made;
+    made.size = size;
+    if (size == usual_block && !spare_.list.empty()) {
+        made.own = std::move(spare_.list.back());
+        spare_.list.pop_back();
+    } else {
+        made.own = std::make_unique_for_overwrite<std::byte[]>(size);
     }
-    Block &block = blocks_.back();
-    std::byte *place = block.bytes.get() + block.end;
+    made.bytes = made.own.get();
+    blocks_.push_back(std::move(made));
+    return blocks_.back();
+}
+
+std::byte *OutgoingLog::append(size_t bytes) {
+    bool room = !blocks_.empty() && blocks_.back().own && blocks_.back().size - blocks_.back().end >= bytes;
+    Block &block = room ? blocks_.back() : add_block(std::max(usual_block, bytes));
+    std::byte *place = block.own.get() + block.end;
     block.end += bytes;
     bytes_ += bytes;
     unwritten_ += bytes;
     return place;
+}
+
+std::byte *OutgoingLog::append_kept(size_t bytes, const std::byte *kept, size_t kept_size, uint64_t token) {
+    std::byte *place = append(bytes - kept_size);
+    Block made;
+    made.bytes = kept;
+    made.token = token;
+    made.size = made.end = kept_size;
+    blocks_.push_back(std::move(made));
+    kept_bytes_ += kept_size;
+    unwritten_ += kept_size;
+    return place;
+}
+
+// The kept bytes are not needed any more where they are.
+void OutgoingLog::release(Block &block) {
+    kept_bytes_ -= block.size;
+    if (block.token) released_.push_back(block.token);
+}
+
+void OutgoingLog::copy_kept() {
+    if (kept_bytes_ == 0) return;
+    for (Block &block : blocks_) {
+        if (block.own) continue;
+        block.own = std::make_unique_for_overwrite<std::byte[]>(block.size);
+        std::memcpy(block.own.get(), block.bytes, block.size);
+        block.bytes = block.own.get();
+        bytes_ += block.size;
+        release(block);
+    }
+}
+
+void OutgoingLog::take_released(std::vector<uint64_t> &tokens) {
+    tokens.insert(tokens.end(), released_.begin(), released_.end());
+    released_.clear();
 }
 
 int OutgoingLog::pieces(iovec *parts, int most) const {
@@ -43,7 +82,7 @@ int OutgoingLog::pieces(iovec *parts, int most) const {
     for (const Block &block : blocks_) {
         if (block.written == block.end) continue;
         if (count == most) break;
-        parts[count++] = {block.bytes.get() + block.written, block.end - block.written};
+        parts[count++] = {const_cast<std::byte *>(block.bytes) + block.written, block.end - block.written};
     }
     return count;
 }
@@ -53,16 +92,8 @@ void OutgoingLog::written(size_t bytes) {
     unwritten_ -= bytes;
     for (Block &block : blocks_) {
         size_t part = std::min(bytes, block.end - block.written);
-        bytes -= part;
-        size_t frame = block.written - begun_;  // where the frame begins that goes on here
         block.written += part;
-        while (part > 0 && frame < block.written) {
-            size_t whole = frame_bytes(header_at(block, frame));
-            begun_ = block.written - frame;
-            if (begun_ < whole) break;
-            begun_ = 0;
-            frame += whole;
-        }
+        bytes -= part;
         if (bytes == 0) break;
     }
     trim();
@@ -77,41 +108,47 @@ void OutgoingLog::acknowledged(uint64_t sequence) {
 // Gives back what nobody needs any more.
 void OutgoingLog::trim() {
     size_t gone = 0;
-    for (Block &block : blocks_) {
+    auto drop = [this](Block &block, size_t bytes) {
+        block.begin += bytes;
+        if (block.own) bytes_ -= bytes;
+        else release(block);
+        if (block.written >= block.begin) return;
+        unwritten_ -= block.begin - block.written;
+        block.written = block.begin;
+    };
+    for (size_t i = 0; i < blocks_.size(); ++i, ++gone) {
+        Block &block = blocks_[i];
         while (block.begin < block.end) {
             FrameHeader header = header_at(block, block.begin);
-            size_t bytes = frame_bytes(header);
-            bool is_written = block.begin + bytes <= block.written;
+            size_t whole = frame_bytes(header), here = std::min(whole, block.end - block.begin);
+            Block *rest = whole > here ? &blocks_[i + 1] : nullptr;
+            bool is_written = block.begin + here <= block.written && (!rest || rest->written == rest->end);
             // An acknowledgement has the number of the envelope after it, and is not kept once written.
             bool acknowledged = widened(header.sequence, acknowledged_) < acknowledged_;
             if (!acknowledged && !(is_written && header.kind == FrameKind::acknowledge)) break;
-            block.begin += bytes;
-            bytes_ -= bytes;
-            if (is_written) continue;
-            unwritten_ -= block.begin - block.written;
-            block.written = block.begin;
+            drop(block, here);
+            if (rest) drop(*rest, rest->end);
         }
         if (block.begin < block.end) break;
-        ++gone;
     }
     for (size_t i = 0; i < gone; ++i) give_back(blocks_[i]);
     blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(gone));
 }
 
 void OutgoingLog::give_back(Block &block) {
-    if (block.size == usual_block && spare_.list.size() < most_spare) spare_.list.push_back(std::move(block.bytes));
+    if (block.own && block.size == usual_block && spare_.list.size() < most_spare) spare_.list.push_back(std::move(block.own));
 }
 
 void OutgoingLog::clear() {
     for (Block &block : blocks_) give_back(block);
     blocks_.clear();
-    bytes_ = unwritten_ = begun_ = 0;
+    released_.clear();
+    bytes_ = kept_bytes_ = unwritten_ = 0;
 }
 
 void OutgoingLog::rewind() {
-    begun_ = 0;
     for (Block &block : blocks_) block.written = block.begin;
-    unwritten_ = bytes_;
+    unwritten_ = bytes_ + kept_bytes_;
 }
 
 }  // namespace lanyard

@@ -2,7 +2,9 @@
 // here is written from here, and from here again when a connection was lost. Acknowledgements travel in it too, in order with the rest, but are
 // not kept once written.
 //
-//     | acknowledged: gone | written: kept until acknowledged | unwritten |
+//     | acknowledged: gone | written: here until acknowledged | unwritten |
+//
+// Long payload may stay where the program has it ("kept") until it is acknowledged, or copied after all.
 //
 // Memory: blocks of 4 KiB, or of one frame that is larger, given back as their last frame goes, to a pool that all logs share; an
 // empty log has none.
@@ -30,17 +32,22 @@ public:
 
     // Room for a whole frame of `bytes`, to be filled at once.
     std::byte *append(size_t bytes);
-    bool empty() const { return bytes_ == 0; }
-    // Bytes kept, and those of them that are not yet written.
+    // The same for a frame whose last `kept_size` bytes are at `kept`, and stay there until take_released() names the token; room for the rest.
+    std::byte *append_kept(size_t bytes, const std::byte *kept, size_t kept_size, uint64_t token);
+    bool empty() const { return blocks_.empty(); }
+    // Bytes copied here; bytes kept elsewhere; and those of both that are not yet written.
     size_t bytes() const { return bytes_; }
+    size_t kept_bytes() const { return kept_bytes_; }
     size_t unwritten() const { return unwritten_; }
+    // Copies what is kept elsewhere.
+    void copy_kept();
+    // Appends the tokens (but 0) of payload that is not needed any more where it was, since this was asked last.
+    void take_released(std::vector<uint64_t> &tokens);
 
     // The unwritten bytes, in order, as at most `most` pieces; how many.
     int pieces(iovec *parts, int most) const;
     // So many of them have been written.
     void written(size_t bytes);
-    // Does the next unwritten byte begin a frame? (Or is there none.)
-    bool between_frames() const { return begun_ == 0; }
     // The peer has all envelopes before this one.
     void acknowledged(uint64_t sequence);
     // The connection is a new one: all that is left is unwritten again.
@@ -49,8 +56,11 @@ public:
     void clear();
 
 private:
+    // Its last frame may go on in the next block, which then is kept, and nothing else is in that one.
     struct Block {
-        std::unique_ptr<std::byte[]> bytes;
+        std::unique_ptr<std::byte[]> own;
+        const std::byte *bytes = nullptr;  // `own`, or kept
+        uint64_t token = 0;
         size_t size = 0;
         size_t begin = 0;    // of the first frame kept
         size_t written = 0;  // up to here
@@ -59,15 +69,17 @@ private:
 
     static FrameHeader header_at(const Block &block, size_t offset);
     static size_t frame_bytes(const FrameHeader &header) { return sizeof header + body_bytes(header.kind) + header.size; }
+    Block &add_block(size_t size);
+    void release(Block &block);
     void trim();
     void give_back(Block &block);
 
     SpareBlocks &spare_;
     std::vector<Block> blocks_;  // oldest first
     uint64_t acknowledged_ = 0;
-    size_t bytes_ = 0;
+    size_t bytes_ = 0, kept_bytes_ = 0;
     size_t unwritten_ = 0;
-    size_t begun_ = 0;  // bytes written of a frame that is not written to its end
+    std::vector<uint64_t> released_;
 };
 
 }  // namespace lanyard

@@ -11,7 +11,8 @@ namespace lanyard {
 
 namespace {
 constexpr size_t buffer_bytes = 64 * 1024;
-constexpr size_t bytes_behind_payload = 4096;  // read with a payload that has a place, since the next frame is copied out of it
+// Read with a payload that has a place, and where the next payload will have one: the less of that is in the buffer the less is copied.
+constexpr size_t bytes_behind_payload = 4096;
 }  // namespace
 
 int LinkPath::read_in(Link &link, int budget) {
@@ -22,7 +23,7 @@ int LinkPath::read_in(Link &link, int budget) {
         int count = 0;
         size_t missing = link.frame.missing();
         if (missing) parts[count++] = {link.frame.place + link.frame.payload_come, missing};
-        size_t behind = missing ? bytes_behind_payload : buffer_bytes;
+        size_t behind = missing || link.frame.was_long ? bytes_behind_payload : buffer_bytes;
         parts[count++] = {buffer_.get(), behind};
         ssize_t result = sockets_.read(link.socket, parts, count);
         if (result <= 0) {
@@ -92,9 +93,10 @@ int LinkPath::take_apart(Link &link, int budget) {
         if (left >= header.size) {
             const std::byte *payload = buffer_.get() + rest_begin_;
             rest_begin_ += header.size;
+            if (header.size) frame.was_long = false;
             work += frame_complete(link, payload);
         } else {
-            begin_payload(link);
+            begin_payload(link, left);
         }
     }
     if (rest_of_ == &link) rest_of_ = nullptr;
@@ -110,13 +112,21 @@ bool LinkPath::sensible(const FrameHeader &header) const {
     return false;
 }
 
-// The payload will come in parts: finds a place for it.
-void LinkPath::begin_payload(Link &link) {
+// The payload comes in parts, `come` bytes of it are in the buffer: finds a place for it.
+void LinkPath::begin_payload(Link &link, size_t come) {
     auto &frame = link.frame;
     const FrameHeader &header = frame.head.header;
-    frame.in_payload = true;
-    frame.payload_come = 0;
-    frame.place = header.kind == FrameKind::bulk ? sink_->place(link.peer, frame.head.bulk.bulk, header.size) : nullptr;
+    if (header.kind == FrameKind::envelope && !is_next(link, header)) return garbled(link, "an envelope that is not the next");
+    size_t from = 0;
+    if (header.kind == FrameKind::bulk) {
+        frame.place = sink_->place(link.peer, frame.head.bulk.bulk, header.size);
+    } else {
+        const Envelope envelope = frame.head.envelope.envelope;
+        frame.place = sink_->begin(link.peer, envelope, buffer_.get() + rest_begin_, come, header.size, from);
+    }
+    frame.in_payload = frame.was_long = true;
+    frame.payload_come = from;
+    rest_begin_ += from;
     if (frame.place) return;
     frame.landing = std::make_unique_for_overwrite<std::byte[]>(header.size);
     frame.place = frame.landing.get();
@@ -135,6 +145,7 @@ int LinkPath::frame_complete(Link &link, const std::byte *payload) {
         return 1;
     }
     link.log.acknowledged(acknowledged);
+    take_released(link);
     if (header.flags & answer_now) link.answer_wanted = true;
     if (header.kind == FrameKind::envelope) {
         envelope_come(link, header, frame.head.envelope.envelope, payload);
@@ -145,8 +156,12 @@ int LinkPath::frame_complete(Link &link, const std::byte *payload) {
     return 1;
 }
 
+bool LinkPath::is_next(const Link &link, const FrameHeader &header) const {
+    return widened(header.sequence, link.expected) == link.expected;
+}
+
 void LinkPath::envelope_come(Link &link, const FrameHeader &header, const Envelope &carried, const std::byte *payload) {
-    if (widened(header.sequence, link.expected) != link.expected) return garbled(link, "an envelope that is not the next");
+    if (!is_next(link, header)) return garbled(link, "an envelope that is not the next");
     const Envelope envelope = carried;  // what the sink sends may change what is here
     ++link.expected;
     ++counts_.envelopes_come;

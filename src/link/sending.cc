@@ -49,16 +49,94 @@ Sent LinkPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     if (link.lost) return Sent::done;
     bool connected = ready_to_send(link);
     if (link.log.bytes() >= limits_.log_limit) return Sent::full;
-    std::byte *place = link.log.append(sizeof(EnvelopeFrame) + payload.size);
     EnvelopeFrame frame{header(link, FrameKind::envelope, payload.size), envelope};
-    ++link.next_number;
+    size_t written = 0;
+    if (connected && payload.data && payload.size >= limits_.write_first_from) written = write_first(link, frame, payload);
+    std::byte *place = link.log.append(sizeof frame + payload.size);
     std::memcpy(place, &frame, sizeof frame);
     if (payload.size) payload.copy(place + sizeof frame, payload.size);
-    link.answer_asked = false;
+    if (written) link.log.written(written);
+    ++link.next_number;
     ++counts_.envelopes_sent;
-    if (connected && !link.awaits_room) write_out(link);
+    link.answer_asked = false;
+    if (connected) flush(link);
     recount(link);
     return Sent::done;
+}
+
+// Where nothing else is to be written before it: how many bytes of the frame have gone.
+size_t LinkPath::write_first(Link &link, const EnvelopeFrame &frame, const Payload &payload) {
+    if (link.awaits_room || link.log.unwritten() > 0 || link.bulk.open) return 0;
+    iovec parts[] = {{const_cast<EnvelopeFrame *>(&frame), sizeof frame}, {const_cast<std::byte *>(payload.data), payload.size}};
+    ssize_t bytes = sockets_.write(link.socket, parts, 2);
+    if (bytes < 0 && bytes != -EAGAIN) fail(link);
+    return bytes > 0 ? static_cast<size_t>(bytes) : 0;
+}
+
+Sent LinkPath::send_kept(uint32_t peer, const Envelope &envelope, const KeptPayload &payload) {
+    Link &link = this->link(peer);
+    if (link.lost) return Sent::done;
+    bool connected = ready_to_send(link);
+    if (link.log.bytes() >= limits_.log_limit) return Sent::full;
+    size_t bytes = payload.head_size + payload.size;
+    EnvelopeFrame frame{header(link, FrameKind::envelope, bytes), envelope};
+    std::byte *place = link.log.append_kept(sizeof frame + bytes, payload.data, payload.size, payload.token);
+    std::memcpy(place, &frame, sizeof frame);
+    if (payload.head_size) std::memcpy(place + sizeof frame, payload.head, payload.head_size);
+    if (!link.keeps) keeping_.push_back(&link);
+    link.keeps = true;
+    ++link.next_number;
+    ++counts_.envelopes_sent;
+    link.answer_asked = false;
+    if (connected) flush(link);
+    recount(link);
+    return Sent::pending;
+}
+
+// Where the owner has nothing better to do: payload that was written and is not yet acknowledged is copied, so that its send is over.
+void LinkPath::copy_kept() {
+    for (size_t i = 0; i < keeping_.size();) {
+        Link &link = *keeping_[i];
+        bool all_written = link.socket >= 0 && link.log.unwritten() == 0 && link.log.bytes() < limits_.log_limit;
+        if (all_written && link.log.kept_bytes() <= limits_.copy_kept_up_to) {
+            link.log.copy_kept();
+            take_released(link);
+        }
+        if (link.log.kept_bytes() > 0) {
+            ++i;
+            continue;
+        }
+        link.keeps = false;
+        keeping_[i] = keeping_.back();
+        keeping_.pop_back();
+    }
+}
+
+void LinkPath::take_released(Link &link) {
+    size_t before = sent_.size();
+    link.log.take_released(sent_);
+    if (sent_.size() > before) tend_at_ns_ = 0;
+}
+
+// What poll() makes this process say goes out together at its end.
+void LinkPath::flush(Link &link) {
+    if (!sink_) {
+        if (!link.awaits_room) write_out(link);
+        return;
+    }
+    if (link.to_flush) return;
+    link.to_flush = true;
+    to_flush_.push_back(&link);
+}
+
+void LinkPath::flush_all() {
+    for (size_t i = 0; i < to_flush_.size(); ++i) {
+        Link &link = *to_flush_[i];
+        link.to_flush = false;
+        if (link.socket >= 0 && !link.awaits_room) write_out(link);
+        recount(link);
+    }
+    to_flush_.clear();
 }
 
 Sent LinkPath::send_bulk(uint32_t peer, const BulkHeader &bulk, Payload payload, uint64_t token) {

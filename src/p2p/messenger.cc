@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/log.h"
 
@@ -40,7 +41,18 @@ Messenger::~Messenger() {
 
 void Messenger::route(uint32_t number, Path &path) {
     peers_[number].path = &path;
-    peers_[number].eager_limit = std::min(static_cast<size_t>(settings_.eager_limit), path.max_eager());
+    size_t limit = settings_.eager_limit < 0 ? path.usual_eager_limit() : static_cast<size_t>(settings_.eager_limit);
+    peers_[number].eager_limit = std::min(limit, path.max_eager());
+    if (!path.loses_bulk() || path.max_eager() <= sizeof(RendezvousOffer)) return;
+    peers_[number].first_limit = std::min(static_cast<size_t>(settings_.first_bytes), path.max_eager() - sizeof(RendezvousOffer));
+}
+
+Sent Messenger::transmit_kept(Peer &peer, uint32_t number, Envelope &envelope, const KeptPayload &payload) {
+    int64_t units = std::min<int64_t>(peer.credit_owed / static_cast<int64_t>(credit_unit), UINT16_MAX);
+    envelope.credit = static_cast<uint16_t>(units);
+    Sent result = peer.path->send_kept(number, envelope, payload);
+    if (result != Sent::full) peer.credit_owed -= units * static_cast<int64_t>(credit_unit);
+    return result;
 }
 
 void Messenger::start(uint32_t number, Outgoing &outgoing) {
@@ -126,7 +138,9 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
         case EnvelopeKind::eager:
         case EnvelopeKind::rendezvous: {
             MatchKey key{envelope.context, envelope.source, envelope.tag};
-            if (MatchEntry *entry = posted_.find_receive(key)) {
+            if (Transfer *arriving = std::exchange(peers_[number].arriving, nullptr)) {
+                take_payload(*arriving, number, envelope, payload, size);
+            } else if (MatchEntry *entry = posted_.find_receive(key)) {
                 posted_.remove(*entry);
                 deliver(static_cast<Transfer &>(*entry), number, envelope, payload, size);
             } else {
@@ -209,6 +223,8 @@ void Messenger::lost(uint32_t number, Error reason) {
         }
         entry = next;
     }
+    Transfer *arriving = std::exchange(peer.arriving, nullptr);
+    if (arriving && !arriving->id) fail(*arriving, error());
     transfers_.each([&](Transfer &transfer) {
         if (transfer.outgoing_hook.linked()) return;  // fails when it is flushed, if it needs an answer
         bool receiving = transfer.data_peer == number;

@@ -4,7 +4,8 @@
 // Protocols, by size and by the peer's credit:
 //   short       up to inline_payload bytes: beside the envelope, costs no credit
 //   eager       up to the eager limit while the peer's credit lasts: payload with the envelope, kept by the receiver if need be
-//   rendezvous  the rest, and synchronous sends: only an offer travels. The receiver that matches it reads the bytes from the
+//   rendezvous  the rest, and synchronous sends: an offer travels, over connections with the first bytes behind it as far as the credit
+//               goes, so that the answer is there before they have all come. The receiver that matches it reads the bytes from the
 //               sender's memory (path.get) and answers `finished`; where that is refused it answers `clear_to_send` with its id,
 //               the sender pushes bulk frames to (id, offset), and the receiver completes when every byte is there. Of long
 //               contiguous messages the sender writes a part itself meanwhile, if it is in MPI (both_sides.cc).
@@ -14,6 +15,9 @@
 //                                              |    bulk, bulk ------>  complete
 // A send completes when its bytes are copied (short, eager, bulk accepted) or the receiver said `finished`, which on paths that lose
 // bulk it also says of what came in bulk. When a connection of such a path was renewed, the receiver clears what it misses to send again.
+// Long eager payload need not be copied there: it completes when the peer has acknowledged it (send_kept), unless the call itself waits.
+// A long payload that comes in parts is matched when its envelope is here, and received in place: its receive is the peer's `arriving`
+// until it has all come, over however many connections.
 // Credit: payload of eager messages that the receiver has not consumed, bounded per peer; returned in envelopes, by one of its
 // own when half of it is owed. Envelopes themselves are never held back.
 #pragma once
@@ -107,6 +111,7 @@ public:
     MatchQueue &unexpected() { return unexpected_; }
 
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
+    std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t come, size_t size, size_t &from) override;
     std::byte *place(uint32_t peer, const BulkHeader &header, size_t size) override;
     void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) override;
     void renewed(uint32_t peer) override;
@@ -120,6 +125,8 @@ private:
     struct Peer {
         Path *path = nullptr;
         size_t eager_limit = 0;
+        size_t first_limit = 0;   // bytes that may go with an offer
+        Transfer *arriving = nullptr;
         int64_t credit_left = 0;  // bytes of eager payload it may still be sent
         int64_t credit_owed = 0;  // bytes consumed here, to be returned
         List<Outgoing, &Outgoing::outgoing_hook> outgoing;
@@ -134,6 +141,7 @@ private:
 
     // messenger.cc: envelopes, in order
     Sent transmit(Peer &peer, uint32_t number, Envelope &envelope, Payload payload);
+    Sent transmit_kept(Peer &peer, uint32_t number, Envelope &envelope, const KeptPayload &payload);
     void start(uint32_t peer, Outgoing &outgoing);
     void wait_for_room(Peer &peer, Outgoing &outgoing);
     void stop_waiting(Peer &peer);
@@ -150,17 +158,23 @@ private:
     static bool eager_fits(const Peer &peer, int64_t bytes);
     bool send_gathered_now(uint32_t peer, Envelope &envelope, const Buffer &buffer);
     static bool flush_eager(Messenger &messenger, Outgoing &outgoing);
+    static bool flush_kept(Messenger &messenger, Outgoing &outgoing);
     static bool flush_offer(Messenger &messenger, Outgoing &outgoing);
+    Sent transmit_offer(Transfer &transfer, Envelope &envelope, const RendezvousOffer &offer, size_t first);
     void cleared(uint64_t id, const ClearToSend &clear);
     static int push_on(Task &task);
     void received_by_peer(uint64_t id);
     void withdrawn(uint64_t id, bool was_withdrawn);
 
     // receive.cc
+    void match(Transfer &transfer, const Envelope &envelope);
     void deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
-    void accept_offer(Transfer &transfer, uint32_t peer, const Envelope &envelope, const RendezvousOffer &offer);
+    void take_payload(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    bool accept_offer(Transfer &transfer, uint32_t peer, const std::byte *payload, size_t size);
+    void put(Transfer &transfer, uint64_t offset, const std::byte *payload, size_t size);
+    void complete_if_all(Transfer &transfer);
     static int read_on(Task &task);
-    void ask_for_bulk(Transfer &transfer);
+    bool ask_for_bulk(Transfer &transfer);
     void clear_rest(Transfer &transfer);
     Transfer *receiver_of(uint32_t peer, const BulkHeader &header, size_t size);
     // both_sides.cc

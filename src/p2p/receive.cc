@@ -51,44 +51,78 @@ void Messenger::receive_taken(Transfer &transfer, Unexpected &message) {
     drop(message);
 }
 
-// A message meets its receive. `payload` is valid during the call only.
-void Messenger::deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+// A message meets its receive.
+void Messenger::match(Transfer &transfer, const Envelope &envelope) {
     ++counts_.matched;
     transfer.matched_rank = envelope.source;
     transfer.matched_tag = envelope.tag;
     int64_t room = transfer.buffer.bytes();
     transfer.received = std::min(room, static_cast<int64_t>(envelope.length));
     if (static_cast<int64_t>(envelope.length) > room) transfer.error = truncation(transfer, envelope, room);
+}
+
+// With its payload, which is valid during the call only.
+void Messenger::deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+    match(transfer, envelope);
+    bool has_more = envelope.kind != EnvelopeKind::rendezvous || accept_offer(transfer, peer, payload, size);
+    if (has_more) take_payload(transfer, peer, envelope, payload, size);
+}
+
+// The payload is here, in its place or elsewhere. An offer's has been accepted.
+void Messenger::take_payload(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     if (envelope.kind == EnvelopeKind::rendezvous) {
-        RendezvousOffer offer;
-        std::memcpy(&offer, payload, sizeof offer);
-        return accept_offer(transfer, peer, envelope, offer);
+        size -= sizeof(RendezvousOffer);
+        consumed(peer, size);
+        if (transfer.first) put(transfer, 0, payload + sizeof(RendezvousOffer), transfer.first);
+        return complete_if_all(transfer);
     }
-    if (transfer.received) copy_in(transfer, payload, static_cast<size_t>(transfer.received));
+    if (transfer.received && payload != transfer.buffer.base) copy_in(transfer, payload, static_cast<size_t>(transfer.received));
     consumed(peer, size);
     finish(transfer);
 }
 
-void Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &envelope, const RendezvousOffer &offer) {
+std::byte *Messenger::begin(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t come, size_t size, size_t &from) {
+    Peer &peer = peers_[number];
+    bool offer = envelope.kind == EnvelopeKind::rendezvous;
+    size_t head = offer ? sizeof(RendezvousOffer) : 0;
+    if ((!offer && envelope.kind != EnvelopeKind::eager) || come < head) return nullptr;
+    if (!peer.arriving) {
+        MatchEntry *entry = posted_.find_receive({envelope.context, envelope.source, envelope.tag});
+        if (!entry) return nullptr;
+        auto &transfer = static_cast<Transfer &>(*entry);
+        bool fits = transfer.buffer.contiguous() && transfer.buffer.bytes() >= static_cast<int64_t>(envelope.length);
+        if (!fits || size - head > envelope.length) return nullptr;
+        posted_.remove(*entry);
+        match(transfer, envelope);
+        if (offer && !accept_offer(transfer, number, payload, size)) return nullptr;
+        peer.arriving = &transfer;
+    }
+    from = head;
+    return reinterpret_cast<std::byte *>(reinterpret_cast<uintptr_t>(peer.arriving->buffer.base) - head);
+}
+
+// Answers an offer. True when its bytes are sent: the first of them with it, which are taken when they are here. Otherwise they are read
+// from the sender's memory, and the transfer may be over.
+bool Messenger::accept_offer(Transfer &transfer, uint32_t peer, const std::byte *payload, size_t size) {
+    RendezvousOffer offer;
+    std::memcpy(&offer, payload, sizeof offer);
     transfer.remote_id = offer.sender_id;
     transfer.remote_address = offer.address;
     transfer.data_peer = peer;
     transfer.wanted = static_cast<uint64_t>(transfer.received);
+    transfer.first = std::min<uint64_t>(size - sizeof offer, transfer.wanted);
     transfer.moved = 0;
     transfer.messenger = this;
     transfer.state = Transfer::State::moving;
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx answered: %llu bytes wanted", peer, static_cast<unsigned long long>(offer.sender_id),
         static_cast<unsigned long long>(transfer.wanted));
-    if (transfer.wanted == 0) {
-        reply(peer, EnvelopeKind::finished, offer.sender_id, 0);
-        return finish(transfer);
-    }
     transfer.cursor = Cursor(transfer.buffer);
-    if (!offer.address || !peers_[peer].path->touches_memory(peer)) return ask_for_bulk(transfer);
-    if (begin_both_sides(transfer)) return;
+    if (transfer.wanted == 0 || !offer.address || !peers_[peer].path->touches_memory(peer)) return ask_for_bulk(transfer);
+    if (begin_both_sides(transfer)) return false;
     transfer.run = read_on;
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: the receiver copies", peer, static_cast<unsigned long long>(offer.sender_id));
     read_on(transfer);
+    return false;
 }
 
 // Reads the next piece of the sender's bytes straight into place.
@@ -124,19 +158,24 @@ int Messenger::read_on(Task &task) {
     return 1;
 }
 
-void Messenger::ask_for_bulk(Transfer &transfer) {
-    if (peers_[transfer.data_peer].lost)
-        return fail(transfer, Error(ErrorClass::proc_aborted, "the process that sends this message cannot be reached any more"));
+// False when that has failed, and the transfer with it.
+bool Messenger::ask_for_bulk(Transfer &transfer) {
+    if (peers_[transfer.data_peer].lost) {
+        fail(transfer, Error(ErrorClass::proc_aborted, "the process that sends this message cannot be reached any more"));
+        return false;
+    }
     transfer.arrived.clear();
     transfer.id = transfers_.add(transfer);
     begin_under_way(transfer);
     transfer.asked_for_bulk = true;
     clear_rest(transfer);
+    return true;
 }
 
-// Asks for all bytes that have not come.
+// Asks for all bytes that have not come, but those that come with the offer.
 void Messenger::clear_rest(Transfer &transfer) {
-    uint64_t begin = transfer.arrived.end();
+    uint64_t begin = std::max(transfer.arrived.end(), transfer.first);
+    if (begin >= transfer.wanted) return;
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: asks for %llu bytes in bulk", transfer.data_peer,
         static_cast<unsigned long long>(transfer.remote_id), static_cast<unsigned long long>(transfer.wanted - begin));
     ClearToSend clear{transfer.id, begin, transfer.wanted};
@@ -158,18 +197,28 @@ std::byte *Messenger::place(uint32_t peer, const BulkHeader &header, size_t size
 void Messenger::bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) {
     Transfer *transfer = receiver_of(peer, header, size);
     if (!transfer) return;
-    if (!transfer->buffer.contiguous()) {
-        if (transfer->cursor.position() != static_cast<int64_t>(header.offset)) transfer->cursor.seek(static_cast<int64_t>(header.offset));
-        transfer->cursor.unpack(payload, size);
-    } else if (std::byte *place = transfer->buffer.base + header.offset; place != payload) {
+    put(*transfer, header.offset, payload, size);
+    complete_if_all(*transfer);
+}
+
+// Bytes have come, in their place or elsewhere.
+void Messenger::put(Transfer &transfer, uint64_t offset, const std::byte *payload, size_t size) {
+    if (!transfer.buffer.contiguous()) {
+        if (transfer.cursor.position() != static_cast<int64_t>(offset)) transfer.cursor.seek(static_cast<int64_t>(offset));
+        transfer.cursor.unpack(payload, size);
+    } else if (std::byte *place = transfer.buffer.base + offset; place != payload) {
         std::memcpy(place, payload, size);
     }
-    transfer->arrived.add(header.offset, header.offset + size);
-    if (transfer->arrived.end() < transfer->wanted) return;
-    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: received in bulk", transfer->data_peer,
-        static_cast<unsigned long long>(transfer->remote_id));
-    if (peers_[peer].path->loses_bulk()) reply(peer, EnvelopeKind::finished, transfer->remote_id, 0);
-    finish(*transfer);
+    transfer.arrived.add(offset, offset + size);
+}
+
+void Messenger::complete_if_all(Transfer &transfer) {
+    if (transfer.arrived.end() < transfer.wanted) return;
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: received in bulk", transfer.data_peer,
+        static_cast<unsigned long long>(transfer.remote_id));
+    bool untold = peers_[transfer.data_peer].path->loses_bulk() || transfer.wanted == 0;
+    if (untold) reply(transfer.data_peer, EnvelopeKind::finished, transfer.remote_id, 0);
+    finish(transfer);
 }
 
 void Messenger::store(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
@@ -213,9 +262,10 @@ void Messenger::withdraw(uint32_t peer, uint64_t sender_id) {
         auto &message = static_cast<Unexpected &>(*entry);
         if (message.peer != peer || message.envelope.kind != EnvelopeKind::rendezvous) continue;
         RendezvousOffer offer;
-        std::memcpy(&offer, message.inlined, sizeof offer);
+        std::memcpy(&offer, message.payload ? message.payload : message.inlined, sizeof offer);
         if (offer.sender_id != sender_id) continue;
         unexpected_.remove(message);
+        consumed(peer, message.size - sizeof offer);
         drop(message);
         return reply(peer, EnvelopeKind::cancel_reply, sender_id, 1);
     }

@@ -1,5 +1,6 @@
 // The sender's half of the protocols (messenger.h).
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "base/log.h"
@@ -72,7 +73,8 @@ void Messenger::send(Transfer &transfer) {
     transfer.data_peer = no_peer;
     if (peer.lost) return fail(transfer, Error(ErrorClass::proc_aborted, "the process to send to cannot be reached any more"));
     if (transfer.mode != SendMode::synchronous && eager_fits(peer, transfer.buffer.bytes())) {
-        transfer.flush = flush_eager;
+        bool keep = transfer.buffer.contiguous() && static_cast<size_t>(transfer.buffer.bytes()) >= peer.path->keep_from();
+        transfer.flush = keep ? flush_kept : flush_eager;
         peer.credit_left -= credit_cost(transfer.buffer.bytes());
     } else {
         transfer.flush = flush_offer;
@@ -101,6 +103,21 @@ bool Messenger::flush_eager(Messenger &self, Outgoing &outgoing) {
     return true;
 }
 
+bool Messenger::flush_kept(Messenger &self, Outgoing &outgoing) {
+    Transfer &transfer = static_cast<Transfer &>(outgoing);
+    auto bytes = static_cast<size_t>(transfer.buffer.bytes());
+    Envelope envelope = message_envelope(transfer, EnvelopeKind::eager, transfer.buffer.bytes(), transfer.check);
+    if (transfer.mode == SendMode::ready) envelope.flags = flag_ready;
+    if (!transfer.id) transfer.id = self.transfers_.add(transfer);
+    Sent result = self.transmit_kept(self.peers_[transfer.peer], transfer.peer, envelope, {nullptr, 0, transfer.buffer.base, bytes, transfer.id});
+    if (result == Sent::full) return false;
+    ++self.counts_.sent;
+    transfer.state = Transfer::State::kept;
+    if (result == Sent::done) self.finish(transfer);
+    else self.begin_under_way(transfer);
+    return true;
+}
+
 bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     Transfer &transfer = static_cast<Transfer &>(outgoing);
     Peer &peer = self.peers_[transfer.peer];
@@ -111,14 +128,35 @@ bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     Envelope envelope = message_envelope(transfer, EnvelopeKind::rendezvous, transfer.buffer.bytes(), transfer.check);
     RendezvousOffer offer{transfer.id, 0};
     if (transfer.buffer.contiguous() && peer.path->touches_memory(transfer.peer)) offer.address = reinterpret_cast<uintptr_t>(transfer.buffer.base);
-    Payload payload{reinterpret_cast<const std::byte *>(&offer), sizeof offer, nullptr};
-    if (self.transmit(peer, transfer.peer, envelope, payload) != Sent::done) return false;
+    auto most = static_cast<size_t>(std::max<int64_t>(peer.credit_left, 0));
+    size_t first = std::min({peer.first_limit, static_cast<size_t>(transfer.buffer.bytes()), most});
+    if (self.transmit_offer(transfer, envelope, offer, first) == Sent::full) return false;
     ++self.counts_.sent;
     transfer.state = Transfer::State::offered;
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx of %lld bytes offered, %s", transfer.peer,
         static_cast<unsigned long long>(offer.sender_id), static_cast<long long>(transfer.buffer.bytes()),
         offer.address ? "for direct copies too" : "in bulk only");
     return true;
+}
+
+// With the first bytes of the message, within the credit. They need no acknowledgement of their own, as the receiver answers the offer.
+Sent Messenger::transmit_offer(Transfer &transfer, Envelope &envelope, const RendezvousOffer &offer, size_t first) {
+    Peer &peer = peers_[transfer.peer];
+    auto *head = reinterpret_cast<const std::byte *>(&offer);
+    first = credit_cost(static_cast<int64_t>(first)) <= peer.credit_left ? first : first / credit_unit * credit_unit;
+    Sent result;
+    if (first == 0) {
+        result = transmit(peer, transfer.peer, envelope, {head, sizeof offer, nullptr});
+    } else if (transfer.buffer.contiguous()) {
+        result = transmit_kept(peer, transfer.peer, envelope, {head, sizeof offer, transfer.buffer.base, first, 0});
+    } else {
+        auto packed = std::make_unique_for_overwrite<std::byte[]>(sizeof offer + first);
+        std::memcpy(packed.get(), head, sizeof offer);
+        Cursor(transfer.buffer).pack(packed.get() + sizeof offer, first);
+        result = transmit(peer, transfer.peer, envelope, {packed.get(), sizeof offer + first, nullptr});
+    }
+    if (result != Sent::full) peer.credit_left -= credit_cost(static_cast<int64_t>(first));
+    return result;
 }
 
 // The receiver matched the offer but cannot read our memory: push.
@@ -171,6 +209,7 @@ int Messenger::push_on(Task &task) {
 void Messenger::sent(uint64_t token) {
     Transfer *transfer = transfers_.find(token);
     if (!transfer) return;
+    if (transfer->state == Transfer::State::kept) return finish(*transfer);
     --transfer->in_flight;
     if (!transfer->received_by_peer) return engine_.ready(*transfer);
     if (transfer->in_flight == 0) finish(*transfer);
@@ -198,7 +237,7 @@ void Messenger::cancel(Transfer &transfer) {
         Peer &peer = peers_[transfer.peer];
         transfer.outgoing_hook.unlink();
         stop_waiting(peer);
-        if (!transfer.id) peer.credit_left += credit_cost(transfer.buffer.bytes());
+        if (transfer.flush != flush_offer) peer.credit_left += credit_cost(transfer.buffer.bytes());
         transfer.cancelled = true;
         finish(transfer);
     }

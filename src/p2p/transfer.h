@@ -47,7 +47,7 @@ struct Transfer : MatchEntry, Outgoing, Task {
     Completion completion;
 
     // The messenger's own.
-    enum class State : uint8_t { idle, queued, offered, moving } state = State::idle;
+    enum class State : uint8_t { idle, queued, kept, offered, moving } state = State::idle;
     bool cancelling = false;
     bool under_way = false;  // told to the engine
     uint32_t data_peer = no_peer;  // whose bytes these are, once matched
@@ -57,6 +57,7 @@ struct Transfer : MatchEntry, Outgoing, Task {
     uint64_t remote_address = 0;  // of its bytes, where they can be read directly
     uint64_t moved = 0;           // bytes done
     uint64_t wanted = 0;          // bytes to move in all
+    uint64_t first = 0;           // so many of them come with the offer
     Arrived arrived;              // of a message that comes in bulk
     bool asked_for_bulk = false;
     uint32_t in_flight = 0;       // bulk frames that have not left the buffer

@@ -15,6 +15,11 @@ void Payload::copy(void *to, size_t bytes) {
     size -= bytes;
 }
 
+Sent Path::send_kept(uint32_t, const Envelope &, const KeptPayload &) {
+    LANYARD_MUST(!"this path copies what it sends");
+    return Sent::full;
+}
+
 Error Path::get(uint32_t, const iovec *, int, uint64_t, size_t) {
     return Error(ErrorClass::unsupported_operation, std::string("path ") + name() + " cannot read a peer's memory");
 }

@@ -9,8 +9,9 @@
 // - send answers `done` (the payload has been copied) or `full` (nothing was taken; try again after a later poll). send_bulk
 //   may also answer `pending`: exactly one Sink::sent(token) comes later, from inside poll, and the bytes stay untouched until
 //   then. `full` is the only back-pressure. Nothing blocks.
-// - On a path that loses_bulk() what send_bulk took may be lost with a connection, though envelopes never are: Sink::renewed says so
-//   on both sides, the receiver asks again for what it misses, and a send ends only when the receiver says that it has all.
+// - On a path that loses_bulk() envelopes may keep their payload where it is until the peer has acknowledged them (send_kept). What
+//   send_bulk took there may be lost with a connection, though envelopes never are: Sink::renewed says so on both sides, the receiver asks
+//   again for what it misses, and a send ends only when the receiver says that it has all.
 // - A dead peer is reported once, by Sink::lost; afterwards sends to it answer `done` and vanish.
 // - All functions are called by the owner of the engine only.
 #pragma once
@@ -51,6 +52,16 @@ struct BulkHeader {
     uint64_t offset;
 };
 
+// Payload that a path may leave where it is: `head` first, which is copied, then `data`, which must stay untouched until Sink::sent(token);
+// with token 0 nobody is told, as the sender learns from an answer of its peer's that all has come.
+struct KeptPayload {
+    const std::byte *head;
+    size_t head_size;
+    const std::byte *data;
+    size_t size;
+    uint64_t token;
+};
+
 enum class Sent { done, pending, full };
 
 // Where frames go. Called from inside poll, by the engine's owner.
@@ -61,6 +72,11 @@ public:
     virtual void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) = 0;
     // Where the payload of a bulk frame may be written before bulk() is called with it; nullptr: bulk() will copy it from elsewhere.
     virtual std::byte *place(uint32_t, const BulkHeader &, size_t) { return nullptr; }
+    // The same for an envelope, of whose `size` bytes of payload the first `come` are at `payload`: envelope() follows with it, next of all
+    // from this peer. Bytes may be written there from the `from`-th on. It may be called again, should the connection be lost before that.
+    virtual std::byte *begin(uint32_t, const Envelope &, const std::byte * /*payload*/, size_t /*come*/, size_t /*size*/, size_t & /*from*/) {
+        return nullptr;
+    }
     virtual void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
     // There is a new connection to the peer; bulk of earlier ones that has not come will not come.
     virtual void renewed(uint32_t) {}
@@ -77,12 +93,18 @@ public:
     // The most payload of one envelope, and of one bulk frame (at most max_bulk_frame); p2p asks for no more.
     virtual size_t max_eager() const = 0;
     virtual size_t max_bulk() const = 0;
+    // Up to this size a message is sent at once unless LANYARD_EAGER_LIMIT says otherwise; by measurement (bench/RESULTS.md).
+    virtual size_t usual_eager_limit() const { return 16 * 1024; }
     virtual bool reaches(uint32_t peer) const = 0;
 
     virtual Sent send(uint32_t peer, const Envelope &envelope, Payload payload) = 0;
     virtual Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) = 0;
 
     virtual bool loses_bulk() const { return false; }
+    // Like send, of payload that need not be copied; only on paths that lose bulk, whose envelopes may have to be sent again. `pending`
+    // or `full`. It is worth that from keep_from() bytes on.
+    virtual size_t keep_from() const { return SIZE_MAX; }
+    virtual Sent send_kept(uint32_t peer, const Envelope &envelope, const KeptPayload &payload);
     // Has every envelope that was sent arrived in the library of its peer? Asking hurries the answers.
     virtual bool settled() { return true; }
 

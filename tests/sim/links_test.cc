@@ -14,6 +14,9 @@ LinkLimits random_limits(Random &random) {
     if (random.chance(50)) limits.max_eager = static_cast<size_t>(random.between(64, 30'000));
     if (random.chance(50)) limits.log_limit = static_cast<size_t>(random.between(1, 20'000));
     if (random.chance(50)) limits.answer_after = static_cast<size_t>(random.between(1, 5'000));
+    if (random.chance(50)) limits.write_first_from = static_cast<size_t>(random.between(1, 5'000));
+    if (random.chance(50)) limits.keep_from = static_cast<size_t>(random.between(1, 5'000));
+    if (random.chance(50)) limits.copy_kept_up_to = static_cast<size_t>(random.between(0, 20'000));
     if (random.chance(30)) limits.hot_ns = 0;
     if (random.chance(30)) limits.look_every_ns = static_cast<uint64_t>(random.between(1, 20'000));
     return limits;
@@ -26,6 +29,7 @@ uint64_t play(uint64_t seed, uint64_t &resets) {
     JobShape shape{.ranks = static_cast<uint32_t>(random.between(2, random.chance(20) ? 12 : 4)), .settings = {}};
     if (random.chance(50)) shape.settings.eager_limit = random.between(0, 20'000);
     if (random.chance(50)) shape.settings.eager_credit = random.between(0, 30'000);
+    if (random.chance(50)) shape.settings.first_bytes = random.between(0, 30'000);
     shape.over_sockets = SocketBehaviour::any(random);
     shape.limits = random_limits(random);
     Program program(random, shape.ranks, static_cast<int>(random.between(1, 200)));

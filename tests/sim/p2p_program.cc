@@ -177,7 +177,7 @@ void Player::wait(bool at_the_end) {
     for (auto &operation : sends_) {
         const Message &message = *operation->message;
         Style style = program_.style(message.to, message.context);
-        if (at_the_end || style == Style::exact || style == Style::any_tag) finish(*operation);
+        if (at_the_end || style == Style::exact || style == Style::any_tag || operation->transfer.completion.complete()) finish(*operation);
         else left.push_back(std::move(operation));
     }
     sends_ = std::move(left);
@@ -186,6 +186,7 @@ void Player::wait(bool at_the_end) {
 void Player::finish(Operation &operation) {
     rank_.engine.wait_owned(operation.transfer.completion);
     if (Error error = operation.transfer.error) FAIL() << error.take().sentence;
+    if (operation.message) std::fill(operation.memory.begin(), operation.memory.end(), std::byte{0xdd});  // the program's again
 }
 
 // Receives are checked in the order in which they were posted, so messages must be in the order in which they were sent.

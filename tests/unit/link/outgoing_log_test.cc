@@ -1,8 +1,10 @@
-// The log of a link against a list of frames: random appends, writes of any portion, acknowledgements and new connections.
+// The log of a link against a list of frames: random appends, of payload copied or kept where it is, writes of any portion,
+// acknowledgements and new connections.
 #include "link/outgoing_log.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <vector>
@@ -20,10 +22,24 @@ struct Reference {
         bool is_envelope;
         uint64_t number;  // of an acknowledgement: of the envelope after it
         Bytes bytes;
+        size_t kept = 0;  // of them at the end
+        uint64_t token = 0;
     };
     std::deque<Frame> frames;
     size_t written = 0;  // bytes, from the first frame on
+    std::vector<uint64_t> released;
 
+    size_t kept_bytes() const {
+        size_t sum = 0;
+        for (const Frame &frame : frames) sum += frame.kept;
+        return sum;
+    }
+    void copy_kept() {
+        for (Frame &frame : frames) {
+            if (frame.kept && frame.token) released.push_back(frame.token);
+            frame.kept = 0;
+        }
+    }
     size_t bytes() const {
         size_t sum = 0;
         for (const Frame &frame : frames) sum += frame.bytes.size();
@@ -35,20 +51,13 @@ struct Reference {
         all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(written));
         return all;
     }
-    bool between_frames() const {
-        size_t at = 0;
-        for (const Frame &frame : frames) {
-            if (at >= written) break;
-            at += frame.bytes.size();
-        }
-        return at == written;
-    }
     void trim(uint64_t acknowledged) {
         while (!frames.empty()) {
             size_t size = frames.front().bytes.size();
             bool gone = frames.front().number < acknowledged || (!frames.front().is_envelope && size <= written);
             if (!gone) return;
             written -= std::min(written, size);
+            if (frames.front().kept && frames.front().token) released.push_back(frames.front().token);
             frames.pop_front();
         }
     }
@@ -73,26 +82,37 @@ Bytes unwritten_of(const OutgoingLog &log) {
     return all;
 }
 
+// Appends a frame to both; its payload may stay in the program.
+void append(OutgoingLog &log, Reference &reference, std::deque<Bytes> &program, uint64_t &next, sim::Random &random) {
+    bool envelope = random.chance(80);
+    size_t payload = envelope ? random.below(random.chance(20) ? 10'000 : 100) : 0;
+    Bytes bytes = frame(envelope ? FrameKind::envelope : FrameKind::acknowledge, next, payload, random);
+    size_t kept = payload && random.chance(30) ? 1 + random.below(payload) : 0;
+    uint64_t token = kept && random.chance(80) ? next + 1 : 0;
+    if (kept) {
+        program.push_back({bytes.end() - static_cast<std::ptrdiff_t>(kept), bytes.end()});
+        std::memcpy(log.append_kept(bytes.size(), program.back().data(), kept, token), bytes.data(), bytes.size() - kept);
+    } else {
+        std::memcpy(log.append(bytes.size()), bytes.data(), bytes.size());
+    }
+    reference.frames.push_back({envelope, next, bytes, kept, token});
+    next += envelope;
+}
+
 void compare(uint64_t seed) {
     SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
     sim::Random random(seed);
     SpareBlocks spare;
     OutgoingLog log(spare);
     Reference reference;
+    std::deque<Bytes> program;  // what is kept
+    std::vector<uint64_t> released;
     uint64_t next = 0xffffff80, acknowledged = next;  // numbers on the wire pass 2^32
     log.acknowledged(acknowledged);
     for (int turn = 0; turn < 400; ++turn) {
-        switch (random.below(6)) {
+        switch (random.below(7)) {
             case 0:
-            case 1: {
-                bool envelope = random.chance(80);
-                size_t payload = envelope ? random.below(random.chance(20) ? 10'000 : 100) : 0;
-                Bytes bytes = frame(envelope ? FrameKind::envelope : FrameKind::acknowledge, next, payload, random);
-                std::memcpy(log.append(bytes.size()), bytes.data(), bytes.size());
-                reference.frames.push_back({envelope, next, bytes});
-                next += envelope;
-                break;
-            }
+            case 1: append(log, reference, program, next, random); break;
             case 2:
             case 3: {
                 size_t some = random.below(log.unwritten() + 1);
@@ -114,6 +134,14 @@ void compare(uint64_t seed) {
                 reference.trim(acknowledged);
                 break;
             }
+            case 6: {
+                if (!random.chance(20)) break;
+                log.copy_kept();
+                reference.copy_kept();
+                for (Bytes &each : program) std::fill(each.begin(), each.end(), std::byte{});
+                program.clear();
+                break;
+            }
             case 5: {  // a new connection, whose other end may have had more than it could say
                 if (!random.chance(20)) break;
                 log.rewind();
@@ -124,8 +152,10 @@ void compare(uint64_t seed) {
                 break;
             }
         }
-        ASSERT_EQ(log.bytes(), reference.bytes());
-        ASSERT_EQ(log.between_frames(), reference.between_frames());
+        ASSERT_EQ(log.bytes(), reference.bytes() - reference.kept_bytes());
+        ASSERT_EQ(log.kept_bytes(), reference.kept_bytes());
+        log.take_released(released);
+        ASSERT_EQ(released, reference.released);
         ASSERT_EQ(unwritten_of(log), reference.unwritten());
         ASSERT_EQ(log.unwritten(), reference.unwritten().size());
         ASSERT_EQ(log.empty(), reference.frames.empty());
