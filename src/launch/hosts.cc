@@ -11,6 +11,7 @@ namespace lanyard::launch {
 namespace {
 
 constexpr int most_slots = 65536;
+constexpr size_t most_quoted = 100;
 
 bool read_count(std::string_view text, int &count) {
     auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -25,9 +26,16 @@ bool is_host_name(std::string_view name) {
     return std::all_of(name.begin(), name.end(), allowed);
 }
 
+// What was written there, for a sentence: a file may hold anything.
+std::string quoted(std::string_view text) {
+    std::string out(text.substr(0, most_quoted));
+    std::replace_if(out.begin(), out.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
+    return text.size() > most_quoted ? out + "..." : out;
+}
+
 std::string not_a_count(std::string_view what, std::string_view text) {
     bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return isdigit(c); });
-    return digits ? fmt::format("{}{} is not from 1 to {}", what, text, most_slots) : fmt::format("{}{} is not a number", what, text);
+    return digits ? fmt::format("{}{} is not from 1 to {}", what, quoted(text), most_slots) : fmt::format("{}{} is not a number", what, quoted(text));
 }
 
 // HOST, HOST:SLOTS, [ADDRESS] or [ADDRESS]:SLOTS. A word with two colons and no brackets is an IPv6 address.
@@ -36,10 +44,10 @@ std::string parse_host(std::string_view word, ListedHost &host) {
     bool counted = false;
     if (word.starts_with('[')) {
         size_t end = word.find(']');
-        if (end == std::string_view::npos) return fmt::format("\"{}\" lacks the ']' after the address", word);
+        if (end == std::string_view::npos) return fmt::format("\"{}\" lacks the ']' after the address", quoted(word));
         name = word.substr(1, end - 1);
         std::string_view rest = word.substr(end + 1);
-        if (!rest.empty() && rest[0] != ':') return fmt::format("after ']' in \"{}\" only :SLOTS may follow", word);
+        if (!rest.empty() && rest[0] != ':') return fmt::format("after ']' in \"{}\" only :SLOTS may follow", quoted(word));
         counted = !rest.empty();
         if (counted) slots = rest.substr(1);
     } else if (std::count(word.begin(), word.end(), ':') == 1) {
@@ -47,8 +55,8 @@ std::string parse_host(std::string_view word, ListedHost &host) {
         name = word.substr(0, word.find(':'));
         slots = word.substr(name.size() + 1);
     }
-    if (!is_host_name(name)) return fmt::format("\"{}\" is not the name of a host", name);
-    if (counted && !read_count(slots, host.slots)) return not_a_count("the number of slots after ':', ", fmt::format("\"{}\"", slots));
+    if (!is_host_name(name)) return fmt::format("\"{}\" is not the name of a host", quoted(name));
+    if (counted && !read_count(slots, host.slots)) return not_a_count("the number of slots after ':', ", fmt::format("\"{}\"", quoted(slots)));
     host.name = name;
     return "";
 }
@@ -57,7 +65,7 @@ void add_host(HostList &hosts, const ListedHost &added) {
     for (ListedHost &host : hosts) {
         if (host.name != added.name) continue;
         host.slots = std::min(host.slots + added.slots, most_slots);
-        host.max_slots = host.max_slots && added.max_slots ? host.max_slots + added.max_slots : 0;
+        host.max_slots = host.max_slots && added.max_slots ? std::min(host.max_slots + added.max_slots, most_slots) : 0;
         return;
     }
     hosts.push_back(added);
@@ -83,11 +91,12 @@ std::string parse_property(std::string_view word, ListedHost &host) {
     if (name == "max_slots" || name == "max-slots") return read_count(value, host.max_slots) ? "" : not_a_count(fmt::format("{}=", name), value);
     if (name == "user") {
         std::string whole = fmt::format("{}@{}", value, host.name);
-        if (!is_host_name(whole) || host.name.find('@') != std::string::npos) return fmt::format("\"{}\" names no user of {}", word, host.name);
+        bool named_twice = host.name.find('@') != std::string::npos;
+        if (named_twice || !is_host_name(whole)) return fmt::format("\"{}\" names no user of {}", quoted(word), host.name);
         host.name = whole;
         return "";
     }
-    return fmt::format("\"{}\" is not known; a line is HOST, HOST:SLOTS or HOST slots=N max_slots=N", word);
+    return fmt::format("\"{}\" is not known; a line is HOST, HOST:SLOTS or HOST slots=N max_slots=N", quoted(word));
 }
 
 std::string parse_line(std::string_view line, HostList &hosts) {
@@ -180,7 +189,7 @@ std::string parse_host_list(std::string_view list, const std::string &of, HostLi
     for (size_t at = 0; at <= list.size();) {
         size_t end = std::min(list.find(',', at), list.size());
         ListedHost host;
-        if (std::string wrong = parse_host(list.substr(at, end - at), host); !wrong.empty()) return fmt::format("{} {}: {}", of, list, wrong);
+        if (std::string wrong = parse_host(list.substr(at, end - at), host); !wrong.empty()) return fmt::format("{} {}: {}", of, quoted(list), wrong);
         add_host(hosts, host);
         at = end + 1;
     }

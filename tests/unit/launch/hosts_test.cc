@@ -43,6 +43,9 @@ TEST(Hostfile, BothDialects) {
 TEST(Hostfile, HostsThatOccurAgainGetMore) {
     EXPECT_EQ(read_file("a\nb\na\na:2"), "a:4 b:1");
     EXPECT_EQ(read_file("a max_slots=2\na max_slots=3\nb max_slots=2\nb"), "a:2/5 b:2");
+    std::string many;
+    for (int i = 0; i < 40'000; ++i) many += "a max_slots=65536\n";
+    EXPECT_EQ(read_file(many), "a:40000/65536");
 }
 
 TEST(Hostfile, SaysWhereAndWhatIsWrong) {
@@ -56,6 +59,8 @@ TEST(Hostfile, SaysWhereAndWhatIsWrong) {
     EXPECT_EQ(read_file("a;b"), "hosts.txt:1: \"a;b\" is not the name of a host");
     EXPECT_EQ(read_file("[fe80::1:4"), "hosts.txt:1: \"[fe80::1:4\" lacks the ']' after the address");
     EXPECT_EQ(read_file("[fe80::1]4"), "hosts.txt:1: after ']' in \"[fe80::1]4\" only :SLOTS may follow");
+    EXPECT_EQ(read_file("\177ELF\2\1"), "hosts.txt:1: \"?ELF??\" is not the name of a host");
+    EXPECT_EQ(read_file(std::string(300, 'a')), "hosts.txt:1: \"" + std::string(100, 'a') + "...\" is not the name of a host");
     EXPECT_EQ(read_file("# nobody\n\n"), "hosts.txt: the file names no host; write one a line, as HOST or HOST:SLOTS");
 }
 
