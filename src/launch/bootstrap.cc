@@ -3,6 +3,7 @@
 #include "launch/bootstrap.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -165,7 +166,7 @@ bool parse_process_mapping(std::string_view text, int size, std::vector<int> &no
         int length = 0;
         std::string triple(text.substr(at, 64));
         if (sscanf(triple.c_str(), "(%d,%d,%d)%n", &block.first_node, &block.nodes, &block.ranks_on_each, &length) != 3 || length == 0) return false;
-        if (block.first_node < 0 || block.nodes < 1 || block.ranks_on_each < 1) return false;
+        if (block.first_node < 0 || block.nodes < 1 || block.ranks_on_each < 1 || block.first_node > INT_MAX - block.nodes) return false;
         blocks.push_back(block);
         at += static_cast<size_t>(length);
     }
