@@ -46,6 +46,7 @@ std::byte *OutgoingLog::append_kept(size_t bytes, const std::byte *kept, size_t 
     std::byte *place = append(bytes - kept_size);
     Block made;
     made.bytes = kept;
+    made.continues = true;
     made.token = token;
     made.size = made.end = kept_size;
     blocks_.push_back(std::move(made));
@@ -97,6 +98,22 @@ void OutgoingLog::written(size_t bytes) {
         if (bytes == 0) break;
     }
     trim();
+}
+
+bool OutgoingLog::has_written(uint64_t sequence) const {
+    if (sequence <= acknowledged_ || unwritten_ == 0) return true;
+    // From the end, since hardly ever much is unwritten: the first block that goes on to be written, and in it, or in the one before where
+    // it is kept payload, the frame that does.
+    size_t first = blocks_.size() - 1;
+    while (first > 0 && blocks_[first - 1].written < blocks_[first - 1].end) --first;
+    bool kept_goes_on = blocks_[first].continues;
+    const Block &block = blocks_[kept_goes_on ? first - 1 : first];
+    size_t at = block.begin;
+    for (size_t next = at; next < block.end && (kept_goes_on || next <= block.written);) {
+        at = next;
+        next += frame_bytes(header_at(block, at));
+    }
+    return widened(header_at(block, at).sequence, sequence) >= sequence;
 }
 
 void OutgoingLog::acknowledged(uint64_t sequence) {

@@ -48,8 +48,10 @@ public:
     int pieces(iovec *parts, int most) const;
     // So many of them have been written.
     void written(size_t bytes);
-    // The peer has all envelopes before this one.
+    // The peer has all envelopes before this one. On the connection on which they went they must have been written to their end.
     void acknowledged(uint64_t sequence);
+    // Are all envelopes before this one acknowledged, or written to their end?
+    bool has_written(uint64_t sequence) const;
     // The connection is a new one: all that is left is unwritten again.
     void rewind();
     // All is given up.
@@ -61,6 +63,7 @@ private:
         std::unique_ptr<std::byte[]> own;
         const std::byte *bytes = nullptr;  // `own`, or kept
         uint64_t token = 0;
+        bool continues = false;            // the last frame of the block before
         size_t size = 0;
         size_t begin = 0;    // of the first frame kept
         size_t written = 0;  // up to here

@@ -140,7 +140,7 @@ int LinkPath::frame_complete(Link &link, const std::byte *payload) {
     frame.in_payload = false;
     frame.head_come = 0;
     uint64_t acknowledged = widened(header.acknowledged, link.next_number);
-    if (acknowledged > link.next_number) {
+    if (acknowledged > link.next_number || !link.log.has_written(acknowledged)) {
         garbled(link, "an acknowledgement of what was never sent");
         return 1;
     }

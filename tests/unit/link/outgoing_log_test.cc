@@ -129,6 +129,8 @@ void compare(uint64_t seed) {
                     at += each.bytes.size();
                     if (at <= reference.written && each.is_envelope) most = each.number + 1;
                 }
+                ASSERT_TRUE(log.has_written(most));
+                if (next > most) ASSERT_FALSE(log.has_written(most + 1));
                 acknowledged += random.below(most - acknowledged + 1);
                 log.acknowledged(acknowledged);
                 reference.trim(acknowledged);
