@@ -109,7 +109,11 @@ uint64_t LinkPath::let_go(uint32_t peer) {
 void LinkPath::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     Link &link = this->link(peer);
     if (link.lost) return sockets_.close(socket);
-    LANYARD_MUST(peer_expects <= link.next_number);
+    if (peer_expects > link.next_number) {
+        log(LogLevel::warn, "tcp", "peer %u: it expects an envelope that was never sent; the connection is closed", peer);
+        ++counts_.garbled;
+        return sockets_.close(socket);
+    }
     link.socket = socket;
     link.parted_ns = 0;
     link.told = link.expected;
