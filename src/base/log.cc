@@ -48,7 +48,7 @@ bool set_log(const char *specification) {
 void set_log_name(const char *name) { log_name = name; }
 
 void log(LogLevel level, const char *part, const char *format, ...) {
-    if (level != LogLevel::warn && (!log_enabled(level) || !part_shown(part))) return;
+    if (!log_enabled(level) || (level != LogLevel::warn && !part_shown(part))) return;
     char line[2048];
     int used = std::snprintf(line, sizeof line, "lanyard%s%s [%s] ", log_name.empty() ? "" : " ", log_name.c_str(), part);
     va_list arguments;

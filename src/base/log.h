@@ -31,7 +31,7 @@ inline constexpr LogName log_parts[] = {
 enum class LogLevel : int { warn = 0, info = 1, debug = 2, trace = 3 };
 
 namespace detail {
-extern int log_level;  // highest level shown for some part; read before anything is formatted
+extern int log_level;  // highest level shown for some part; read before anything is formatted. -1: tests that expect warnings
 }
 
 inline bool log_enabled(LogLevel level) { return static_cast<int>(level) <= detail::log_level; }
