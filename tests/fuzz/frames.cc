@@ -1,0 +1,169 @@
+// A link's reader: after a proper greeting the other side says anything, in any pieces, while the link has envelopes and bulk to send. What the
+// link delivers is well formed, what it says stays well formed, and after a new greeting the link works as if nothing had been said.
+// Input: two bytes that choose pieces and delays, one for the number of envelopes the link has to send; then what is said.
+#include "base/log.h"
+#include "fuzz/caller.h"
+#include "fuzz/fuzz.h"
+#include "link/link_path.h"
+#include "sim/job.h"
+
+namespace lanyard::fuzz {
+namespace {
+
+using sim::Baton, sim::SimInternet, sim::SimLinks, sim::SimSockets;
+
+constexpr uint32_t caller_process = 0, link_process = 1;
+constexpr uint64_t bulk_token = 77;
+
+// Above the link.
+struct Receiver final : Sink {
+    uint64_t envelopes = 0, checksum = 0;
+    bool bulk_sent = false;
+    std::vector<std::byte> posted = std::vector<std::byte>(10'000);  // for receive 1
+
+    void touch(const std::byte *payload, size_t size) {
+        for (size_t i = 0; i < size; ++i) checksum += static_cast<uint64_t>(payload[i]);
+    }
+    void envelope(uint32_t peer, const Envelope &, const std::byte *payload, size_t size) override {
+        must(peer == caller_process && size <= LinkLimits().max_eager, "an envelope is not larger than may be");
+        touch(payload, size);
+        ++envelopes;
+    }
+    std::byte *place(uint32_t, const BulkHeader &header, size_t size) override {
+        bool fits = header.receive_id == 1 && header.offset <= posted.size() && size <= posted.size() - header.offset;
+        return fits ? posted.data() + header.offset : nullptr;
+    }
+    void bulk(uint32_t, const BulkHeader &, const std::byte *payload, size_t size) override {
+        must(size <= max_bulk_frame, "a bulk frame is not larger than may be");
+        touch(payload, size);
+    }
+    void sent(uint64_t token) override {
+        must(token == bulk_token && !bulk_sent, "what was to be sent is told once");
+        bulk_sent = true;
+    }
+    void lost(uint32_t, Error reason) override {
+        reason.discard();
+        must(false, "nobody is given up so soon");
+    }
+};
+
+// What the link says on one connection.
+class Listener {
+public:
+    explicit Listener(uint64_t next) : next_(next) {}
+    void take(std::string_view bytes) {
+        bytes_ += bytes;
+        while (bytes_.size() >= sizeof(FrameHeader)) {
+            FrameHeader header;
+            std::memcpy(&header, bytes_.data(), sizeof header);
+            bool with_payload = header.kind == FrameKind::envelope || header.kind == FrameKind::bulk;
+            size_t longest = with_payload ? max_bulk_frame : 0;
+            must((with_payload || header.kind == FrameKind::acknowledge) && header.size <= longest, "a link says frames that there are");
+            size_t whole = sizeof header + body_bytes(header.kind) + header.size;
+            if (bytes_.size() < whole) return;
+            bytes_.erase(0, whole);
+            if (header.kind != FrameKind::envelope) continue;
+            must(!any_ || header.sequence == static_cast<uint32_t>(next_), "envelopes are said in their order");
+            any_ = true;
+            next_ = header.sequence + uint64_t{1};
+        }
+    }
+    uint64_t next() const { return next_; }
+
+private:
+    std::string bytes_;
+    uint64_t next_;
+    bool any_ = false;  // the first may be any: what was acknowledged untruly is gone
+};
+
+class Scene {
+public:
+    Scene(uint64_t seed, uint64_t envelopes)
+        : baton_(seed), links_(baton_, {.portion_percent = 40, .preempt_percent = 0}, LinkLimits(), 2), sockets_(links_.internet, caller_process),
+          caller_(sockets_, [this] { turn(); }), random_(seed) {
+        identity_.own = caller_process;
+        greet(1, 0);
+        for (uint64_t i = 0; i < envelopes; ++i) {
+            Envelope envelope{};
+            envelope.kind = EnvelopeKind::eager;
+            must(link().send(caller_process, envelope, {payload_, random_.below(sizeof payload_), nullptr}) == Sent::done, "the log has room");
+        }
+        if (envelopes % 3 == 1)
+            receiver_.bulk_sent = link().send_bulk(caller_process, {1, 0}, {payload_, sizeof payload_, nullptr}, bulk_token) == Sent::done;
+    }
+
+    void say(std::string_view bytes) {
+        while (!bytes.empty()) {
+            std::string_view piece = bytes.substr(0, 1 + random_.below(random_.chance(50) ? 20 : 3000));
+            bytes.remove_prefix(piece.size());
+            if (!caller_.say(piece.data(), piece.size())) break;
+            if (random_.chance(40)) hear(3);
+        }
+        for (int i = 0; i < 30; ++i) turn();
+    }
+    // The link goes on as if nothing had been said.
+    void check_link() {
+        for (int i = 0; i < 40; ++i) hear(20);
+        uint64_t expected = greet(1000, listener_.next());
+        must(expected == receiver_.envelopes, "a link expects the envelope after those it has delivered");
+        EnvelopeFrame frame{};
+        frame.header.kind = FrameKind::envelope;
+        frame.header.flags = answer_now;
+        frame.header.size = 5;
+        frame.header.sequence = static_cast<uint32_t>(expected);
+        frame.header.acknowledged = static_cast<uint32_t>(listener_.next());
+        std::string bytes(reinterpret_cast<char *>(&frame), sizeof frame);
+        must(caller_.say((bytes + "right").data(), bytes.size() + 5), "a link takes what is right");
+        for (int i = 0; i < 20'000 && receiver_.envelopes == expected; ++i) hear(1);
+        must(receiver_.envelopes == expected + 1, "an envelope that is the next is delivered");
+    }
+
+private:
+    LinkPath &link() { return links_.path(link_process); }
+    void turn() { link().poll(receiver_, 100, baton_.now_ns()); }
+
+    // A connection, with an epoch greater than any there was; what the link expects next.
+    uint64_t greet(uint32_t epoch, uint64_t expects) {
+        Greeting hello{}, welcome{}, confirm{};
+        caller_.dial(SimInternet::address_of(link_process).with_port(links_.port(link_process)));
+        hello.kind = GreetingKind::hello;
+        hello.to = confirm.to = link_process;
+        hello.epoch = confirm.epoch = epoch;
+        seal(hello, identity_, nullptr);
+        must(caller_.say(&hello, sizeof hello) && caller_.hear(welcome), "a hello is answered");
+        must(welcome.kind == GreetingKind::welcome && !doubt(welcome, identity_, &hello), "a proper hello is welcomed");
+        confirm.kind = GreetingKind::confirm;
+        confirm.expects = expects;
+        seal(confirm, identity_, &welcome);
+        must(caller_.say(&confirm, sizeof confirm), "a welcome can be confirmed");
+        listener_ = Listener(expects);
+        return welcome.expects;
+    }
+    void hear(int turns) {
+        char chunk[3000];
+        listener_.take({chunk, caller_.hear(chunk, 1 + random_.below(sizeof chunk), turns)});
+    }
+
+    Baton baton_;
+    SimLinks links_;
+    SimSockets sockets_;
+    Caller caller_;
+    sim::Random random_;
+    WireIdentity identity_;
+    Receiver receiver_;
+    Listener listener_{0};
+    std::byte payload_[3000] = {};
+};
+
+}  // namespace
+}  // namespace lanyard::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    lanyard::detail::log_level = -1;  // what is refused and broken is not told
+    lanyard::fuzz::Input input(data, size);
+    uint64_t seed = input.number(2), envelopes = input.number(1) % 20;
+    lanyard::fuzz::Scene scene(seed, envelopes);
+    scene.say(input.rest());
+    scene.check_link();
+    return 0;
+}
