@@ -99,6 +99,7 @@ void Connector::dial(uint32_t peer, uint64_t now_ns) {
         int socket = sockets_.connect(address);
         if (socket < 0) {
             pair.trouble = to_text_with_port(address) + ": " + system_text(-socket);
+            tell_shortage(-socket);
             continue;
         }
         auto attempt = std::make_unique<Attempt>();
@@ -114,10 +115,22 @@ void Connector::dial(uint32_t peer, uint64_t now_ns) {
     settle(peer, now_ns);
 }
 
+// Told once and at once, since the others see no more of it than a process that does not answer.
+void Connector::tell_shortage(int error_number) {
+    if (shortage_told_ || (error_number != EMFILE && error_number != ENFILE)) return;
+    shortage_told_ = true;
+    log(LogLevel::warn, "tcp", "no socket can be opened for a further connection of the job: %s; raise the limit of open files (ulimit -n)",
+        system_text(error_number).c_str());
+}
+
 int Connector::accept_all(uint64_t now_ns) {
     int work = 0;
     for (int listener : listeners_) {
-        for (int socket; (socket = sockets_.accept(listener)) >= 0; ++work) {
+        for (int socket; (socket = sockets_.accept(listener)) != -EAGAIN; ++work) {
+            if (socket < 0) {
+                tell_shortage(-socket);
+                break;
+            }
             auto is_unknown = [](const auto &attempt) { return attempt->stage == Stage::accepted; };
             if (std::count_if(attempts_.begin(), attempts_.end(), is_unknown) >= static_cast<std::ptrdiff_t>(most_strangers)) {
                 auto oldest = std::find_if(attempts_.begin(), attempts_.end(), is_unknown);

@@ -109,6 +109,7 @@ private:
     void end_others(const Attempt &chosen);
     bool under_way(uint32_t peer, bool dialed) const;
     void settle(uint32_t peer, uint64_t now_ns);
+    void tell_shortage(int error_number);
 
     Sockets &sockets_;
     const WireIdentity &identity_;
@@ -118,6 +119,7 @@ private:
     std::vector<std::unique_ptr<Attempt>> attempts_;
     std::vector<uint32_t> pausing_;  // pairs with again_ns
     Counts counts_;
+    bool shortage_told_ = false;
 };
 
 }  // namespace lanyard
