@@ -94,3 +94,19 @@ def test_folder_that_is_not_there(mpirun, program):
     code, out, err = mpirun.run("-n", 2, program("exchange"), env={"LANYARD_SHM_DIR": "/nowhere/at/all"})
     assert code not in (0,) and code < 128 and out == ""
     assert "/nowhere/at/all" in err and "set LANYARD_SHM_DIR to a folder in memory that can be written" in err
+
+
+def test_full_disk_under_the_files_of_output(small_memory):
+    """Ranks of this machine write them themselves, and end as they choose when that fails."""
+    code, out, err = small_memory.run("64k", "-n", 2, "--output", small_memory.folder / "out", "sh", "-c", "head -c 1000000 /dev/zero || exit 9",
+                                      env={"LANYARD_SHM_DIR": "/dev/shm"})
+    assert (code, out) == (9, "")
+    assert re.fullmatch(r"mpirun: rank [01] \(sh, process \d+ on \S+\) ended with exit code 9\n", err), err
+
+
+def test_full_disk_under_the_files_of_output_of_other_hosts(small_memory, mpirun):
+    hosts = ["--ssh", mpirun.remote_shell, "--host", "a,b"]
+    code, out, err = small_memory.run("64k", *hosts, "-n", 2, "--output", small_memory.folder / "out", "sh", "-c",
+                                      "head -c 1000000 /dev/zero; sleep 1000", env={"LANYARD_SHM_DIR": "/dev/shm"})
+    assert (code, out) == (1, "")
+    assert re.fullmatch(r"mpirun: what rank [01] on [ab] prints cannot be written to \S+/out/rank-[01].out: No space left on device\n", err), err

@@ -1,0 +1,36 @@
+// Two ranks send each other messages of all sizes up to 64 MB before either receives one, then receive them, the longest first, and verify
+// every byte.   crossing [LONGEST]
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { most = 40 };
+
+// A message is a part of one long text, from a place that tells sender and number.
+static size_t place_of(int from, int number) { return (size_t)(from * 1000 + number * 16 + 1); }
+
+int main(int count, char **words) {
+    size_t longest = count > 1 ? strtoul(words[1], NULL, 10) : 64u << 20, bytes[most], all = longest + place_of(1, most);
+    unsigned char *text = malloc(all), *in = malloc(longest);
+    MPI_Request requests[most];
+    int rank, messages = 0;
+    for (size_t at = 0; at < all; ++at) text[at] = (unsigned char)((unsigned)at * 2654435761u >> 24);
+    MPI_Init(&count, &words);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (size_t size = 0; messages < most && size <= longest; size = size < 16 ? size * 2 + 1 : size * 5 / 2) bytes[messages++] = size;
+    bytes[messages - 1] = longest;
+    for (int i = 0; i < messages; ++i)
+        MPI_Isend(text + place_of(rank, i), (int)bytes[i], MPI_BYTE, 1 - rank, i, MPI_COMM_WORLD, &requests[i]);
+    for (int i = messages - 1; i >= 0; --i) {
+        MPI_Recv(in, (int)bytes[i], MPI_BYTE, 1 - rank, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (memcmp(in, text + place_of(1 - rank, i), bytes[i]) == 0) continue;
+        fprintf(stderr, "rank %d: a message of %zu bytes is wrong\n", rank, bytes[i]);
+        MPI_Abort(MPI_COMM_WORLD, 77);
+    }
+    MPI_Waitall(messages, requests, MPI_STATUSES_IGNORE);
+    free(text);
+    free(in);
+    if (rank == 0) printf("right\n");
+    return MPI_Finalize();
+}

@@ -1,0 +1,53 @@
+"""Ranks that die at any moment of a message, messages that cross before anybody receives, and too few descriptors: on one machine, through
+shared memory and over TCP. tests/lab/test_failures.py does the same across hosts."""
+import re
+import subprocess
+import time
+
+import pytest
+
+WAYS = {"shm": {}, "tcp": {"LANYARD_PATHS": "self,tcp"}}
+MOMENTS = ("before-any-contact", "before-it-answers", "after-messages", "after-an-offer", "receiving-bulk", "sending-bulk", "in-a-collective",
+           "in-finalize")
+PATIENCE_S = 2  # from a death to the end of the job
+
+
+@pytest.fixture(scope="session")
+def settings():
+    """Function of a build: what `lanyard info --settings` prints."""
+    return lambda build: subprocess.run([build / "bin" / "lanyard", "info", "--settings"], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture(params=["default", "auto", "helper", "caller"])
+def progress(request, mpirun, settings):
+    """Settings of how messages move on while the program computes."""
+    if request.param == "default":
+        return {}
+    if "LANYARD_PROGRESS" not in settings(mpirun.build):
+        pytest.skip("this build has no LANYARD_PROGRESS")
+    return {"LANYARD_PROGRESS": request.param}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_rank_that_dies_ends_the_job_in_time(mpirun, program, way, moment):
+    code, out, err = mpirun.run("-n", 3, program("dying"), moment, 1, env=WAYS[way])
+    ended = time.time()
+    assert (code, out) == (137, "")
+    died, told = re.fullmatch(r"died at ([\d.]+)\nmpirun: (rank 1 \(\S+dying, process \d+ on \S+\) was killed by signal 9 \(SIGKILL: Killed\))\n",
+                              err).groups()
+    assert ended - float(died) < PATIENCE_S, told
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_messages_that_cross_arrive(mpirun, program, way, progress):
+    assert mpirun.run("-n", 2, program("crossing"), env={**WAYS[way], **progress}) == (0, "right\n", "")
+
+
+def test_too_few_descriptors_for_all_peers(mpirun, program):
+    """Those of a rank that others call, or that calls others."""
+    script = f"ulimit -n 16; exec {program('star')}"
+    code, out, err = mpirun.run("--timeout", 2, "-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])
+    assert code not in (0, 134, 139) and out == ""
+    assert err.startswith("lanyard rank 0 [tcp] no socket can be opened for a further connection of the job: Too many open files; "
+                          "raise the limit of open files (ulimit -n)\n"), err

@@ -1,0 +1,150 @@
+"""What goes wrong between hosts: ranks and agents that die, messages that cross, a host that is cut off. tests/failures has what one machine can
+show, tests/launch the words of a launcher whose hosts are not what they should be."""
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from lab import Lab  # noqa: E402
+from lab.system import processes_in  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", HERE.parents[1] / "build" / "release"))
+PROGRAMS = HERE.parent / "failures" / "programs"
+MOMENTS = ("before-any-contact", "before-it-answers", "after-messages", "after-an-offer", "receiving-bulk", "sending-bulk", "in-a-collective",
+           "in-finalize")
+PATIENCE_S = 2  # from a death to the end of the job
+
+
+class Hosts:
+    """mpirun in h1 of a lab of two hosts; after every test nothing may be left in them."""
+
+    def __init__(self, lab, folder):
+        self.lab, self.folder = lab, folder
+
+    def program(self, name):
+        program = self.folder / name
+        if not program.exists():
+            subprocess.run([BUILD / "bin" / "mpicc", "-O2", "-o", program, PROGRAMS / f"{name}.c"], check=True)
+        return program
+
+    def start(self, *words, environment=None):
+        # In a host the lab is known without its variable, which is no setting of Lanyard's.
+        unset = [f"--unset={name}" for name in {*os.environ, "LANYARD_LAB"} if name.startswith("LANYARD_")]
+        values = [f"{name}={value}" for name, value in (environment or {}).items()]
+        command = ["env", *unset, *values, BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh", *words]
+        return self.lab.popen("h1", list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run(self, *words, environment=None, timeout=60):
+        process = self.start(*words, environment=environment)
+        out, err = process.communicate(timeout=timeout)
+        return process.returncode, out, err
+
+    def processes(self, host):
+        """Process id to command line."""
+        found = {}
+        for pid in processes_in(self.lab.namespace(host)):
+            with contextlib.suppress(OSError):
+                found[pid] = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        return {pid: words for pid, words in found.items() if words}
+
+    def wait_for(self, host, words):
+        """The process of a host whose command line ends like that."""
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            for pid, line in self.processes(host).items():
+                if line.endswith(words) and not line.startswith(("/bin/sh", "env ", "sh ")):
+                    return pid
+            time.sleep(0.01)
+        raise AssertionError(f"nothing like '{words}' runs on {host}: {self.processes(host)}")
+
+    def expect_nothing_left(self):
+        end = time.monotonic() + 5
+        while left := {host: found for host in self.lab.hosts if (found := self.processes(host))}:
+            assert time.monotonic() < end, f"processes were left: {left}"
+            time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def two_hosts(possible, tmp_path_factory):
+    with Lab(hosts=2) as made:
+        yield Hosts(made, tmp_path_factory.mktemp("failures"))
+
+
+@pytest.fixture
+def hosts(two_hosts):
+    yield two_hosts
+    two_hosts.expect_nothing_left()
+
+
+def ways_to_move_on():
+    """Settings of how messages move on while the program computes; just the default where the build has no choice."""
+    told = subprocess.run([BUILD / "bin" / "lanyard", "info", "--settings"], capture_output=True, text=True, check=True).stdout
+    return [{}] + [{"LANYARD_PROGRESS": value} for value in ("auto", "helper", "caller") if "LANYARD_PROGRESS" in told]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_rank_that_dies_ends_the_job_in_time(hosts, moment):
+    code, out, err = hosts.run("--host", "h1,h2", "-n", "3", "--map-by", "node", hosts.program("dying"), moment, 1)
+    ended = time.time()
+    assert (code, out) == (137, "")
+    died = re.fullmatch(r"died at ([\d.]+)\nmpirun: rank 1 \(\S+dying, process \d+ on h2\) was killed by signal 9 \(SIGKILL: Killed\)\n", err)
+    assert died, err
+    assert ended - float(died[1]) < PATIENCE_S
+
+
+def killed(hosts, process, victim):
+    """(exit code, errors, seconds until the end) of a job one of whose processes is killed."""
+    os.kill(victim, signal.SIGKILL)
+    began = time.monotonic()
+    _, err = process.communicate(timeout=30)
+    return process.returncode, err, time.monotonic() - began
+
+
+def test_rank_killed_on_another_host(hosts):
+    """While it and the other one wait for each other."""
+    process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("dying"), "waiting", 1)
+    victim = hosts.wait_for("h2", "dying waiting 1")
+    time.sleep(0.3)
+    code, err, seconds = killed(hosts, process, victim)
+    assert code == 137 and seconds < PATIENCE_S
+    assert re.fullmatch(rf"mpirun: rank 1 \(\S+dying, process {victim} on h2\) was killed by signal 9 \(SIGKILL: Killed\)\n", err), err
+
+
+@pytest.mark.parametrize(("who", "why"), [("agent", "the connection was closed"), ("guard", "")])
+def test_agent_or_guard_killed_on_another_host(hosts, who, why):
+    process = hosts.start("--host", "h1,h2:2", "-n", "3", hosts.program("dying"), "waiting", 1)
+    hosts.wait_for("h2", "dying waiting 1")
+    time.sleep(0.3)
+    victim = hosts.wait_for("h2", "mpirun --agent" if who == "agent" else "lanyard-guard")
+    code, err, seconds = killed(hosts, process, victim)
+    assert seconds < PATIENCE_S
+    if who == "agent":
+        assert code == 1 and err.startswith("mpirun: host h2 (ranks 1 and 2) is lost: "), err
+    else:
+        assert (code, err) == (137, "mpirun: the process that guards the ranks on h2 (lanyard-guard) was killed, and the job with it\n")
+
+
+def test_messages_that_cross_arrive(hosts):
+    for way in ways_to_move_on():
+        assert hosts.run("--host", "h1,h2", "-n", "2", hosts.program("crossing"), environment=way) == (0, "right\n", ""), way
+
+
+def test_host_that_cannot_be_reached_is_lost_after_the_time_that_is_set(hosts):
+    """The launcher's own connection does not cross the cable, so it is the ranks that miss each other."""
+    process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("dying"), "late", 1, environment={"LANYARD_PEER_TIMEOUT": "1"})
+    hosts.wait_for("h2", "dying late 1")
+    hosts.lab.cut("h2")
+    try:
+        _, err = process.communicate(timeout=30)
+    finally:
+        hosts.lab.heal("h2")
+    assert process.returncode not in (0, 124, 134, 139)
+    assert re.search(r"process [01] cannot be reached since 1 s \(LANYARD_PEER_TIMEOUT\)", err), err
