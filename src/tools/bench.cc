@@ -73,7 +73,7 @@ int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
         return usage_error;
     }
     words.front() = place.helper(prefix_of_programs + name);
-    bool needs_ranks = name != "limits";  // it measures the machine itself, without MPI
+    bool needs_ranks = name != "limits" && name != "tcp";  // they measure the machine itself, without MPI
     if (needs_ranks && !inside_a_job())
         if (int code = check_options(words); code != options_are_good) return code;
     if (needs_ranks && !inside_a_job()) words.insert(words.begin(), {place.program("mpirun"), "-n", std::to_string(ranks)});

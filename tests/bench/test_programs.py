@@ -68,6 +68,13 @@ def test_line_leaves_no_file_behind():
     ("latency", 2, ["--sizes", "8x"], "'8x' is not a size"),
     ("barrier", 2, ["--sizes", "8"], "has no option '--sizes'"),
     ("rate", 2, ["--window", "0"], "--window"),
+    ("overlap", 3, [], "needs 2 ranks, this job has 3"),
+    ("overlap", 2, ["--parts", "receive,take"], "--parts"),
+    ("overlap", 2, ["--block-seconds", "1"], "has no option '--block-seconds'"),
+    ("unexpected", 2, ["--messages", "0"], "--messages"),
+    ("unidirectional", 1, [], "needs 2 ranks, this job has 1"),
+    ("probe", 2, ["--sizes", "8"], "has no option '--sizes'"),
+    ("latency", 2, ["--beside", "8x"], "'8x' is not a size"),
 ])
 def test_what_does_not_suit_is_refused_once_with_exit_code_two(name, ranks, arguments, words):
     done = bench(name, *arguments, ranks=ranks)
@@ -85,6 +92,93 @@ def test_help_is_printed_once():
 def test_startup_says_nothing():
     done = bench("startup", ranks=4)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def rows_of(done):
+    """{(name, bytes): row} of a program's JSON, each with its median inside its interval."""
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = {(row.get("name"), row.get("bytes")): row for row in json.loads(done.stdout)["results"]}
+    assert all(row["smallest"] <= row["low"] <= row["median"] <= row["high"] <= row["largest"] for row in rows.values())
+    return rows
+
+
+def named_sizes(parts, quantities, sizes):
+    return {(part + quantity, size) for part in parts for quantity in quantities for size in sizes}
+
+
+OVERLAP = [" alone", " work alone", " total", " wait", " overlap", " wait share", " work slowed"]
+USE = ["", ", sender's processor", ", receiver's processor"]
+
+
+def test_overlap_tells_wait_and_total_for_each_part_and_size():
+    rows = rows_of(bench("overlap", "--blocks", "3", "--sizes", "8,64k", "--json"))
+    assert set(rows) == named_sizes(["receive", "send", "alltoall"], OVERLAP, [8, 65536])
+    for (name, size), row in rows.items():
+        assert row["unit"] == ("%" if name.split()[-1] in ("overlap", "share", "slowed") else "us"), (name, size)
+
+
+def test_overlap_does_the_work_it_is_told():
+    few, many = (rows_of(bench("overlap", "--blocks", "3", "--parts", "receive", "--sizes", "8", "--iterations", number, "--json"))
+                 for number in ("1000", "10000000"))
+    assert many["receive work alone", 8]["median"] > 20 * few["receive work alone", 8]["median"]
+    assert many["receive total", 8]["median"] >= many["receive work alone", 8]["smallest"]
+
+
+def test_unidirectional_tells_what_both_sides_take():
+    rows = rows_of(bench("unidirectional", *SHORT, "--sizes", "8,100k", "--window", "5", "--json"))
+    assert set(rows) == named_sizes(["expected", "unexpected"], USE, [8, 102400])
+
+
+def test_probe_has_every_row():
+    rows = rows_of(bench("probe", *SHORT, "--json"))
+    assert [name for name, _ in rows] == ["nothing from a rank", "nothing from anyone", "received", "probed", "found"]
+    assert all(row["median"] > 0 for row in rows.values())
+
+
+def test_unexpected_counts_memory_and_time():
+    rows = rows_of(bench("unexpected", "--messages", "3000", "--json"))
+    assert set(rows) == {("memory", None), ("receive", None)}
+    assert rows["receive", None]["median"] > 0
+
+
+def test_latency_beside_a_transfer_is_named_so():
+    rows = rows_of(bench("latency", *SHORT, "--sizes", "8", "--beside", "1M", "--json"))
+    assert set(rows) == {("beside 1048576", 8), ("beside 1048576, its rate", 8)}
+
+
+@pytest.mark.parametrize(("pattern", "arguments", "rows"), [
+    ("latency", [*SHORT, "--sizes", "0,8,100k"], {(None, 0), (None, 8), (None, 102400)}),
+    ("bandwidth", [*SHORT, "--sizes", "1,64k", "--window", "3", "--reuse"], {(None, 1), (None, 65536)}),
+    ("unidirectional", [*SHORT, "--sizes", "1k"], named_sizes(["expected"], USE, [1024])),
+    ("overlap", ["--blocks", "3", "--sizes", "8,1M"], named_sizes(["receive", "send"], OVERLAP, [8, 1 << 20])),
+])
+def test_bare_tcp_has_the_rows_of_the_program_beside_it(pattern, arguments, rows):
+    done = run(BUILD / "bin" / "lanyard", "bench", "tcp", pattern, "--json", *arguments)
+    assert set(rows_of(done)) == rows
+
+
+def test_the_other_end_of_bare_tcp_is_started_by_a_shell(tmp_path):
+    shell = tmp_path / "shell"
+    shell.write_text('#!/bin/sh\necho "$1 $2" >"$0.host"\nshift; exec "$@"\n')
+    shell.chmod(0o755)
+    elsewhere = ["--shell", f"{shell} h2", "--address", "127.0.0.2"]
+    done = run(BUILD / "bin" / "lanyard", "bench", "tcp", "latency", *SHORT, "--sizes", "8", "--json", *elsewhere)
+    assert set(rows_of(done)) == {(None, 8)}
+    assert (tmp_path / "shell.host").read_text().startswith("h2 /")
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), [
+    ([], 2, "which pattern?"),
+    (["rate"], 2, "there is no pattern 'rate'"),
+    (["latency", "--address", "999.1.1.1"], 1, "not an IPv4 address"),
+    (["latency", "--window", "3"], 2, "has no option '--window'"),
+    (["overlap", "--parts", "alltoall"], 2, "--parts"),
+    (["latency", "--sizes", "8", "--shell", "false"], 1, "the other end did not start"),
+])
+def test_bare_tcp_refuses_with_a_sentence(arguments, code, words):
+    done = run(BUILD / "bin" / "lanyard", "bench", "tcp", *arguments)
+    assert done.returncode == code
+    assert words in done.stderr and done.stdout == ""
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="limits bounces a line between two processors")

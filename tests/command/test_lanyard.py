@@ -31,7 +31,8 @@ def test_help_tells_and_succeeds(arguments):
     assert "Usage: lanyard" in done.stdout
 
 
-BENCHMARKS = ("latency", "bandwidth", "rate", "allreduce", "barrier", "line", "startup", "limits")
+BENCHMARKS = ("latency", "bandwidth", "rate", "allreduce", "barrier", "line", "startup", "limits", "overlap", "unidirectional",
+              "probe", "unexpected", "tcp")
 
 
 @pytest.mark.parametrize("option", ["--version", "-V", "-version"])
@@ -65,7 +66,7 @@ def test_unknown_option_of_a_benchmark(name):
     done = benchmark(name, "--jsn", direct=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("'--jsn'") == 1 and "mpirun" not in done.stderr
-    assert name == "startup" or "did you mean '--json'?" in done.stderr
+    assert name in ("startup", "tcp") or "did you mean '--json'?" in done.stderr
 
 
 def test_benchmark_still_runs_under_mpirun():

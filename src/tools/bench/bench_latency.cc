@@ -1,8 +1,11 @@
 // bench-latency: half the time of a message going there and coming back, for each size, between two ranks.
 // An ordinary MPI program, started by `lanyard bench latency` or by any mpirun.
 #include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "tools/bench/beside.h"
 #include "tools/bench/job.h"
 #include "tools/bench/sampler.h"
 
@@ -30,13 +33,26 @@ void check_exchange(const Job& job, std::vector<char>& buffer) {
                       " bytes arrived changed");
 }
 
+// Beside a transfer the rows have its size in their name, so that nobody takes them for latencies of a quiet link.
+void measure_size(const Job& job, std::size_t bytes, Report& report) {
+    std::vector<char> buffer(bytes);
+    check_exchange(job, buffer);
+    std::size_t beside_bytes = job.settings.beside_bytes;
+    Beside beside(job, beside_bytes);
+    auto samples = sample(job.settings, [&] {
+        beside.turn();
+        exchange(job, buffer.data(), static_cast<int>(bytes));
+    });
+    double beside_rate = beside.finish();
+    Summary summary = summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; });
+    if (beside_bytes == 0) return report.add_size(bytes, summary);
+    std::string name = "beside " + std::to_string(beside_bytes);
+    report.add_named_size(name, bytes, "us", summary);
+    report.add_named_size(name + ", its rate", bytes, "GB/s", summarise({beside_rate / 1e9}));
+}
+
 void measure(const Job& job, Report& report) {
-    for (std::size_t bytes : job.settings.sizes_bytes) {
-        std::vector<char> buffer(bytes);
-        check_exchange(job, buffer);
-        auto samples = sample(job.settings, [&] { exchange(job, buffer.data(), static_cast<int>(bytes)); });
-        report.add_size(bytes, summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; }));
-    }
+    for (std::size_t bytes : job.settings.sizes_bytes) measure_size(job, bytes, report);
 }
 
 }  // namespace
@@ -44,7 +60,8 @@ void measure(const Job& job, Report& report) {
 
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
-    Frame frame{{.name = "latency", .purpose = "Half round trip of a message between two ranks, per size.", .sizes = "1-4M"},
+    Frame frame{{.name = "latency", .purpose = "Half round trip of a message between two ranks, per size.", .sizes = "1-4M",
+                 .beside = true},
                 needs_two_ranks, {"half round trip", "us"}, measure};
     return run_program(frame, argc, argv);
 }

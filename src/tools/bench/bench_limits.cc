@@ -7,7 +7,6 @@
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
 #include <csignal>
 #include <sched.h>
@@ -18,11 +17,10 @@
 
 #include "tools/bench/limits.h"
 #include "tools/bench/pin.h"
+#include "tools/bench/raw_socket.h"
 #include "tools/bench/settings.h"
 
 namespace lanyard::bench {
-
-void throw_errno(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 namespace {
 

@@ -3,11 +3,11 @@
 // One thread. Rank 0 alone prints; all ranks leave with the same exit code.
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include <mpi.h>
 
+#include "tools/bench/blocks.h"
 #include "tools/bench/report.h"
 #include "tools/bench/settings.h"
 
@@ -38,9 +38,5 @@ std::string any_ranks(const Job& job);
 
 // Stops the job with a sentence: what was received is not what was sent.
 [[noreturn]] void fail(const Job& job, const std::string& sentence);
-
-inline double now_seconds() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace lanyard::bench

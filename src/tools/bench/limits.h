@@ -34,8 +34,6 @@ struct Endpoints {
     sockaddr_in where{};  // both are bound to this address and port
 };
 
-[[noreturn]] void throw_errno(const char* what);
-
 void measure_memory(Shared& shared, pid_t second, Report& report);
 void answer_memory(Shared& shared);
 

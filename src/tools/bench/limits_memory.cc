@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 
 #include "tools/bench/limits.h"
+#include "tools/bench/raw_socket.h"
 
 namespace lanyard::bench {
 

@@ -2,17 +2,16 @@
 // polls does; the streams are received with blocking calls, which cost the sender least.
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <memory>
 #include <string>
 #include <system_error>
 
 #include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "tools/bench/limits.h"
+#include "tools/bench/raw_socket.h"
 
 namespace lanyard::bench {
 
@@ -29,34 +28,6 @@ constexpr std::size_t word_bytes = 8;
 std::uint32_t writes_per_block(std::size_t write_bytes) {
     std::size_t all = std::min<std::size_t>((256u << 20) / write_bytes, 300000);
     return static_cast<std::uint32_t>(all / stream_blocks);
-}
-
-bool try_again() { return errno == EAGAIN || errno == EINTR; }
-
-void receive_all(int socket_fd, char* to, std::size_t bytes) {
-    while (bytes > 0) {
-        ssize_t got = recv(socket_fd, to, bytes, MSG_DONTWAIT);
-        if (got == 0) throw std::runtime_error("the other process closed its connection");
-        if (got < 0 && !try_again()) throw_errno("recv");
-        if (got < 0) continue;
-        to += got;
-        bytes -= static_cast<std::size_t>(got);
-    }
-}
-
-void send_all(int socket_fd, const char* from, std::size_t bytes) {
-    while (bytes > 0) {
-        ssize_t put = send(socket_fd, from, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (put < 0 && !try_again()) throw_errno("send");
-        if (put < 0) continue;
-        from += put;
-        bytes -= static_cast<std::size_t>(put);
-    }
-}
-
-void without_delay(int socket_fd) {
-    int on = 1;
-    setsockopt(socket_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 Summary microseconds_one_way(std::vector<double> seconds_per_round) {

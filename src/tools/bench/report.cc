@@ -16,6 +16,10 @@ Report::Report(std::string name, std::string library, std::string host, int rank
 
 void Report::add_size(std::size_t bytes, const Summary& summary) { add({bytes, "", columns_.unit, summary}); }
 
+void Report::add_named_size(const std::string& label, std::size_t bytes, const std::string& unit, const Summary& summary) {
+    add({bytes, label, unit, summary});
+}
+
 void Report::add_named(const std::string& label, const std::string& unit, const Summary& summary) {
     add({std::nullopt, label, unit, summary});
 }
@@ -39,8 +43,9 @@ void Report::print_heading() const {
 
 void Report::print_row(const Row& row) const {
     std::string first = row.bytes ? fmt::format("{}", *row.bytes) : row.label;
+    std::string unit = row.bytes && !row.label.empty() ? fmt::format("{:<5} {}", row.unit, row.label) : row.unit;
     const Summary& s = row.summary;
-    fmt::print("{:>12} {:>12.4g} {:>12.4g} {:>12.4g} {:>12.4g}  {}\n", first, s.median, s.low, s.high, s.smallest, row.unit);
+    fmt::print("{:>12} {:>12.4g} {:>12.4g} {:>12.4g} {:>12.4g}  {}\n", first, s.median, s.low, s.high, s.smallest, unit);
     std::fflush(stdout);
 }
 
@@ -57,7 +62,7 @@ void Report::print_json() const {
     for (const Row& row : rows_) {
         nlohmann::ordered_json entry;
         if (row.bytes) entry["bytes"] = *row.bytes;
-        else entry["name"] = row.label;
+        if (!row.label.empty()) entry["name"] = row.label;
         const Summary& s = row.summary;
         entry["unit"] = row.unit;
         entry["median"] = s.median;

@@ -24,8 +24,9 @@ class Report {
 public:
     Report(std::string name, std::string library, std::string host, int ranks, Columns columns, bool json, bool speaks);
 
-    // One row. `label` names a row that is not a size.
+    // One row. `label` names a row that is not a size, or tells which of several quantities of a size it is.
     void add_size(std::size_t bytes, const Summary& summary);
+    void add_named_size(const std::string& label, std::size_t bytes, const std::string& unit, const Summary& summary);
     void add_named(const std::string& label, const std::string& unit, const Summary& summary);
     void finish();
 

@@ -6,12 +6,10 @@
 // number of rounds of the next block without another message.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <vector>
 
+#include "tools/bench/blocks.h"
 #include "tools/bench/job.h"
-#include "tools/bench/statistics.h"
 
 namespace lanyard::bench {
 
@@ -27,28 +25,10 @@ double time_block(long rounds, Work& work) {
     return slowest;
 }
 
-// Seconds per round, one value for each block. The first, growing blocks warm up and are not kept.
+// Seconds per round, one value for each block.
 template <class Work>
 std::vector<double> sample(const Settings& settings, Work work) {
-    long rounds = 1;
-    double seconds = time_block(rounds, work);
-    while (seconds < settings.block_seconds / 4) {
-        rounds *= 2;
-        seconds = time_block(rounds, work);
-    }
-    rounds = std::max(1L, std::lround(static_cast<double>(rounds) * settings.block_seconds / seconds));
-    time_block(rounds, work);
-    std::vector<double> samples;
-    for (int block = 0; block < settings.blocks; ++block)
-        samples.push_back(time_block(rounds, work) / static_cast<double>(rounds));
-    return samples;
-}
-
-// `samples` with each value v replaced by change(v), summarised.
-template <class Change>
-Summary summarise_as(std::vector<double> samples, Change change) {
-    for (double& value : samples) value = change(value);
-    return summarise(std::move(samples));
+    return sample_blocks(settings, [&](long rounds) { return time_block(rounds, work); });
 }
 
 }  // namespace lanyard::bench

@@ -71,6 +71,67 @@ void parse(CLI::App& app, int argc, char** argv, Parsed& parsed, Check check) {
     parsed.run = false;
 }
 
+void offer_blocks(CLI::App& app, const Program& program, Settings& settings) {
+    app.add_option("--blocks", settings.blocks, "Samples per size; the median is reported")
+        ->capture_default_str()->check(CLI::Range(1, 1000000));
+    if (!program.timed_blocks) return;
+    app.add_option("--block-seconds", settings.block_seconds, "Length of one sample in seconds")
+        ->capture_default_str()->check(CLI::Range(1e-6, 60.0));
+}
+
+void offer_windows(CLI::App& app, Settings& settings) {
+    app.add_option("--window", settings.window, "Messages under way at once")
+        ->capture_default_str()->check(CLI::Range(1, 1 << 16));
+    app.add_flag("--reuse", settings.reuse_buffer,
+                 "Receive a whole window into one buffer. Other benchmarks do it and it stays in the cache, "
+                 "but the standard does not allow it");
+}
+
+// What only some programs have; sizes are texts until they are parsed.
+void offer_own(CLI::App& app, const Program& program, Settings& settings, std::string& beside) {
+    if (!program.parts.empty())
+        app.add_option("--parts", settings.parts, "What to measure, comma-separated")
+            ->delimiter(',')->capture_default_str()->check(CLI::IsMember(program.parts));
+    if (program.messages > 0)
+        app.add_option("--messages", settings.messages, "Number of messages")
+            ->capture_default_str()->check(CLI::Range(1L, 100000000L));
+    if (program.works)
+        app.add_option("--iterations", settings.iterations, "Iterations of work; 0 takes 1.2 times as long as the transfer")
+            ->capture_default_str()->check(CLI::Range(0L, 1000000000000L));
+    if (program.beside) app.add_option("--beside", beside, "Keep a transfer of this size running on the same link");
+}
+
+Parsed parse_program(CLI::App& app, const Program& program, int argc, char** argv) {
+    Parsed parsed;
+    if (argc > 1 && std::strcmp(argv[1], "--check-options") == 0) {
+        parsed.check_only = true;
+        parsed.exit_code = options_are_good;
+        --argc;
+        ++argv;
+    }
+    Settings& settings = parsed.settings;
+    settings.pin = program.pinned;
+    settings.blocks = program.blocks;
+    settings.parts = program.parts;
+    settings.messages = program.messages;
+    std::string sizes = program.sizes, beside;
+
+    if (!program.sizes.empty())
+        app.add_option("-s,--sizes", sizes, "Sizes in bytes: 8, 64k, 1M, lists 8,1k and doubling ranges 1-4M")
+            ->capture_default_str();
+    offer_blocks(app, program, settings);
+    if (program.windows) offer_windows(app, settings);
+    offer_own(app, program, settings, beside);
+    if (!program.pinned) app.add_flag("--pin", settings.pin, "Pin rank n to the n-th processor it may use");
+    app.add_flag("--json", settings.json, "Print one JSON object instead of a table");
+
+    parse(app, argc, argv, parsed, [&] {
+        if (!sizes.empty()) settings.sizes_bytes = parse_sizes(sizes);
+        if (!beside.empty()) settings.beside_bytes = parse_sizes(beside).front();
+    });
+    return parsed;
+}
+
 }  // namespace
 
 std::vector<std::size_t> parse_sizes(const std::string& text) {
@@ -86,40 +147,15 @@ std::vector<std::size_t> parse_sizes(const std::string& text) {
 }
 
 Parsed parse_command_line(const Program& program, int argc, char** argv) {
-    Parsed parsed;
-    if (argc > 1 && std::strcmp(argv[1], "--check-options") == 0) {
-        parsed.check_only = true;
-        parsed.exit_code = options_are_good;
-        --argc;
-        ++argv;
-    }
-    Settings& settings = parsed.settings;
-    settings.pin = program.pinned;
-    settings.blocks = program.blocks;
-    std::string sizes = program.sizes;
-
     CLI::App app(program.purpose, "bench-" + program.name);
-    if (!program.sizes.empty())
-        app.add_option("-s,--sizes", sizes, "Sizes in bytes: 8, 64k, 1M, lists 8,1k and doubling ranges 1-4M")
-            ->capture_default_str();
-    app.add_option("--blocks", settings.blocks, "Samples per size; the median is reported")
-        ->capture_default_str()->check(CLI::Range(1, 1000000));
-    app.add_option("--block-seconds", settings.block_seconds, "Length of one sample in seconds")
-        ->capture_default_str()->check(CLI::Range(1e-6, 60.0));
-    if (program.windows) {
-        app.add_option("--window", settings.window, "Messages under way at once")
-            ->capture_default_str()->check(CLI::Range(1, 1 << 16));
-        app.add_flag("--reuse", settings.reuse_buffer,
-                     "Receive a whole window into one buffer. Other benchmarks do it and it stays in the cache, "
-                     "but the standard does not allow it");
-    }
-    if (!program.pinned) app.add_flag("--pin", settings.pin, "Pin rank n to the n-th processor it may use");
-    app.add_flag("--json", settings.json, "Print one JSON object instead of a table");
+    return parse_program(app, program, argc, argv);
+}
 
-    parse(app, argc, argv, parsed, [&] {
-        if (!sizes.empty()) settings.sizes_bytes = parse_sizes(sizes);
-    });
-    return parsed;
+Parsed parse_tcp_command_line(const Program& program, int argc, char** argv, Ends& ends) {
+    CLI::App app(program.purpose, "bench-tcp " + program.name);
+    app.add_option("--address", ends.address, "IPv4 address at which the other end listens")->capture_default_str();
+    app.add_option("--shell", ends.shell, "Words that start the other end on another host, such as 'ssh h2'");
+    return parse_program(app, program, argc, argv);
 }
 
 Parsed parse_limits_command_line(int argc, char** argv, std::string& address) {

@@ -17,6 +17,10 @@ struct Settings {
     bool reuse_buffer = false;             // all receives of a window into one buffer
     bool pin = false;                      // each rank on one processor of its own
     bool json = false;
+    std::vector<std::string> parts;        // what to measure, of those the program has
+    long messages = 0;                     // how many (unexpected)
+    long iterations = 0;                   // of work between post and wait; 0: as many as the transfer asks for (overlap)
+    std::size_t beside_bytes = 0;          // of a transfer that runs beside; 0: none (latency)
 };
 
 // What to leave out of the command line, and what the program says of itself.
@@ -27,6 +31,11 @@ struct Program {
     bool windows = false;     // offers --window and --reuse
     bool pinned = false;      // pins its ranks without being asked
     int blocks = 20;          // samples by default
+    bool timed_blocks = true; // offers --block-seconds; otherwise a sample is one transfer
+    std::vector<std::string> parts = {};  // offers --parts, all by default
+    long messages = 0;        // offers --messages with this default
+    bool works = false;       // offers --iterations
+    bool beside = false;      // offers --beside
 };
 
 struct Parsed {
@@ -41,6 +50,12 @@ struct Parsed {
 constexpr int options_are_good = 100;
 
 Parsed parse_command_line(const Program& program, int argc, char** argv);
+// Of bench-tcp, which has two more words: the address to listen at and the remote shell that starts the other end.
+struct Ends {
+    std::string address = "127.0.0.1";
+    std::string shell;
+};
+Parsed parse_tcp_command_line(const Program& program, int argc, char** argv, Ends& ends);
 // Of bench-limits, which has other options; `address` keeps its value where none is given.
 Parsed parse_limits_command_line(int argc, char** argv, std::string& address);
 

@@ -1,0 +1,56 @@
+// bench-tcp: what bare TCP reaches with the sizes, writes and patterns of the MPI programs, as the yardstick beside them.
+// The first process measures; the second, which it starts, serves one Order after another until its connection ends.
+// Failures are thrown as std::system_error or std::runtime_error.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "tools/bench/report.h"
+#include "tools/bench/settings.h"
+
+namespace lanyard::bench {
+
+// What the second process does next; both are the same executable, so it travels as it lies in memory.
+struct Order {
+    enum Kind : std::uint32_t { ping, stream, give, take };
+    Kind kind;
+    std::uint32_t window = 1;        // stream: messages that are answered by one word
+    std::uint64_t bytes = 0;         // of a message
+    std::uint64_t buffer_bytes = 0;  // of the memory that the second process uses
+    std::uint64_t rounds = 1;
+};
+
+constexpr std::size_t word_bytes = 8;
+constexpr char known_byte = 59;
+
+// tcp_ends.cc: the other end, started and connected to; serve_at is that end, which says its port on standard output.
+class OtherEnd {
+public:
+    OtherEnd(const Ends& ends, bool pin);
+    ~OtherEnd();  // hangs up and waits until it has ended
+    OtherEnd(const OtherEnd&) = delete;
+    OtherEnd& operator=(const OtherEnd&) = delete;
+    int connection() const { return connection_; }
+
+private:
+    std::FILE* pipe_ = nullptr;
+    int connection_ = -1;
+};
+void serve_at(const std::string& address);
+
+// tcp_serve.cc: obeys orders.
+void serve_orders(int connection);
+
+// tcp_patterns.cc
+void order(int connection, const Order& what);
+void measure_tcp_latency(int connection, const Settings& settings, Report& report);
+void measure_tcp_bandwidth(int connection, const Settings& settings, Report& report);
+void measure_tcp_unidirectional(int connection, const Settings& settings, Report& report);
+
+// tcp_overlap.cc: a thread in epoll moves the bytes while this one works.
+void measure_tcp_overlap(int connection, const Settings& settings, Report& report);
+
+}  // namespace lanyard::bench
