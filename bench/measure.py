@@ -41,7 +41,7 @@ def run_command(library, command):
 
 
 def run_json(library, ranks, program, arguments=()):
-    """Runs one program with --json: (version of the library, {size in bytes or name: (median, unit)})."""
+    """Runs one program with --json: (version of the library, {row: (median, unit)}); row_key says what a row is."""
     return read_json(run(library, ranks, program, [*arguments, "--json"]))
 
 
@@ -53,10 +53,19 @@ def run_own(library, command):
 def read_json(output):
     try:
         report = json.loads(output[output.index("{"):])
-        rows = {row.get("bytes", row.get("name")): (row["median"], row["unit"]) for row in report["results"]}
+        rows = {row_key(row.get("name"), row.get("bytes")): (row["median"], row["unit"]) for row in report["results"]}
         return report.get("library", ""), rows
     except (ValueError, KeyError) as problem:
         raise Failed(f"its output is not the expected JSON ({problem})") from None
+
+
+def row_key(name, size):
+    """A row is known by its size, by its name, or by both as a pair."""
+    return (name, size) if name is not None and size is not None else name if size is None else size
+
+
+def row_text(row):
+    return " ".join(map(str, row)) if isinstance(row, tuple) else str(row)
 
 
 def run_timed(library, ranks):
@@ -120,9 +129,9 @@ class Series:
         return [value for value in self.values.get(key, {}).get(row, []) if value is not None]
 
     def as_json(self):
-        return {"name": self.name, "units": {str(k): v for k, v in self.units.items()}, "versions": self.versions,
+        return {"name": self.name, "units": {row_text(k): v for k, v in self.units.items()}, "versions": self.versions,
                 "failures": self.failures, "busy_share_before_each_round": [round(share, 3) for share in self.busy],
-                "values": {key: {str(row): column for row, column in table.items()} for key, table in self.values.items()}}
+                "values": {key: {row_text(row): column for row, column in table.items()} for key, table in self.values.items()}}
 
 
 def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3):

@@ -1,0 +1,120 @@
+"""Pictures of alternating runs; used by bench/compare and bench/run.
+
+A panel for each quantity. Where raw TCP ran beside, latencies are drawn as throughput once more, as NetPIPE does, and a last
+panel has the loss against TCP.
+"""
+import itertools
+
+from figures import paired_ratio, summary
+from peers import say
+from report import size_name
+
+COLOURS = {"lanyard": "#c0392b", "mpich": "#2c6fbb", "impi": "#2e8b57", "openmpi": "#d68910",
+           "impi-wait": "#7fbf9b", "tcp": "#333333"}
+COLUMNS = 3
+
+
+class Panel:
+    """One quantity: `curves` is {library's key: [(x, figures)]}; x is a size, or the place of a row that has none."""
+
+    def __init__(self, title, unit, curves, names=()):
+        self.title = title
+        self.unit = unit
+        self.curves = curves
+        self.names = names  # of the places, where x is no size
+
+    def draw(self, axes, libraries):
+        for place, (key, points) in enumerate(self.curves.items()):
+            middle = [f["median"] for _, f in points]
+            spread = [[f["median"] - f["low"] for _, f in points], [f["high"] - f["median"] for _, f in points]]
+            where = [x + 0.12 * place if self.names else x for x, _ in points]
+            axes.errorbar(where, middle, yerr=spread, marker="o", markersize=4, capsize=2, label=libraries[key].title,
+                          color=COLOURS.get(key), linestyle="none" if self.names else "-")
+        if self.names:
+            axes.set_xticks(range(len(self.names)), self.names)
+        else:
+            axes.set_xscale("log", base=2)
+            axes.set_xlabel("bytes")
+        if self.unit != "%" and all(f["low"] > 0 for points in self.curves.values() for _, f in points):
+            axes.set_yscale("log")
+        axes.set_ylabel(self.unit)
+        axes.set_title(self.title, fontsize=10)
+        axes.grid(True, which="both", alpha=0.3)
+
+
+def place_of(row):
+    """(panel, size) of a row: rows that are sizes share one panel, rows with a name and a size one for each name."""
+    return row if isinstance(row, tuple) else ("", row) if isinstance(row, int) else (None, row)
+
+
+def curves(series, libraries, rows, convert=lambda value, size: value):
+    """`rows` as (x, row): {key: [(x, figures)]} of the libraries that have some."""
+    all_points = {}
+    for key in libraries:
+        points = [(x, summary([convert(value, x) for value in values])) for x, row in rows if (values := series.numbers(key, row))]
+        if points:
+            all_points[key] = points
+    return all_points
+
+
+def losses(series, libraries, rows):
+    """Per cent of raw TCP's speed that each library loses, by rounds."""
+    all_points = {}
+    for key in libraries:
+        points = []
+        for size, row in rows:
+            mine, raw = (series.values.get(one, {}).get(row, []) for one in (key, "tcp"))
+            ratio = paired_ratio(mine, raw) if series.units[row].endswith("/s") else paired_ratio(raw, mine)
+            if ratio:
+                points.append((size, {name: 100 * (1 - ratio[other]) for name, other in (("median", "median"), ("low", "high"), ("high", "low"))}))
+        if points and key != "tcp":
+            all_points[key] = points
+    return all_points
+
+
+def panels(series, libraries):
+    groups = {}
+    for row in series.units:
+        name, size = place_of(row)
+        groups.setdefault(name, []).append((size, row))
+    for name, rows in groups.items():
+        unit = series.units[rows[0][1]]
+        if name is None:
+            numbered = [(place, row) for place, (_, row) in enumerate(rows)]
+            units = ", ".join(dict.fromkeys(series.units[row] for _, row in rows))
+            yield Panel("", units, curves(series, libraries, numbered), [size_name(row) for _, row in rows])
+            continue
+        yield Panel(name, unit, curves(series, libraries, rows))
+        if name == "" and "tcp" in series.values:
+            if unit == "us":
+                positive = [(size, row) for size, row in rows if size > 0]
+                yield Panel("throughput of the ping-pong", "Mbit/s",
+                            curves(series, libraries, positive, lambda microseconds, size: 8 * size / microseconds))
+            yield Panel("loss against raw TCP", "%", losses(series, libraries, rows))
+
+
+def plot(series, libraries, path):
+    """Medians with their intervals; nothing where matplotlib is missing."""
+    try:
+        import matplotlib
+    except ImportError:
+        say(f"{path} is not drawn: matplotlib is missing; 'make bench' installs it, then use .venv/bin/python")
+        return
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    drawn = [panel for panel in panels(series, libraries) if panel.curves]
+    columns = min(len(drawn), COLUMNS)
+    lines = -(-len(drawn) // columns)
+    width, height = (7, 4.5) if len(drawn) == 1 else (5 * columns, 3.6 * lines)
+    figure, grid = pyplot.subplots(lines, columns, figsize=(width, height), dpi=120, squeeze=False)
+    for axes, panel in itertools.zip_longest(grid.flat, drawn):
+        if panel:
+            panel.draw(axes, libraries)
+        else:
+            axes.set_axis_off()
+    grid.flat[0].legend(fontsize=8)
+    figure.suptitle(series.name)
+    figure.tight_layout()
+    figure.savefig(path)
+    pyplot.close(figure)

@@ -1,0 +1,112 @@
+"""Other ways for the messages than a library's own choice, and other settings of Lanyard; used by bench/compare and bench/run.
+
+`tcp` forces every library to TCP on this machine's loopback; `lab` runs rank 0 and rank 1 on two hosts of a lab (tests/lab),
+joined by a link of a rate. On both, bare TCP runs beside as one more library, NetPIPE's method: the loss is read off the picture.
+A sweep puts Lanyard with several values of one setting in the place of the libraries.
+"""
+import contextlib
+import sys
+from pathlib import Path
+
+from peers import Library, Unavailable
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SSH = str(REPOSITORY / "tests" / "lab" / "ssh")
+RAW_PATTERNS = ("latency", "bandwidth", "unidirectional", "overlap")
+# Values of the settings that are worth a sweep; any other is asked for with its values. `lanyard bench` has the same list.
+SWEEPS = {"eager-limit": ("0", "1024", "4096", "16384", "65536"), "progress": ("caller", "auto", "helper")}
+
+
+def changed(library, environment=None, launcher=None, key=None, title=None):
+    return Library(key or library.key, title or library.title, library.home, library.programs, launcher or library.launcher,
+                   {**library.environment, **(environment or {})})
+
+
+class RawTcp(Library):
+    """bench-tcp in the place of a library; `elsewhere` are the options that lead it to another host."""
+
+    def __init__(self, programs, enter=(), elsewhere=()):
+        super().__init__("tcp", "raw TCP", programs, programs, None, {})
+        self.enter = enter
+        self.elsewhere = elsewhere
+
+    def command(self, ranks, program, arguments=()):
+        return [*self.enter, str(self.programs / "bench-tcp"), program, *arguments, *self.elsewhere]
+
+
+def has_raw(program, arguments):
+    """Whether bench-tcp has this program's pattern, with these arguments."""
+    words = ",".join(map(str, arguments)).split(",")
+    return program in RAW_PATTERNS and not {"--beside", "alltoall", "expected", "unexpected"} & set(words)
+
+
+def tcp_environment(library):
+    """What forces a library to TCP sockets. Intel MPI's package has no libfabric; it takes the one in MPICH's."""
+    libfabric = library.home.parent / "mpich" / "lib" / "mpich" / "libfabric.so.1"
+    return {
+        "lanyard": {"LANYARD_PATHS": "self,tcp"},
+        "mpich": {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"},
+        "impi": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp", "I_MPI_OFI_LIBRARY": str(libfabric)},
+        "openmpi": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp"},
+    }[library.key]
+
+
+def with_raw(libraries, program, arguments, **elsewhere):
+    if not has_raw(program, arguments):
+        return libraries
+    return {**libraries, "tcp": RawTcp(next(iter(libraries.values())).programs, **elsewhere)}
+
+
+def over_tcp(libraries, program, arguments):
+    return with_raw({key: changed(library, tcp_environment(library)) for key, library in libraries.items()}, program, arguments)
+
+
+def lab_launcher(library, ranks):
+    """How a library's launcher starts ranks on h1 and h2 by the lab's stand-in for ssh. Nothing is bound: the hosts of a lab share
+    processors, and each rank would be given the first."""
+    command = library.launcher(ranks)[0]
+    options = {
+        "lanyard": ["--ssh", SSH, "--host", "h1,h2"],
+        "mpich": ["-launcher", "ssh", "-launcher-exec", SSH, "-hosts", "h1,h2", "-ppn", "1"],
+        "impi": ["-bootstrap", "ssh", "-bootstrap-exec", SSH, "-hosts", "h1,h2", "-ppn", "1", "-genv", "I_MPI_PIN", "off"],
+        "openmpi": ["--mca", "plm_rsh_agent", SSH, "--mca", "btl_tcp_if_include", "rail1", "--bind-to", "none", "--host", "h1:1,h2:1"],
+    }[library.key]
+    return [command, *options, "-n", str(ranks)]
+
+
+def in_lab(libraries, lab, program, arguments):
+    def moved(library):
+        return changed(library, {**tcp_environment(library), "LANYARD_LAB": lab.name},
+                       lambda ranks: lab.command("h1", lab_launcher(library, ranks)))
+    raw = with_raw({key: moved(library) for key, library in libraries.items()}, program, arguments,
+                   enter=lab.command("h1", []), elsewhere=["--address", lab.address("h2"), "--shell", f"{SSH} h2"])
+    if "tcp" in raw:
+        raw["tcp"].environment["LANYARD_LAB"] = lab.name
+    return raw
+
+
+@contextlib.contextmanager
+def routed(libraries, route, program, arguments):
+    """The libraries on a route: None for their own choice, 'tcp', or the rate of a lab's link such as '1gbit'."""
+    if route is None:
+        yield libraries
+    elif route == "tcp":
+        yield over_tcp(libraries, program, arguments)
+    else:
+        sys.path.insert(0, str(REPOSITORY / "tests"))
+        from lab import Lab, missing
+        if reason := missing():
+            raise Unavailable(f"there can be no lab here: {reason}")
+        with Lab(hosts=2, rate=route) as lab:
+            yield in_lab(libraries, lab, program, arguments)
+
+
+def swept(lanyard, text):
+    """Lanyard once for each value of a setting: 'eager-limit', or 'eager-limit=0,512' with values of one's own."""
+    setting, _, values = text.partition("=")
+    values = values.split(",") if values else SWEEPS.get(setting)
+    if not values:
+        raise Unavailable(f"which values of '{setting}'? Write {setting}=ONE,TWO; without values there are {', '.join(SWEEPS)}")
+    variable = "LANYARD_" + setting.upper().replace("-", "_")
+    return {f"{setting}={value}": changed(lanyard, {variable: value}, key=f"{setting}={value}", title=f"Lanyard, {setting} {value}")
+            for value in values}
