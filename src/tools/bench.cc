@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -53,6 +55,64 @@ int check_options(std::vector<std::string> words) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+// `--sweep SETTING` or `--sweep SETTING=VALUE,VALUE` among a benchmark's words: one job for each value of a setting.
+struct Sweep {
+    std::string setting;
+    std::vector<std::string> values;
+};
+
+// Those worth a sweep, with their values; bench/routes.py has the same list.
+const std::vector<Sweep> known_sweeps = {
+    {"eager-limit", {"0", "1024", "4096", "16384", "65536"}},
+    {"progress", {"caller", "auto", "helper"}},
+};
+
+// Takes the sweep out of `words`. False where its values are neither given nor known, which is told.
+bool take_sweep(std::vector<std::string> &words, Sweep &sweep) {
+    auto option = std::find(words.begin(), words.end(), "--sweep");
+    if (option == words.end()) return true;
+    std::string text = option + 1 == words.end() ? "" : option[1];
+    words.erase(option, std::min(option + 2, words.end()));
+    std::size_t equals = text.find('=');
+    sweep.setting = text.substr(0, equals);
+    for (const Sweep &known : known_sweeps)
+        if (equals == std::string::npos && known.setting == text) sweep = known;
+    for (std::size_t start = equals; start != std::string::npos && start < text.size();) {
+        std::size_t comma = text.find(',', start + 1);
+        sweep.values.push_back(text.substr(start + 1, comma == std::string::npos ? comma : comma - start - 1));
+        start = comma;
+    }
+    if (!sweep.values.empty() && std::find(sweep.values.begin(), sweep.values.end(), "") == sweep.values.end()) return true;
+    fmt::print(stderr, "lanyard: --sweep needs a setting and its values, such as eager-limit=0,4096; "
+                       "without values there are eager-limit and progress\n");
+    return false;
+}
+
+std::string variable_of(const std::string &setting) {
+    std::string name = "LANYARD_" + setting;
+    for (char &letter : name) letter = letter == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    return name;
+}
+
+// Runs the job once for each value; the worst exit code.
+int run_sweep(const Sweep &sweep, const std::vector<std::string> &words) {
+    std::string variable = variable_of(sweep.setting);
+    int worst = 0;
+    for (const std::string &value : sweep.values) {
+        fmt::print("# {}={}\n", variable, value);
+        std::fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            setenv(variable.c_str(), value.c_str(), 1);
+            _exit(become(words));
+        }
+        int status = 0;
+        if (child < 0 || waitpid(child, &status, 0) < 0) return 1;
+        worst = std::max(worst, WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+    }
+    return worst;
+}
+
 }  // namespace
 
 int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
@@ -72,12 +132,14 @@ int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
         fmt::print(stderr, "lanyard: there is no benchmark '{}'; {}\n", name, advice);
         return usage_error;
     }
+    Sweep sweep;
+    if (!take_sweep(words, sweep)) return usage_error;
     words.front() = place.helper(prefix_of_programs + name);
     bool needs_ranks = name != "limits" && name != "tcp";  // they measure the machine itself, without MPI
     if (needs_ranks && !inside_a_job())
         if (int code = check_options(words); code != options_are_good) return code;
     if (needs_ranks && !inside_a_job()) words.insert(words.begin(), {place.program("mpirun"), "-n", std::to_string(ranks)});
-    return become(std::move(words));
+    return sweep.values.empty() ? become(std::move(words)) : run_sweep(sweep, words);
 }
 
 }  // namespace lanyard::tools

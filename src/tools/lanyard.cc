@@ -99,7 +99,8 @@ void add_commands(CLI::App &app, Asked &asked) {
     doctor->allow_extras();
     doctor->add_flag("--json", asked.doctor_json, "as JSON");
 
-    CLI::App *bench = app.add_subcommand("bench", "Measures: 'lanyard bench' lists what, 'lanyard bench NAME --help' tells the options of one.");
+    CLI::App *bench = app.add_subcommand("bench", "Measures: 'lanyard bench' lists what, 'lanyard bench NAME --help' tells the options of one, "
+                                                  "'--sweep eager-limit' runs one with several values of a setting.");
     bench->add_option("-n", asked.ranks, "number of ranks, before NAME (2 if left out)")->type_name("N")->check(CLI::Range(1, 1'000'000));
     bench->prefix_command();
 

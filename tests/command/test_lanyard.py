@@ -204,6 +204,25 @@ def test_doctor_as_text_names_each_verdict():
     assert "problem  shared memory: /no/such/folder" in text and "         Remedy: " in text
 
 
+def test_sweep_runs_one_job_for_each_value():
+    done = lanyard("bench", "barrier", "--sweep", "eager-limit=0,4096", "--blocks", "1", "--block-seconds", "1e-6")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line for line in done.stdout.splitlines() if "=" in line] == ["# LANYARD_EAGER_LIMIT=0", "# LANYARD_EAGER_LIMIT=4096"]
+    assert sum(line.split()[0] == "barrier" for line in done.stdout.splitlines()) == 2
+
+
+def test_sweep_knows_the_values_of_some_settings():
+    done = lanyard("bench", "barrier", "--sweep", "eager-limit", "--blocks", "1", "--block-seconds", "1e-6", "--json")
+    assert done.stdout.count("# LANYARD_EAGER_LIMIT=") == done.stdout.count('"benchmark": "barrier"') == 5
+
+
+@pytest.mark.parametrize("words", [["--sweep"], ["--sweep", "latency"], ["--sweep", "eager-limit="], ["--sweep", "eager-limit=1,,2"]])
+def test_sweep_without_values_is_refused(words):
+    done = lanyard("bench", "barrier", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--sweep needs a setting and its values" in done.stderr
+
+
 def test_bench_lists_its_programs():
     names = lanyard("bench").stdout.split()
     assert {"latency", "bandwidth", "rate", "allreduce", "barrier", "limits"} <= set(names)

@@ -57,7 +57,6 @@ int measure(const Pattern& pattern, int argc, char** argv) {
         return parsed.exit_code;
     }
     OtherEnd other(ends, parsed.settings.pin);
-    if (parsed.settings.pin) pin_to_processor(0);
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     Report report("tcp " + pattern.program.name, "raw TCP", host, 2, pattern.columns, parsed.settings.json, true);

@@ -2,8 +2,11 @@
 #include "tools/bench/job.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
+#include <fstream>
+#include <vector>
 
 #include "tools/bench/pin.h"
 
@@ -28,14 +31,14 @@ Job describe_job(const Settings& settings) {
     return job;
 }
 
-// Rank among the ranks of this host: a job on several hosts pins from the first processor on each.
-int local_rank() {
-    MPI_Comm node;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    int rank = 0;
-    MPI_Comm_rank(node, &rank);
-    MPI_Comm_free(&node);
-    return rank;
+// Rank among the ranks of this kernel: a job on several machines pins from the first processor on each, and hosts that
+// share one machine's processors, such as containers or those of a lab, do not all pin to the first.
+int local_rank(const Job& job) {
+    std::array<char, 40> mine{};
+    std::ifstream("/proc/sys/kernel/random/boot_id").read(mine.data(), mine.size());
+    std::vector<std::array<char, 40>> all(static_cast<std::size_t>(job.size));
+    MPI_Allgather(mine.data(), mine.size(), MPI_CHAR, all.data(), mine.size(), MPI_CHAR, MPI_COMM_WORLD);
+    return static_cast<int>(std::count(all.begin(), all.begin() + job.rank, mine));
 }
 
 int measure_and_report(const Frame& frame, const Job& job) {
@@ -43,7 +46,7 @@ int measure_and_report(const Frame& frame, const Job& job) {
         if (job.rank == 0) std::fprintf(stderr, "bench-%s: %s\n", frame.program.name.c_str(), problem.c_str());
         return 2;
     }
-    if (job.settings.pin && pin_to_processor(local_rank()) < 0)
+    if (job.settings.pin && pin_to_processor(local_rank(job)) < 0)
         std::fprintf(stderr, "bench-%s: rank %d could not be pinned to a processor; it runs unpinned\n",
                      frame.program.name.c_str(), job.rank);
     Report report(frame.program.name, job.library, job.host, job.size, frame.columns, job.settings.json, job.rank == 0);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tools/bench/overlap.h"
+#include "tools/bench/pin.h"
 #include "tools/bench/raw_socket.h"
 #include "tools/bench/tcp.h"
 
@@ -134,6 +135,7 @@ Lap work_and_wait(Helper& helper, double start, long iterations) {
 
 void measure_tcp_overlap(int connection, const Settings& settings, Report& report) {
     Helper helper(connection);
+    if (settings.pin) pin_to_processor(0);  // after the helper began, which runs where there is room, as a library's thread does
     auto same = [](long iterations) { return iterations; };
     for (const std::string& part : settings.parts) {
         for (std::size_t bytes : settings.sizes_bytes) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tools/bench/blocks.h"
+#include "tools/bench/pin.h"
 #include "tools/bench/raw_socket.h"
 #include "tools/bench/tcp.h"
 
@@ -52,6 +53,7 @@ Summary gigabytes_per_second(std::vector<double> seconds_per_window, std::size_t
 void order(int connection, const Order& what) { send_all(connection, reinterpret_cast<const char*>(&what), sizeof what); }
 
 void measure_tcp_latency(int connection, const Settings& settings, Report& report) {
+    if (settings.pin) pin_to_processor(0);
     for (std::size_t bytes : settings.sizes_bytes) {
         std::vector<char> buffer(bytes, known_byte);
         auto samples = sample_blocks(settings, [&](long rounds) {
@@ -68,6 +70,7 @@ void measure_tcp_latency(int connection, const Settings& settings, Report& repor
 }
 
 void measure_tcp_bandwidth(int connection, const Settings& settings, Report& report) {
+    if (settings.pin) pin_to_processor(0);
     for (std::size_t bytes : settings.sizes_bytes) {
         Use use;
         report.add_size(bytes, gigabytes_per_second(stream(connection, settings, bytes, use), bytes, settings.window));
@@ -75,6 +78,7 @@ void measure_tcp_bandwidth(int connection, const Settings& settings, Report& rep
 }
 
 void measure_tcp_unidirectional(int connection, const Settings& settings, Report& report) {
+    if (settings.pin) pin_to_processor(0);
     for (std::size_t bytes : settings.sizes_bytes) {
         Use use;
         auto samples = stream(connection, settings, bytes, use);
