@@ -28,3 +28,9 @@ def paired_ratio(ours, theirs):
     """Median of the ratios ours/theirs of the same round, with its interval; rounds that one of them lacks are left out."""
     ratios = [a / b for a, b in zip(ours, theirs) if a is not None and b is not None and b > 0]
     return summary(ratios) if ratios else None
+
+
+def paired_difference(ours, theirs):
+    """The same of the differences ours - theirs."""
+    differences = [a - b for a, b in zip(ours, theirs) if a is not None and b is not None]
+    return summary(differences) if differences else None

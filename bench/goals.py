@@ -1,6 +1,6 @@
 """What Lanyard promises of its speed, and whether the measured series keep it; used by bench/run for its first table."""
-from figures import summary
-from report import number, with_interval
+from figures import paired_difference, paired_ratio, summary
+from report import number, size_name, with_interval
 
 
 class Goal:
@@ -34,6 +34,74 @@ class Goal:
         return f"{with_interval(ours)} {unit}", f"{number(bound)} {unit}", words, "kept" if kept else "missed"
 
 
+class Each:
+    """One promise for every row that `rows` accepts: the figure that `compare` takes from the series keeps the bound; the worst is shown."""
+
+    def __init__(self, part, rows, sentence, sign, bound, compare, unit="", own="lanyard"):
+        self.part = part
+        self.rows = rows
+        self.sentence = sentence
+        self.sign = sign
+        self.bound = bound
+        self.compare = compare
+        self.unit = unit
+        self.own = own
+
+    def judge(self, series, _libraries):
+        found = [(row, figures) for row in series.units if self.rows(row) and (figures := self.compare(series, self.own, row))]
+        bound = f"{number(self.bound)}{self.unit}"
+        if not found:
+            return "no number", bound, "", "not measured"
+        row, worst = min(found, key=lambda pair: pair[1]["median"] * self.sign)
+        kept = (worst["median"] - self.bound) * self.sign >= 0
+        where = f" at {size_name(row)}" if len(found) > 1 else ""
+        return f"{with_interval(worst)}{self.unit}{where}", bound, "", "kept" if kept else "missed"
+
+
+def itself(series, own, row):
+    values = series.numbers(own, row)
+    return summary(values) if values else None
+
+
+def ratio_to(other):
+    return lambda series, own, row: paired_ratio(*columns(series, (own, row), (other, row)))
+
+
+def more_than(other):
+    return lambda series, own, row: paired_difference(*columns(series, (own, row), (other, row)))
+
+
+def ratio_to_next_smaller(series, own, row):
+    smaller = [size for size in series.units if size < row]
+    return paired_ratio(*columns(series, (own, row), (own, max(smaller)))) if smaller else None
+
+
+def columns(series, *places):
+    return [series.values.get(key, {}).get(row, []) for key, row in places]
+
+
+def named(*names):
+    return lambda row: (row[0] if isinstance(row, tuple) else row) in names
+
+
+def any_row(_row):
+    return True
+
+
+NETWORK_GOALS = [
+    Each("tcp-latency", lambda row: row == 8, "TCP, 8 bytes, half round trip over raw TCP's, at most", -1, 1.10, ratio_to("tcp")),
+    Each("tcp-bandwidth", lambda row: row >= 65536, "TCP, bandwidth from 64 KiB over raw TCP's, at least", +1, 0.95, ratio_to("tcp")),
+    *(Goal("tcp-bandwidth", size, f"TCP, bandwidth at {size_name(size)}, at least the best of the others", +1)
+      for size in (65536, 262144, 1 << 20, 1 << 22)),
+    Each("lab-bandwidth", any_row, "1 Gbit/s, bandwidth over that of the next smaller size, at least", +1, 1 / 1.03, ratio_to_next_smaller),
+    *(Each("overlap", named(f"{side} wait share"), f"1 Gbit/s, {side}: wait after the work, share of the transfer alone, at most",
+           -1, 5, itself, " %") for side in ("receive", "send")),
+    *(Each("overlap", named(f"{side} work slowed"), f"1 Gbit/s, {side}: work slowed more than by a raw thread in epoll, at most",
+           -1, 1, more_than("tcp"), " %") for side in ("receive", "send")),
+    *(Each("progress", any_row, f"blocking latency with LANYARD_PROGRESS={value} over caller, at most", -1, 1.03,
+           ratio_to("progress=caller"), own=f"progress={value}") for value in ("auto", "helper")),
+    Each("probe", named("probed", "found"), "TCP, until a loop of MPI_Iprobe sees a message, at most", -1, 20, itself, " us"),
+]
 GOALS = [
     Goal("line", "mpi - line", "8 bytes, half round trip above a bounced cache line, at most", -1, fixed=145),
     Goal("bandwidth", 1 << 20, "1 MiB bandwidth, window of 64, at least the best of the others", +1),
@@ -42,6 +110,7 @@ GOALS = [
     Goal("allreduce", 8, "the same against Intel MPI set to wait", -1, others=("impi-wait",)),
     Goal("startup", "startup of 4 ranks", "4 ranks of MPI_Init and MPI_Finalize, at most", -1, fixed=60),
     Goal("scan", "poll with 64 idle peers", "a look at 64 idle peers in shared memory, at most", -1, fixed=40),
+    *NETWORK_GOALS,
 ]
 
 

@@ -12,7 +12,9 @@ import figures  # noqa: E402
 import goals  # noqa: E402
 import measure  # noqa: E402
 import peers  # noqa: E402
+import plots  # noqa: E402
 import report  # noqa: E402
+import routes  # noqa: E402
 
 
 @pytest.mark.parametrize(("n", "rank"), [(1, 1), (5, 1), (6, 1), (9, 2), (15, 4), (20, 6), (100, 40)])
@@ -117,6 +119,92 @@ def test_goals_are_kept_or_missed_against_the_best_of_the_others():
     assert judged("allreduce", 8, "us", mpich=10.0) == ""
 
 
+def series_of(rows_by_key, rounds=1):
+    """A series with the same rows {row: (value, unit)} in every round."""
+    series = measure.Series("x")
+    for number in range(rounds):
+        for key, rows in rows_by_key.items():
+            series.add(shell_library(key, ""), number, "v", rows)
+    return series
+
+
+def verdict(part, **rows_by_key):
+    rows = {key.replace("__", "="): value for key, value in rows_by_key.items()}
+    return goals.table({part: series_of(rows)}, {"lanyard": shell_library("lanyard", "")})
+
+
+def test_a_goal_for_every_row_shows_the_worst():
+    tcp = {8: (10.0, "us"), 1024: (10.0, "us")}
+    assert "| 1.05 (1.05 to 1.05) | 1.1 |" in verdict("tcp-latency", lanyard={8: (10.5, "us"), 1024: (20.0, "us")}, tcp=tcp)
+    rates = {65536: (1.0, "GB/s"), 1 << 20: (2.0, "GB/s")}
+    text = verdict("tcp-bandwidth", lanyard={65536: (1.0, "GB/s"), 1 << 20: (1.8, "GB/s")}, tcp=rates)
+    assert "| 0.9 (0.9 to 0.9) at 1 MiB | 0.95 |  | missed |" in text
+    waits = {("receive wait share", 16384): (4.0, "%"), ("receive wait share", 32768): (6.0, "%"), ("receive alone", 16384): (9.0, "us")}
+    assert "| 6 (6 to 6) % at receive wait share, 32 KiB | 5 % |  | missed |" in verdict("overlap", lanyard=waits)
+
+
+def test_no_size_may_be_slower_than_the_next_smaller():
+    assert "| kept |" in verdict("lab-bandwidth", lanyard={1024: (1.0, "GB/s"), 2048: (0.98, "GB/s"), 4096: (0.96, "GB/s")})
+    assert "0.9 (0.9 to 0.9) at 2 KiB" in verdict("lab-bandwidth", lanyard={1024: (1.0, "GB/s"), 2048: (0.9, "GB/s"), 4096: (1.0, "GB/s")})
+
+
+def test_work_may_be_slowed_as_much_as_by_a_raw_thread():
+    row = ("send work slowed", 16384)
+    assert "| 0.5 (0.5 to 0.5) % | 1 % |  | kept |" in verdict("overlap", lanyard={row: (3.5, "%")}, tcp={row: (3.0, "%")})
+
+
+def test_settings_are_compared_with_each_other():
+    text = verdict("progress", lanyard={}, progress__caller={8: (10.0, "us")}, progress__auto={8: (10.2, "us")}, progress__helper={8: (12.0, "us")})
+    assert "| 1.02 (1.02 to 1.02) | 1.03 |  | kept |" in text and "| 1.2 (1.2 to 1.2) | 1.03 |  | missed |" in text
+
+
+def test_a_row_has_a_size_a_name_or_both():
+    output = '{"results": [{"bytes": 8, "median": 1, "unit": "us"}, {"name": "a", "median": 2, "unit": "ns"}, {"name": "a", "bytes": 0, ' \
+             '"median": 3, "unit": "%"}]}'
+    assert measure.read_json(output)[1] == {8: (1, "us"), "a": (2, "ns"), ("a", 0): (3, "%")}
+    assert [measure.row_text(row) for row in (8, "a", ("a", 0))] == ["8", "a", "a 0"]
+
+
+def test_a_sweep_is_one_library_for_each_value():
+    swept = routes.swept(shell_library("lanyard", ""), "eager-limit=0,512")
+    assert [library.environment for library in swept.values()] == [{"LANYARD_EAGER_LIMIT": "0"}, {"LANYARD_EAGER_LIMIT": "512"}]
+    assert [library.key for library in swept.values()] == list(swept) == ["eager-limit=0", "eager-limit=512"]
+    assert len(routes.swept(shell_library("lanyard", ""), "progress")) == 3
+    with pytest.raises(peers.Unavailable, match="which values of 'latency'"):
+        routes.swept(shell_library("lanyard", ""), "latency")
+
+
+def test_all_are_forced_to_tcp_and_raw_tcp_runs_beside_what_it_has():
+    libraries = {key: shell_library(key, "") for key in peers.ALL}
+    moved = routes.over_tcp(libraries, "latency", ["--sizes", "8"])
+    assert list(moved) == [*peers.ALL, "tcp"]
+    assert all("tcp" in " ".join(library.environment.values()) for key, library in moved.items() if key != "tcp")
+    assert moved["tcp"].command(2, "latency", ["--pin"]) == ["/none/bench-tcp", "latency", "--pin"]
+    for program, words in (("rate", []), ("latency", ["--beside", "1M"]), ("overlap", ["--parts", "receive,alltoall"])):
+        assert "tcp" not in routes.over_tcp(libraries, program, words)
+
+
+@pytest.mark.parametrize("rows", [
+    {8: (1.0, "us"), 1024: (2.0, "us")},
+    {("wait", 8): (1.0, "us"), ("wait", 16): (2.0, "us"), ("share", 8): (-3.0, "%"), ("share", 16): (0.0, "%")},
+    {"found": (1.0, "us"), "nothing": (2.0, "ns")},
+])
+def test_every_kind_of_row_is_drawn(rows, tmp_path):
+    pytest.importorskip("matplotlib")
+    series = series_of({"lanyard": rows, "tcp": rows}, rounds=2)
+    libraries = {key: shell_library(key, "") for key in ("lanyard", "tcp")}
+    plots.plot(series, libraries, tmp_path / "x.png")
+    assert (tmp_path / "x.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_latencies_beside_tcp_become_throughput_and_loss():
+    series = series_of({"lanyard": {1000: (10.0, "us")}, "tcp": {1000: (8.0, "us")}})
+    libraries = {key: shell_library(key, "") for key in ("lanyard", "tcp")}
+    drawn = {panel.title: panel.curves for panel in plots.panels(series, libraries)}
+    assert drawn["throughput of the ping-pong"]["lanyard"][0][1]["median"] == pytest.approx(800)
+    assert drawn["loss against raw TCP"] == {"lanyard": [(1000, {"median": pytest.approx(20), "low": pytest.approx(20), "high": pytest.approx(20)})]}
+
+
 def test_peers_are_pinned_to_versions():
     assert set(peers.pinned_packages()) == set(peers.ALL) - {"lanyard"}
     assert all("==" in package for package in peers.pinned_packages().values())
@@ -132,6 +220,7 @@ def test_foreign_variables_do_not_reach_a_run(monkeypatch):
     (["run", "--only", "latencies"], "there is no part 'latencies'; the parts are limits, line, latency"),
     (["run", "--only", "startup", "--libraries", "lanyard", "--prefix", "/no/such/place"], "there is no bin/mpirun under"),
     (["compare", "latency", "--libraries", "lanyard,foo"], "unknown library foo"),
+    (["run", "--only", "network,foo"], "there is no part 'foo'"),
 ])
 def test_the_commands_refuse_with_a_sentence(command, words, tmp_path):
     script = pathlib.Path(__file__).resolve().parents[2] / "bench" / command[0]

@@ -1,0 +1,47 @@
+"""bench/compare with real jobs of the build named by LANYARD_BUILD: over TCP, across a lab's link, with values of a setting."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from lab import missing  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute()
+
+
+def compare(folder, *words):
+    """Exit code and the values {library: {row: [a value a round]}} of one short round of Lanyard."""
+    end = words.index("--") if "--" in words else len(words)
+    command = [sys.executable, ROOT / "bench" / "compare", *words[:end], "--libraries", "lanyard", "--rounds", "1", "--blocks", "2",
+               "--prefix", BUILD, "--cache", folder / "cache", "--out", folder / "out", *words[end:]]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    (numbers,) = (folder / "out").glob("*.json")
+    return json.loads(numbers.read_text())["values"]
+
+
+def test_raw_tcp_runs_beside_over_tcp(tmp_path):
+    values = compare(tmp_path, "latency", "--route", "tcp", "--sizes", "8,1k")
+    assert {key: set(rows) for key, rows in values.items()} == {"lanyard": {"8", "1024"}, "tcp": {"8", "1024"}}
+
+
+def test_words_for_the_program_are_handed_on(tmp_path):
+    values = compare(tmp_path, "latency", "--route", "tcp", "--sizes", "8", "--", "--beside", "1M")
+    assert {key: set(rows) for key, rows in values.items()} == {"lanyard": {"beside 1048576 8", "beside 1048576, its rate 8"}}
+
+
+def test_a_setting_is_swept(tmp_path):
+    assert set(compare(tmp_path, "latency", "--sweep", "eager-limit=0,4096", "--sizes", "8")) == {"eager-limit=0", "eager-limit=4096"}
+
+
+def test_both_run_across_a_link(tmp_path):
+    if reason := missing():
+        pytest.skip(reason)
+    values = compare(tmp_path, "bandwidth", "--route", "100mbit", "--sizes", "64k", "--window", "8")
+    assert set(values) == {"lanyard", "tcp"}
+    assert all(0.005 < rows["65536"][0] < 0.02 for rows in values.values())
