@@ -12,16 +12,18 @@ from report import size_name
 COLOURS = {"lanyard": "#c0392b", "mpich": "#2c6fbb", "impi": "#2e8b57", "openmpi": "#d68910",
            "impi-wait": "#7fbf9b", "tcp": "#333333"}
 COLUMNS = 3
+LOSS_SHOWN = -50  # per cent; one that is faster than raw TCP by more was measured in a bad minute
 
 
 class Panel:
     """One quantity: `curves` is {library's key: [(x, figures)]}; x is a size, or the place of a row that has none."""
 
-    def __init__(self, title, unit, curves, names=()):
+    def __init__(self, title, unit, curves, names=(), floor=None):
         self.title = title
         self.unit = unit
         self.curves = curves
         self.names = names  # of the places, where x is no size
+        self.floor = floor  # what lies below is not shown
 
     def draw(self, axes, libraries):
         for place, (key, points) in enumerate(self.curves.items()):
@@ -37,6 +39,8 @@ class Panel:
             axes.set_xlabel("bytes")
         if self.unit != "%" and all(f["low"] > 0 for points in self.curves.values() for _, f in points):
             axes.set_yscale("log")
+        if self.floor is not None:
+            axes.set_ylim(bottom=max(self.floor, axes.get_ylim()[0]))
         axes.set_ylabel(self.unit)
         axes.set_title(self.title, fontsize=10)
         axes.grid(True, which="both", alpha=0.3)
@@ -90,7 +94,7 @@ def panels(series, libraries):
                 positive = [(size, row) for size, row in rows if size > 0]
                 yield Panel("throughput of the ping-pong", "Mbit/s",
                             curves(series, libraries, positive, lambda microseconds, size: 8 * size / microseconds))
-            yield Panel("loss against raw TCP", "%", losses(series, libraries, rows))
+            yield Panel("loss against raw TCP", "%", losses(series, libraries, rows), floor=LOSS_SHOWN)
 
 
 def plot(series, libraries, path):
@@ -107,7 +111,8 @@ def plot(series, libraries, path):
     columns = min(len(drawn), COLUMNS)
     lines = -(-len(drawn) // columns)
     width, height = (7, 4.5) if len(drawn) == 1 else (5 * columns, 3.6 * lines)
-    figure, grid = pyplot.subplots(lines, columns, figsize=(width, height), dpi=120, squeeze=False)
+    figure, grid = pyplot.subplots(lines, columns, figsize=(width, height), dpi=120, squeeze=False,
+                                   layout="constrained")
     for axes, panel in itertools.zip_longest(grid.flat, drawn):
         if panel:
             panel.draw(axes, libraries)
@@ -115,6 +120,5 @@ def plot(series, libraries, path):
             axes.set_axis_off()
     grid.flat[0].legend(fontsize=8)
     figure.suptitle(series.name)
-    figure.tight_layout()
     figure.savefig(path)
     pyplot.close(figure)

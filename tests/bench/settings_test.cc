@@ -83,5 +83,38 @@ TEST(CommandLine, AProgramThatPinsItselfNeedsNoWord) {
     EXPECT_EQ(parse(line, {"--sizes", "8"}).exit_code, 2);
 }
 
+TEST(CommandLine, OffersWhatOnlySomeProgramsHave) {
+    Program overlap{.name = "overlap", .purpose = "Overlap.", .sizes = "8", .blocks = 15, .timed_blocks = false,
+                    .parts = {"receive", "send"}, .works = true};
+    Parsed parsed = parse(overlap, {});
+    EXPECT_EQ(parsed.settings.parts, (std::vector<std::string>{"receive", "send"}));
+    EXPECT_EQ(parsed.settings.iterations, 0);
+    parsed = parse(overlap, {"--parts", "send", "--iterations", "1000"});
+    EXPECT_EQ(parsed.settings.parts, (std::vector<std::string>{"send"}));
+    EXPECT_EQ(parsed.settings.iterations, 1000);
+    EXPECT_EQ(parse(overlap, {"--parts", "send,take"}).exit_code, 2);
+    EXPECT_EQ(parse(overlap, {"--block-seconds", "1"}).exit_code, 2);
+    for (const char* word : {"--parts", "--messages", "--iterations", "--beside"}) EXPECT_EQ(parse(latency, {word, "1"}).exit_code, 2) << word;
+}
+
+TEST(CommandLine, CountsMessagesAndNamesATransferBeside) {
+    Program unexpected{.name = "unexpected", .purpose = "Many.", .sizes = "", .messages = 1000, .beside = true};
+    EXPECT_EQ(parse(unexpected, {}).settings.messages, 1000);
+    Parsed parsed = parse(unexpected, {"--messages", "7", "--beside", "16M"});
+    EXPECT_EQ(parsed.settings.messages, 7);
+    EXPECT_EQ(parsed.settings.beside_bytes, std::size_t{16} << 20);
+    EXPECT_EQ(parse(unexpected, {"--messages", "0"}).exit_code, 2);
+    EXPECT_EQ(parse(unexpected, {"--beside", "much"}).exit_code, 2);
+}
+
+TEST(CommandLine, OfBareTcpKnowsItsOtherEnd) {
+    std::vector<char*> arguments{const_cast<char*>("latency"), const_cast<char*>("--shell"), const_cast<char*>("ssh h2")};
+    Ends ends;
+    Parsed parsed = parse_tcp_command_line(latency, static_cast<int>(arguments.size()), arguments.data(), ends);
+    EXPECT_TRUE(parsed.run) << parsed.text;
+    EXPECT_EQ(ends.shell, "ssh h2");
+    EXPECT_EQ(ends.address, "127.0.0.1");
+}
+
 }  // namespace
 }  // namespace lanyard::bench

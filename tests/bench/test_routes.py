@@ -17,8 +17,8 @@ BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute(
 def compare(folder, *words):
     """Exit code and the values {library: {row: [a value a round]}} of one short round of Lanyard."""
     end = words.index("--") if "--" in words else len(words)
-    command = [sys.executable, ROOT / "bench" / "compare", *words[:end], "--libraries", "lanyard", "--rounds", "1", "--blocks", "2",
-               "--prefix", BUILD, "--cache", folder / "cache", "--out", folder / "out", *words[end:]]
+    command = [sys.executable, ROOT / "bench" / "compare", *words[:end], "--libraries", "lanyard", "--rounds", "1", "--patience", "0",
+               "--blocks", "2", "--prefix", BUILD, "--cache", folder / "cache", "--out", folder / "out", *words[end:]]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     (numbers,) = (folder / "out").glob("*.json")
