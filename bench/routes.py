@@ -86,19 +86,26 @@ def in_lab(libraries, lab, program, arguments):
 
 
 @contextlib.contextmanager
-def routed(libraries, route, program, arguments):
-    """The libraries on a route: None for their own choice, 'tcp', or the rate of a lab's link such as '1gbit'."""
+def routed(libraries, route, program, arguments, sweep=None):
+    """The libraries on a route: None for their own choice, 'tcp', or the rate of a lab's link such as '1gbit'. With a sweep, Lanyard
+    stands there once for each value."""
+    def in_variants(moved):
+        if not sweep:
+            return moved
+        others = {key: library for key, library in moved.items() if key != "lanyard"}
+        return {**swept(moved["lanyard"], sweep), **others}
+
     if route is None:
-        yield libraries
+        yield in_variants(libraries)
     elif route == "tcp":
-        yield over_tcp(libraries, program, arguments)
+        yield in_variants(over_tcp(libraries, program, arguments))
     else:
         sys.path.insert(0, str(REPOSITORY / "tests"))
         from lab import Lab, missing
         if reason := missing():
             raise Unavailable(f"there can be no lab here: {reason}")
         with Lab(hosts=2, rate=route) as lab:
-            yield in_lab(libraries, lab, program, arguments)
+            yield in_variants(in_lab(libraries, lab, program, arguments))
 
 
 def swept(lanyard, text):

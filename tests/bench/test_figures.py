@@ -174,6 +174,12 @@ def test_a_sweep_is_one_library_for_each_value():
         routes.swept(shell_library("lanyard", ""), "latency")
 
 
+def test_a_sweep_takes_its_route():
+    with routes.routed({"lanyard": shell_library("lanyard", "")}, "tcp", "latency", [], "progress=caller,auto") as moved:
+        assert list(moved) == ["progress=caller", "progress=auto", "tcp"]
+        assert moved["progress=auto"].environment == {"LANYARD_PATHS": "self,tcp", "LANYARD_PROGRESS": "auto"}
+
+
 def test_all_are_forced_to_tcp_and_raw_tcp_runs_beside_what_it_has():
     libraries = {key: shell_library(key, "") for key in peers.ALL}
     moved = routes.over_tcp(libraries, "latency", ["--sizes", "8"])
