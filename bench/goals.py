@@ -94,9 +94,9 @@ NETWORK_GOALS = [
     *(Goal("tcp-bandwidth", size, f"TCP, bandwidth at {size_name(size)}, at least the best of the others", +1)
       for size in (65536, 262144, 1 << 20, 1 << 22)),
     Each("lab-bandwidth", any_row, "1 Gbit/s, bandwidth over that of the next smaller size, at least", +1, 1 / 1.03, ratio_to_next_smaller),
-    *(Each("overlap", named(f"{side} wait share"), f"1 Gbit/s, {side}: wait after the work, share of the transfer alone, at most",
+    *(Each(f"overlap-{side}", named(f"{side} wait share"), f"1 Gbit/s, {side}: wait after the work, share of the transfer alone, at most",
            -1, 5, itself, " %") for side in ("receive", "send")),
-    *(Each("overlap", named(f"{side} work slowed"), f"1 Gbit/s, {side}: work slowed more than by a raw thread in epoll, at most",
+    *(Each(f"overlap-{side}", named(f"{side} work slowed"), f"1 Gbit/s, {side}: work slowed more than by a raw thread in epoll, at most",
            -1, 1, more_than("tcp"), " %") for side in ("receive", "send")),
     *(Each("progress", any_row, f"blocking latency with LANYARD_PROGRESS={value} over caller, at most", -1, 1.03,
            ratio_to("progress=caller"), own=f"progress={value}") for value in ("auto", "helper")),

@@ -140,7 +140,7 @@ def test_a_goal_for_every_row_shows_the_worst():
     text = verdict("tcp-bandwidth", lanyard={65536: (1.0, "GB/s"), 1 << 20: (1.8, "GB/s")}, tcp=rates)
     assert "| 0.9 (0.9 to 0.9) at 1 MiB | 0.95 |  | missed |" in text
     waits = {("receive wait share", 16384): (4.0, "%"), ("receive wait share", 32768): (6.0, "%"), ("receive alone", 16384): (9.0, "us")}
-    assert "| 6 (6 to 6) % at receive wait share, 32 KiB | 5 % |  | missed |" in verdict("overlap", lanyard=waits)
+    assert "| 6 (6 to 6) % at receive wait share, 32 KiB | 5 % |  | missed |" in verdict("overlap-receive", lanyard=waits)
 
 
 def test_no_size_may_be_slower_than_the_next_smaller():
@@ -150,7 +150,7 @@ def test_no_size_may_be_slower_than_the_next_smaller():
 
 def test_work_may_be_slowed_as_much_as_by_a_raw_thread():
     row = ("send work slowed", 16384)
-    assert "| 0.5 (0.5 to 0.5) % | 1 % |  | kept |" in verdict("overlap", lanyard={row: (3.5, "%")}, tcp={row: (3.0, "%")})
+    assert "| 0.5 (0.5 to 0.5) % | 1 % |  | kept |" in verdict("overlap-send", lanyard={row: (3.5, "%")}, tcp={row: (3.0, "%")})
 
 
 def test_settings_are_compared_with_each_other():
