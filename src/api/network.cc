@@ -1,5 +1,7 @@
 #include "api/network.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -81,6 +83,15 @@ void read_range(const std::string &text, uint16_t &least, uint16_t &most) {
     std::from_chars(text.data() + dash + 1, text.data() + text.size(), most);
 }
 
+// Of the files that this process may have open most, but not all.
+uint32_t most_connections() {
+    constexpr rlim_t others = 32, fewest = 4;
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return UINT32_MAX;
+    rlim_t most = files.rlim_cur > others ? (files.rlim_cur - others) / 4 * 3 : 0;
+    return static_cast<uint32_t>(std::clamp<rlim_t>(most, fewest, UINT32_MAX));
+}
+
 }  // namespace
 
 bool network_needed(const Bootstrap &bootstrap, bool tcp, bool shm) {
@@ -97,13 +108,14 @@ Error open_network(const Settings &settings, Bootstrap &bootstrap, bool shm, Net
     std::memcpy(identity.job, job.data(), sizeof identity.job);
     std::vector<Address> addresses;
     if (Error error = choose_addresses(settings, bootstrap, shm, addresses)) return error;
-    network.sockets = std::make_unique<SystemSockets>(static_cast<int>(settings.socket_buffer));
+    network.sockets = std::make_unique<SystemSockets>(static_cast<int>(settings.socket_buffer), static_cast<int>(settings.peer_timeout));
     if (network.sockets->descriptor() < 0) return Error(ErrorClass::other, "the kernel gives no epoll descriptor: too many files are open");
 
     if (bootstrap.rank() == 0)
         if (Error error = bootstrap.put(secret_key, Secret::random().to_text())) return error;
     LinkLimits limits;
     limits.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
+    limits.most_open = most_connections();
     limits.look_every_ns = shm && bootstrap.local_size() > 1 ? look_beside_shm_ns : 0;
     auto find = [&bootstrap](uint32_t peer, std::vector<Address> &list) { return find_peer(bootstrap, peer, list); };
     network.path = std::make_unique<LinkPath>(*network.sockets, identity, static_cast<uint32_t>(bootstrap.size()), limits, find);

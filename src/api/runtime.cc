@@ -234,6 +234,12 @@ Error make_universe(Runtime &made) {
     return make_predefined(universe, std::move(world), area, area_bytes);
 }
 
+void connect_to_all(Runtime &made) {
+    auto connected = [](const void *network) { return static_cast<const Network *>(network)->path->connected_to_all(); };
+    EngineGuard guard(*made.engine);
+    made.engine->wait_owned(Condition{connected, &made.network});
+}
+
 void make_helper(Runtime &made) {
     auto helper = std::make_unique<Helper>(*made.engine, made.idle->descriptor());
     if (!helper->usable()) {
@@ -298,6 +304,7 @@ Error make_runtime() {
     if ((error = make_routes(*made))) return error;
     if ((error = make_universe(*made))) return error;
     if (helped) make_helper(*made);
+    if (made->network.path && made->settings.connect == "all") connect_to_all(*made);
     made->record->world_rank = rank;
     made->record->process = getpid();
     made->record->state = 1;

@@ -176,6 +176,9 @@ const std::vector<SettingRow> &setting_table() {
                  "who moves messages while the program computes: auto (a helper thread where processes are connected by sockets), helper (such a "
                  "thread in any case) or caller (nobody, until the program calls MPI again)",
                  [](const std::string &value) { return refuse_choice("way of progress", value, {"auto", "helper", "caller"}); }),
+        text_row("CONNECT", user, &Settings::connect,
+                 "when processes connect: lazy (two of them when the first message goes between them) or all (everybody to everybody in MPI_Init)",
+                 [](const std::string &value) { return refuse_choice("way to connect", value, {"lazy", "all"}); }),
         integer_row("PEER_TIMEOUT", user, &Settings::peer_timeout, 1, 86'400,
                     "seconds after which a process or host that has fallen silent counts as lost; until then its connections are tried again"),
     };

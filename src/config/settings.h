@@ -26,6 +26,7 @@ struct Settings {
     int64_t socket_buffer = 0;
     int64_t peer_timeout = 60;
     std::string progress = "auto";
+    std::string connect = "lazy";
 };
 
 enum class SettingType { text, boolean, integer };

@@ -8,7 +8,7 @@
 //   acknowledge    no body
 //
 // `acknowledged`, in every frame: the sender has all envelopes of the other direction up to, not including, this one. `flags`:
-// answer_now asks for a frame back at once, if only an `acknowledge`.
+// answer_now asks for a frame back at once, if only an `acknowledge`; at_rest: the connection is closed behind this frame, as it is quiet.
 // With LANYARD_CHECKSUM=on the body begins with a FrameCheck, and each 64 KiB of payload is followed by four bytes, its CRC32C.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace lanyard {
 
 enum class FrameKind : uint8_t { envelope = 1, bulk, acknowledge };
 
-constexpr uint8_t answer_now = 1;
+constexpr uint8_t answer_now = 1, at_rest = 2;
 
 struct FrameHeader {
     FrameKind kind;

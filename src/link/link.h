@@ -21,12 +21,17 @@ struct Link {
     bool failed = false;        // the connection was found unusable outside poll(), which will close it
     bool awaits_room = false;   // the socket is watched for room
     bool lost = false;          // given up for ever
+    bool resting = false;       // one side closes the connection, or has closed it, as it is quiet
     bool to_flush = false;      // something was said inside poll(), at whose end it is written
     bool keeps = false;         // in the list of those whose log keeps payload of the program
     bool hot = false;           // read without asking first, as something came lately
     bool tended = false;        // in the list of those with something due
     bool busy = false, unsettled = false;  // as LinkPath has counted it
     uint64_t last_came_ns = 0;
+    uint64_t used_ns = 0;       // when something was sent or came
+    uint64_t look_ns = 0;       // when it is looked next whether the other host acknowledges; 0: not
+    uint64_t looked_ns = 0;     // when that was done last
+    uint64_t heard_ns = 0;      // when it had acknowledged something since the time before
     uint64_t parted_ns = 0;     // since when there is no connection; 0: nobody has missed it
 
     // Envelopes to the peer.

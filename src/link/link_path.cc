@@ -10,6 +10,7 @@ namespace lanyard {
 namespace {
 constexpr size_t most_hot = 4;
 constexpr int most_ready = 32;
+constexpr uint64_t look_every_ns = 500'000'000;
 }  // namespace
 
 LinkPath::LinkPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const LinkLimits &limits, FindAddresses find)
@@ -37,6 +38,29 @@ void LinkPath::recount(Link &link) {
     unsettled_ += unsettled - link.unsettled;
     link.busy = busy;
     link.unsettled = unsettled;
+    if (!unsettled || link.look_ns) return;
+    link.look_ns = now_ns_ + look_every_ns;
+    tend_to(link, link.look_ns);
+}
+
+// A host that acknowledges nothing, though the connection is open, may be reached by another one.
+void LinkPath::listen_for_silence(Link &link, uint64_t now_ns) {
+    if (link.socket < 0 || !link.unsettled) {
+        link.look_ns = link.looked_ns = 0;
+        return;
+    }
+    uint64_t silence_ns = sockets_.silence_ns(link.socket);
+    bool silent = silence_ns > 0 && silence_ns >= now_ns - link.looked_ns;  // all the time since the last look
+    if (!silent) link.heard_ns = now_ns;
+    link.looked_ns = now_ns;
+    link.look_ns = now_ns + look_every_ns;
+    if (now_ns - link.heard_ns >= limits_.peer_timeout_ns) {
+        part(link);
+        return lose(link);
+    }
+    if (now_ns - link.heard_ns < limits_.silence_ns) return;
+    log(LogLevel::debug, "tcp", "peer %u: its host is silent; another connection is tried", link.peer);
+    connector_.want(link.peer);
 }
 
 // What is to be done for this link, not before `when_ns`, is done by tend_one().
@@ -57,6 +81,7 @@ void LinkPath::fail(Link &link) {
 void LinkPath::part(Link &link) {
     sockets_.close(link.socket);
     link.socket = -1;
+    --open_;
     link.failed = link.awaits_room = link.answer_asked = false;
     link.log.rewind();
     if (link.bulk.open) {
@@ -70,7 +95,7 @@ void LinkPath::part(Link &link) {
     link.frame.head_come = 0;
     if (rest_of_ == &link) rest_of_ = nullptr;
     recount(link);
-    if (closed_ || leaving_) return;
+    if (closed_ || leaving_ || (link.resting && link.log.empty())) return;
     ++counts_.broken;
     link.parted_ns = sockets_.now_ns();
     tend_to(link, link.parted_ns + limits_.peer_timeout_ns);
@@ -98,6 +123,7 @@ Error LinkPath::addresses(uint32_t peer, std::vector<Address> &list) {
 void LinkPath::alive(uint32_t peer) {
     Link &link = this->link(peer);
     if (link.parted_ns) link.parted_ns = sockets_.now_ns();
+    link.heard_ns = sockets_.now_ns();
 }
 
 uint64_t LinkPath::let_go(uint32_t peer) {
@@ -114,8 +140,12 @@ void LinkPath::connected(uint32_t peer, int socket, uint64_t peer_expects) {
         ++counts_.garbled;
         return sockets_.close(socket);
     }
+    if (open_ >= limits_.most_open) make_room();
     link.socket = socket;
-    link.parted_ns = 0;
+    ++open_;
+    link.parted_ns = link.looked_ns = 0;
+    link.resting = false;
+    link.used_ns = now_ns_;
     link.told = link.expected;
     link.log.acknowledged(peer_expects);
     take_released(link);
@@ -131,8 +161,9 @@ void LinkPath::tend_one(Link &link, uint64_t now_ns) {
     if (link.failed && link.socket >= 0) {
         part(link);
         // What the other side had for us may have been lost with it, and it may wait for us to ask.
-        if (!leaving_) connector_.want(link.peer);
+        if (!leaving_ && (!link.resting || !link.log.empty())) connector_.want(link.peer);
     }
+    if (link.look_ns && link.look_ns <= now_ns) listen_for_silence(link, now_ns);
     if (link.answer_due_ns <= now_ns && link.socket >= 0) {
         append_answer(link, 0);
         write_out(link);
@@ -151,6 +182,7 @@ int LinkPath::tend(uint64_t now_ns) {
     for (Link *link : due) {
         link->tended = false;
         tend_one(*link, now_ns);
+        if (link->look_ns && !link->lost) tend_to(*link, link->look_ns);
         if (link->answer_due_ns != UINT64_MAX && link->socket >= 0) tend_to(*link, link->answer_due_ns);
         if (link->socket < 0 && link->parted_ns && !link->lost) tend_to(*link, link->parted_ns + limits_.peer_timeout_ns);
     }
@@ -238,6 +270,18 @@ bool LinkPath::settled() {
         append_answer(*each, answer_now);
         write_out(*each);
         recount(*each);
+    }
+    return all;
+}
+
+bool LinkPath::connected_to_all() {
+    bool all = true;
+    for (uint32_t peer = 0; peer < links_.size(); ++peer) {
+        if (!reaches(peer)) continue;
+        Link &link = this->link(peer);
+        if (link.lost || link.was_connected) continue;  // it may have been closed as it was quiet
+        ready_to_send(link);
+        all = false;
     }
     return all;
 }

@@ -14,7 +14,10 @@
 //    held. Both sides are then told `renewed`; the receiver asks again for what it misses, with an envelope (p2p), and ranges that
 //    come twice are the same bytes. So p2p ends a send only when the receiver says that it has everything.
 // 4. Acknowledgements ride on every frame; alone they go when the peer asks (it waits for that to end), when much has come, or after a while.
-// 5. A process leaves when all it sent is acknowledged (settled()) and all others have come so far: from then on nobody needs an answer.
+// 5. A connection on which what was written is not acknowledged by the other host for silence_ns is dialed beside, on all addresses; it is kept
+//    until another is there. A peer not heard of for peer_timeout_ns is lost.
+// 6. A process that has most_open connections closes a quiet one before it opens another (resting.cc).
+// 7. A process leaves when all it sent is acknowledged (settled()) and all others have come so far: from then on nobody needs an answer.
 //    Whoever finds a connection closed before that dials again.
 //
 // Reading: one buffer for all links; what is left over of it is dealt with first. The missing payload of a frame is read straight to
@@ -42,6 +45,8 @@ struct LinkLimits {
     size_t answer_after = 128 * 1024;      // bytes come since the last acknowledgement
     uint64_t answer_within_ns = 10'000'000;
     uint64_t peer_timeout_ns = 60'000'000'000;
+    uint64_t silence_ns = 2'000'000'000;
+    uint32_t most_open = UINT32_MAX;
     uint64_t hot_ns = 200'000;             // a link is read without asking for so long after something came
     uint64_t look_every_ns = 0;            // the others are asked for so often
 };
@@ -50,7 +55,7 @@ class LinkPath final : public Path, private Connector::User {
 public:
     using FindAddresses = std::function<Error(uint32_t peer, std::vector<Address> &list)>;
     struct Counts {
-        uint64_t envelopes_sent = 0, envelopes_come = 0, bulk_sent = 0, bulk_come = 0, broken = 0, garbled = 0, acknowledgements = 0;
+        uint64_t envelopes_sent = 0, envelopes_come = 0, bulk_sent = 0, bulk_come = 0, broken = 0, garbled = 0, acknowledgements = 0, rested = 0;
     };
 
     LinkPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const LinkLimits &limits, FindAddresses find);
@@ -59,6 +64,8 @@ public:
     Error listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port) {
         return connector_.listen(addresses, least, most, port);
     }
+    // Has there been a connection to every other process? Those that lack are wanted from now on.
+    bool connected_to_all();
     // Nothing is sent any more, and all that was sent has arrived: a connection that ends is no loss.
     void leave() { leaving_ = true; }
     // Before the first poll.
@@ -92,6 +99,8 @@ private:
     Error addresses(uint32_t peer, std::vector<Address> &list) override;
     void alive(uint32_t peer) override;
 
+    bool make_room() override;
+
     // link_path.cc: connections, and what is due when
     Link &link(uint32_t peer);
     void recount(Link &link);
@@ -100,6 +109,8 @@ private:
     void tend_one(Link &link, uint64_t now_ns);
     int look(int budget);
     int read_hot(int budget);
+    void listen_for_silence(Link &link, uint64_t now_ns);
+    bool is_quiet(const Link &link) const;
     void fail(Link &link);
     void part(Link &link);
     void lose(Link &link);
@@ -146,7 +157,7 @@ private:
     bool looked_ = true;        // in the last poll()
     bool passed_over_ = false;  // all but the busiest, in the last poll()
     uint64_t tend_at_ns_ = UINT64_MAX;
-    uint32_t busy_ = 0, unsettled_ = 0;  // links
+    uint32_t busy_ = 0, unsettled_ = 0, open_ = 0;  // links
     bool leaving_ = false, closed_ = false;
     Counts counts_;
 

@@ -31,7 +31,7 @@ int LinkPath::read_in(Link &link, int budget) {
             break;
         }
         auto bytes = static_cast<size_t>(result);
-        link.last_came_ns = now_ns_;
+        link.last_came_ns = link.used_ns = now_ns_;
         ++work;  // a part of a frame is progress too
         size_t direct = std::min(bytes, missing);
         link.frame.payload_come += direct;
@@ -147,6 +147,7 @@ int LinkPath::frame_complete(Link &link, const std::byte *payload) {
     link.log.acknowledged(acknowledged);
     take_released(link);
     if (header.flags & answer_now) link.answer_wanted = true;
+    link.resting = header.flags & at_rest;
     if (header.kind == FrameKind::envelope) {
         envelope_come(link, header, frame.head.envelope.envelope, payload);
     } else if (header.kind == FrameKind::bulk) {

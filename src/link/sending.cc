@@ -14,6 +14,7 @@ constexpr int most_pieces = 16;
 
 // Is there a connection? If not, one is wanted from now on.
 bool LinkPath::ready_to_send(Link &link) {
+    link.used_ns = now_ns_;
     if (link.socket >= 0) return !link.failed;
     if (!link.parted_ns) {
         link.parted_ns = sockets_.now_ns();

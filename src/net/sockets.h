@@ -36,6 +36,9 @@ public:
     // Ends it, also watching it. What was written is still delivered, unless there are unread bytes here.
     virtual void close(int socket) = 0;
 
+    // How long the other host has not acknowledged what was written; 0 when there is nothing to acknowledge.
+    virtual uint64_t silence_ns(int) { return 0; }
+
     // From now on ready() reports the socket under this token: readable always, writable where asked. May be called again to change that.
     virtual void watch(int socket, uint64_t token, bool writable) = 0;
     // At most `most` of what is ready now.

@@ -16,6 +16,10 @@ namespace lanyard {
 namespace {
 
 constexpr int waiting_connections = 1024;  // the kernel lowers it to its own limit
+// A silent host is asked for a sign of life after so long, and again.
+constexpr int first_question_s = 10, question_every_s = 5;
+// After a cable was cut the kernel tries again so often at least, where it can be told so (Linux 6.15; others wait up to two minutes).
+constexpr int tcp_rto_max_ms = 44, longest_pause_ms = 1000;
 
 ssize_t or_error(ssize_t result) { return result >= 0 ? result : -errno; }
 
@@ -23,10 +27,20 @@ void set(int socket, int level, int option, int value) { setsockopt(socket, leve
 
 }  // namespace
 
-SystemSockets::SystemSockets(int buffer) : epoll_(epoll_create1(EPOLL_CLOEXEC)), buffer_(buffer) {}
+SystemSockets::SystemSockets(int buffer, int patience_s) : epoll_(epoll_create1(EPOLL_CLOEXEC)), buffer_(buffer), patience_s_(patience_s) {}
 
 SystemSockets::~SystemSockets() {
     if (epoll_ >= 0) ::close(epoll_);
+}
+
+// A connection.
+void SystemSockets::tune(int socket) const {
+    set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+    set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(socket, IPPROTO_TCP, TCP_KEEPIDLE, std::min(patience_s_, first_question_s));
+    set(socket, IPPROTO_TCP, TCP_KEEPINTVL, std::min(patience_s_, question_every_s));
+    set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, patience_s_ * 1000);
+    set(socket, IPPROTO_TCP, tcp_rto_max_ms, longest_pause_ms);
 }
 
 int SystemSockets::open(const Address &like) {
@@ -62,14 +76,14 @@ Address SystemSockets::bound(int socket) {
 int SystemSockets::accept(int listener) {
     int socket = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (socket < 0) return -errno;
-    set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+    tune(socket);
     return socket;
 }
 
 int SystemSockets::connect(const Address &to) {
     int socket = open(to);
     if (socket < 0) return socket;
-    set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+    tune(socket);
     sockaddr_storage place;
     socklen_t length = to_system(to, place);
     if (::connect(socket, reinterpret_cast<sockaddr *>(&place), length) == 0 || errno == EINPROGRESS) return socket;
@@ -123,6 +137,13 @@ int SystemSockets::ready(Ready *list, int most) {
         list[i] = {events[i].data.u64, (what & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0, (what & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0};
     }
     return std::max(count, 0);
+}
+
+uint64_t SystemSockets::silence_ns(int socket) {
+    tcp_info info{};
+    socklen_t length = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 || info.tcpi_unacked == 0) return 0;
+    return info.tcpi_last_ack_recv * uint64_t{1'000'000};
 }
 
 uint64_t SystemSockets::now_ns() { return clock_ns(); }

@@ -7,8 +7,9 @@ namespace lanyard {
 
 class SystemSockets final : public Sockets {
 public:
-    // `buffer`: bytes of each socket's send and receive buffer; 0 leaves both to the kernel's own tuning.
-    explicit SystemSockets(int buffer = 0);
+    // `buffer`: bytes of each socket's send and receive buffer; 0 leaves both to the kernel's own tuning. A connection whose other host
+    // is silent for `patience_s` seconds is broken by the kernel, also where nothing is sent.
+    explicit SystemSockets(int buffer = 0, int patience_s = 60);
     ~SystemSockets() override;
     SystemSockets(const SystemSockets &) = delete;
     SystemSockets &operator=(const SystemSockets &) = delete;
@@ -21,6 +22,7 @@ public:
     ssize_t read(int socket, const iovec *parts, int count) override;
     ssize_t write(int socket, const iovec *parts, int count) override;
     void close(int socket) override;
+    uint64_t silence_ns(int socket) override;
     void watch(int socket, uint64_t token, bool writable) override;
     int ready(Ready *list, int most) override;
     int descriptor() const override { return epoll_; }
@@ -29,9 +31,11 @@ public:
 
 private:
     int open(const Address &like);
+    void tune(int socket) const;
 
     int epoll_;
     int buffer_;
+    int patience_s_;
 };
 
 }  // namespace lanyard

@@ -27,6 +27,7 @@ MPI_ERR_ARG = 13  # what a program alone ends with, as MPI_Init raises it
     ("LANYARD_PORT_RANGE", "a-b", "it takes two ports"),
     ("LANYARD_PEER_TIMEOUT", "0", "it takes a whole number from 1 to 86400"),
     ("LANYARD_PROGRESS", "helpr", 'there is no way of progress "helpr", did you mean helper?; it takes auto, helper or caller'),
+    ("LANYARD_CONNECT", "eager", 'there is no way to connect "eager"; it takes lazy or all'),
     ("LANYARD_LOG", "loud", 'there is no level "loud"; it begins with info, debug or trace'),
     ("LANYARD_LOG", "debugg", 'there is no level "debugg", did you mean debug?; it begins with info, debug or trace'),
     ("LANYARD_LOG", "shm", "it begins with info, debug or trace, and parts may follow after commas"),
@@ -45,7 +46,8 @@ def test_value_that_cannot_be_used(mpirun, program, name, value, words, alone):
 
 @pytest.mark.parametrize("name", ["LANYARD_PATHS", "LANYARD_LOG", "LANYARD_CHECK", "LANYARD_SHM_DIR", "LANYARD_EAGER_LIMIT",
                                   "LANYARD_EAGER_CREDIT", "LANYARD_CMA", "LANYARD_SPIN_US", "LANYARD_INTERFACES", "LANYARD_PORT_RANGE",
-                                  "LANYARD_SOCKET_BUFFER", "LANYARD_PEER_TIMEOUT", "LANYARD_PROGRESS"])
+                                  "LANYARD_SOCKET_BUFFER", "LANYARD_PEER_TIMEOUT", "LANYARD_PROGRESS",
+                                  "LANYARD_CONNECT", "LANYARD_FIRST_BYTES"])
 def test_empty_value_is_as_if_unset(mpirun, program, name):
     assert mpirun.run("-n", 2, program("exchange"), 100000, env={name: ""}) == (0, "right\n", "")
 

@@ -17,6 +17,7 @@ LinkLimits random_limits(Random &random) {
     if (random.chance(50)) limits.write_first_from = static_cast<size_t>(random.between(1, 5'000));
     if (random.chance(50)) limits.keep_from = static_cast<size_t>(random.between(1, 5'000));
     if (random.chance(50)) limits.copy_kept_up_to = static_cast<size_t>(random.between(0, 20'000));
+    if (random.chance(30)) limits.most_open = static_cast<uint32_t>(random.between(1, 3));
     if (random.chance(30)) limits.hot_ns = 0;
     if (random.chance(30)) limits.look_every_ns = static_cast<uint64_t>(random.between(1, 20'000));
     return limits;

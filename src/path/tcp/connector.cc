@@ -18,6 +18,8 @@ constexpr uint64_t answer_patience_ns = 60'000 * ms;  // a peer that computes do
 constexpr uint64_t first_pause_ns = 5 * ms, longest_pause_ns = 1'000 * ms;
 constexpr size_t most_strangers = 128;  // that have not said who they are
 
+bool is_shortage(int result) { return result == -EMFILE || result == -ENFILE; }
+
 }  // namespace
 
 Connector::Connector(Sockets &sockets, const WireIdentity &identity, uint32_t peers, User &user)
@@ -97,6 +99,7 @@ void Connector::dial(uint32_t peer, uint64_t now_ns) {
     ++counts_.dialed;
     for (const Address &address : addresses) {
         int socket = sockets_.connect(address);
+        if (is_shortage(socket) && user_.make_room()) socket = sockets_.connect(address);
         if (socket < 0) {
             pair.trouble = to_text_with_port(address) + ": " + system_text(-socket);
             tell_shortage(-socket);
@@ -117,7 +120,7 @@ void Connector::dial(uint32_t peer, uint64_t now_ns) {
 
 // Told once and at once, since the others see no more of it than a process that does not answer.
 void Connector::tell_shortage(int error_number) {
-    if (shortage_told_ || (error_number != EMFILE && error_number != ENFILE)) return;
+    if (shortage_told_ || !is_shortage(-error_number)) return;
     shortage_told_ = true;
     log(LogLevel::warn, "tcp", "no socket can be opened for a further connection of the job: %s; raise the limit of open files (ulimit -n)",
         system_text(error_number).c_str());
@@ -127,6 +130,7 @@ int Connector::accept_all(uint64_t now_ns) {
     int work = 0;
     for (int listener : listeners_) {
         for (int socket; (socket = sockets_.accept(listener)) != -EAGAIN; ++work) {
+            if (is_shortage(socket) && user_.make_room()) continue;
             if (socket < 0) {
                 tell_shortage(-socket);
                 break;

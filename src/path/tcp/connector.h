@@ -38,6 +38,8 @@ public:
         virtual Error addresses(uint32_t peer, std::vector<Address> &list) = 0;
         // The peer's host has taken a connection, though the peer itself has not answered yet: it may be computing.
         virtual void alive(uint32_t peer) = 0;
+        // No further socket can be opened: closes one if it can.
+        virtual bool make_room() { return false; }
     };
     struct Counts {
         uint64_t made = 0, dialed = 0, strangers = 0;
