@@ -47,7 +47,7 @@ def test_messages_that_cross_arrive(mpirun, program, way, progress):
 def test_too_few_descriptors_for_all_peers(mpirun, program):
     """Those of a rank that others call, or that calls others."""
     script = f"ulimit -n 16; exec {program('star')}"
-    code, out, err = mpirun.run("--timeout", 2, "-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])
+    code, out, err = mpirun.run("--timeout", 1, "-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])
     assert code not in (0, 134, 139) and out == ""
     assert err.startswith("lanyard rank 0 [tcp] no socket can be opened for a further connection of the job: Too many open files; "
                           "raise the limit of open files (ulimit -n)\n"), err

@@ -95,8 +95,8 @@ int main(int count, char **words) {
         exchange_once();
         if (rank == victim) die();
         exchange_once();
-    } else if (!strcmp(moment, "late")) {  // the first contact comes after a second
-        pause_ms(1000);
+    } else if (!strcmp(moment, "late")) {  // the first contact comes after a while
+        pause_ms(600);
         exchange_once();
     } else if (!strcmp(moment, "waiting")) {
         exchange_once();
