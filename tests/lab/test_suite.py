@@ -1,0 +1,40 @@
+"""The programs of tests/mpi, which check themselves, with their ranks on two hosts: a few of them, or with LANYARD_TEST_ALL all, with 2, 3 and 4
+ranks. (tests/mpi4py/run --lab does the same with mpi4py's tests.)"""
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from lab import Lab  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", HERE.parents[1] / "build" / "release"))
+LONG = "LANYARD_TEST_ALL" in os.environ
+FEW = [("coll-moves", 3), ("comm-create", 4), ("pt2pt-sendrecv", 2)]
+# One ends with an error on purpose, one is for a single rank.
+LEFT_OUT = ("comm-fatal", "pt2pt-status")
+
+
+def programs():
+    """(name, ranks) of what is to run."""
+    names = sorted(path.name.removeprefix("mpi-") for path in (BUILD / "tests").glob("mpi-*") if os.access(path, os.X_OK))
+    every = [(name, ranks) for name in names if name not in LEFT_OUT for ranks in (2, 3, 4)]
+    return every if LONG else [chosen for chosen in FEW if chosen in every]
+
+
+@pytest.fixture(scope="module")
+def hosts(possible):
+    with Lab(hosts=2) as made:
+        yield made
+
+
+@pytest.mark.parametrize(("name", "ranks"), programs())
+def test_program_across_two_hosts(hosts, name, ranks):
+    # In a host the lab is known without its variable, which is no setting of Lanyard's.
+    values = ["LANYARD_TEST_SECONDS=3", *([] if LONG else ["LANYARD_TEST_FEW=1"])]
+    command = ["env", "-u", "LANYARD_LAB", *values, BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh", "--host", "h1,h2", "--timeout", "120"]
+    done = hosts.run("h1", [*command, "-n", ranks, BUILD / "tests" / f"mpi-{name}"], stdin=subprocess.DEVNULL, timeout=180)
+    assert done.returncode == 0, f"{done.stdout[-2000:]}{done.stderr[-4000:]}"
