@@ -27,7 +27,8 @@ void accept_birth(Comm &comm, const Birth &birth);
 Error duplicate_comm(Comm &parent, const Info *hints, Comm *&made);
 // `made` is nullptr at processes that belong to no new communicator.
 Error split_comm(Comm &parent, int color, int key, Comm *&made);
-Error split_comm_by_type(Comm &parent, int split_type, int key, const Info *info, Comm *&made);
+// Tells in `info` by which resource an unguided split was made.
+Error split_comm_by_type(Comm &parent, int split_type, int key, Info *info, Comm *&made);
 Error create_comm(Comm &parent, Group &group, Comm *&made);
 Error create_comm_of_group(Comm &parent, Group &group, int tag, Comm *&made);
 Error create_comm_from_group(Group &group, std::string_view stringtag, const Info *hints, Errhandler &errhandler, Comm *&made);

@@ -92,6 +92,8 @@ Error split_comm(Comm &parent, int color, int key, Comm *&made) {
 
 namespace {
 
+constexpr const char *resource_key = "mpi_hw_resource_type", *node_resource = "mpi_shared_memory";
+
 // The color that stands for "those on my node": the smallest rank of the parent among them.
 int color_of_node(const Comm &parent) {
     for (int rank = 0; rank < parent.size; ++rank)
@@ -104,8 +106,8 @@ int color_of_resource(const Comm &parent, int split_type, const Info *info) {
     std::string value;
     bool found = false;
     if (!info) return abi::undefined;
-    info->get("mpi_hw_resource_type", value, found).discard();
-    if (found) return value == "mpi_shared_memory" ? color_of_node(parent) : abi::undefined;
+    info->get(resource_key, value, found).discard();
+    if (found) return value == node_resource ? color_of_node(parent) : abi::undefined;
     if (split_type != abi::comm_type_resource_guided) return abi::undefined;
     info->get("mpi_pset_name", value, found).discard();
     if (found && value == "mpi://WORLD") return 0;
@@ -115,7 +117,7 @@ int color_of_resource(const Comm &parent, int split_type, const Info *info) {
 
 }  // namespace
 
-Error split_comm_by_type(Comm &parent, int split_type, int key, const Info *info, Comm *&made) {
+Error split_comm_by_type(Comm &parent, int split_type, int key, Info *info, Comm *&made) {
     const Universe &universe = *parent.universe;
     int color = abi::undefined;
     switch (split_type) {
@@ -129,7 +131,9 @@ Error split_comm_by_type(Comm &parent, int split_type, int key, const Info *info
         case abi::comm_type_resource_guided: color = color_of_resource(parent, split_type, info); break;
         default: return {ErrorClass::arg, std::to_string(split_type) + " is not one of the MPI_COMM_TYPE_ values"};
     }
-    return split_comm(parent, color, key, made);
+    Error error = split_comm(parent, color, key, made);
+    if (!error && made && info && split_type == abi::comm_type_hw_unguided) error = info->set(resource_key, node_resource);
+    return error;
 }
 
 }  // namespace lanyard

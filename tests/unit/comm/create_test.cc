@@ -123,6 +123,20 @@ TEST_P(Creation, SplitsByNode) {
         ring(*node);
         ASSERT_FALSE(split_comm_by_type(*node, abi::comm_type_hw_unguided, 0, nullptr, none));
         EXPECT_EQ(none, nullptr) << "nothing is known below the node";
+        Info *info = new_info();
+        Comm *lower = nullptr;
+        std::string resource;
+        bool told = false;
+        ASSERT_FALSE(split_comm_by_type(world, abi::comm_type_hw_unguided, 0, info, lower));
+        ASSERT_FALSE(info->get("mpi_hw_resource_type", resource, told));
+        EXPECT_EQ(lower != nullptr, world.size > ranks_per_node) << "a part of all";
+        EXPECT_EQ(told, lower != nullptr);
+        if (lower) {
+            EXPECT_EQ(resource, "mpi_shared_memory");
+            EXPECT_EQ(lower->size, node->size);
+            ASSERT_FALSE(free_comm(lower));
+        }
+        release_info(info);
         ASSERT_FALSE(split_comm_by_type(world, abi::comm_type_hw_guided, 0, nullptr, none));
         EXPECT_EQ(none, nullptr);
         ASSERT_FALSE(free_comm(node));
