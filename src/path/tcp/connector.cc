@@ -16,6 +16,7 @@ constexpr uint64_t connect_patience_ns = 3'000 * ms;
 constexpr uint64_t greeting_patience_ns = 10'000 * ms;
 constexpr uint64_t answer_patience_ns = 60'000 * ms;  // a peer that computes does not answer meanwhile
 constexpr uint64_t first_pause_ns = 5 * ms, longest_pause_ns = 1'000 * ms;
+constexpr uint64_t shortage_patience_ns = 1'000 * ms;
 constexpr size_t most_strangers = 128;  // that have not said who they are
 
 bool is_shortage(int result) { return result == -EMFILE || result == -ENFILE; }
@@ -102,7 +103,7 @@ void Connector::dial(uint32_t peer, uint64_t now_ns) {
         if (is_shortage(socket) && user_.make_room()) socket = sockets_.connect(address);
         if (socket < 0) {
             pair.trouble = to_text_with_port(address) + ": " + system_text(-socket);
-            tell_shortage(-socket);
+            note_shortage(socket, now_ns);
             continue;
         }
         auto attempt = std::make_unique<Attempt>();
@@ -118,12 +119,14 @@ void Connector::dial(uint32_t peer, uint64_t now_ns) {
     settle(peer, now_ns);
 }
 
-// Told once and at once, since the others see no more of it than a process that does not answer.
-void Connector::tell_shortage(int error_number) {
-    if (shortage_told_ || !is_shortage(-error_number)) return;
+// Told once, when it does not pass, since the others see no more of it than a process that does not answer.
+void Connector::note_shortage(int result, uint64_t now_ns) {
+    if (shortage_told_ || !is_shortage(result)) return;
+    if (!short_since_ns_) short_since_ns_ = now_ns;
+    if (now_ns - short_since_ns_ < shortage_patience_ns) return;
     shortage_told_ = true;
     log(LogLevel::warn, "tcp", "no socket can be opened for a further connection of the job: %s; raise the limit of open files (ulimit -n)",
-        system_text(error_number).c_str());
+        system_text(-result).c_str());
 }
 
 int Connector::accept_all(uint64_t now_ns) {
@@ -132,9 +135,10 @@ int Connector::accept_all(uint64_t now_ns) {
         for (int socket; (socket = sockets_.accept(listener)) != -EAGAIN; ++work) {
             if (is_shortage(socket) && user_.make_room()) continue;
             if (socket < 0) {
-                tell_shortage(-socket);
+                note_shortage(socket, now_ns);
                 break;
             }
+            short_since_ns_ = 0;
             auto is_unknown = [](const auto &attempt) { return attempt->stage == Stage::accepted; };
             if (std::count_if(attempts_.begin(), attempts_.end(), is_unknown) >= static_cast<std::ptrdiff_t>(most_strangers)) {
                 auto oldest = std::find_if(attempts_.begin(), attempts_.end(), is_unknown);

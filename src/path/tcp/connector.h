@@ -111,7 +111,7 @@ private:
     void end_others(const Attempt &chosen);
     bool under_way(uint32_t peer, bool dialed) const;
     void settle(uint32_t peer, uint64_t now_ns);
-    void tell_shortage(int error_number);
+    void note_shortage(int result, uint64_t now_ns);
 
     Sockets &sockets_;
     const WireIdentity &identity_;
@@ -121,6 +121,7 @@ private:
     std::vector<std::unique_ptr<Attempt>> attempts_;
     std::vector<uint32_t> pausing_;  // pairs with again_ns
     Counts counts_;
+    uint64_t short_since_ns_ = 0;
     bool shortage_told_ = false;
 };
 
