@@ -54,11 +54,11 @@ void LinkPath::listen_for_silence(Link &link, uint64_t now_ns) {
     if (!silent) link.heard_ns = now_ns;
     link.looked_ns = now_ns;
     link.look_ns = now_ns + look_every_ns;
-    if (now_ns - link.heard_ns >= limits_.peer_timeout_ns) {
+    if (now_ns >= link.heard_ns + limits_.peer_timeout_ns) {
         part(link);
         return lose(link);
     }
-    if (now_ns - link.heard_ns < limits_.silence_ns) return;
+    if (now_ns < link.heard_ns + limits_.silence_ns) return;
     log(LogLevel::debug, "tcp", "peer %u: its host is silent; another connection is tried", link.peer);
     connector_.want(link.peer);
 }

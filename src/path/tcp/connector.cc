@@ -106,6 +106,7 @@ void Connector::dial(uint32_t peer, uint64_t now_ns) {
             note_shortage(socket, now_ns);
             continue;
         }
+        short_since_ns_ = 0;
         auto attempt = std::make_unique<Attempt>();
         attempt->socket = socket;
         attempt->stage = Stage::connecting;
@@ -123,7 +124,7 @@ void Connector::dial(uint32_t peer, uint64_t now_ns) {
 void Connector::note_shortage(int result, uint64_t now_ns) {
     if (shortage_told_ || !is_shortage(result)) return;
     if (!short_since_ns_) short_since_ns_ = now_ns;
-    if (now_ns - short_since_ns_ < shortage_patience_ns) return;
+    if (now_ns < short_since_ns_ + shortage_patience_ns) return;
     shortage_told_ = true;
     log(LogLevel::warn, "tcp", "no socket can be opened for a further connection of the job: %s; raise the limit of open files (ulimit -n)",
         system_text(-result).c_str());
