@@ -272,8 +272,8 @@ std::vector<Path *> Runtime::paths() const {
 
 void stop_helper() {
     if (!the_runtime || !the_runtime->helper) return;
-    the_runtime->engine->set_helper(nullptr);
     the_runtime->helper->stop();
+    the_runtime->engine->set_helper(nullptr);
 }
 
 Error make_runtime() {

@@ -57,7 +57,7 @@ public:
     }
     void set_sink(Sink &sink) { sink_ = &sink; }
 
-    // Before the first step, and not after set_single_threaded(). nullptr: there is none any more; then nobody else is in MPI. `memory`:
+    // Before the first step, and not after set_single_threaded(). nullptr: it has been stopped, and nobody else is in MPI. `memory`:
     // peers wake it too when they have written to shared memory, which costs them a system call.
     void set_helper(Helper *helper, bool memory = false) {
         helper_ = helper;

@@ -167,9 +167,9 @@ TEST(Helper, EndsWhereverItIs) {
         program.path.is_unsettled = round % 3;
         if (round % 5) program.calls_mpi();
         if (round % 7) program.path.give_work();
+        program.helper.stop();
+        program.helper.stop();
         program.engine.set_helper(nullptr);
-        program.helper.stop();
-        program.helper.stop();
     }
 }
 
