@@ -1,0 +1,51 @@
+// CRC32C against the vectors of RFC 3720 (B.4) and a reference that goes bit by bit.
+#include "base/crc32c.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "path/sim/random.h"
+
+namespace lanyard {
+namespace {
+
+uint32_t bit_by_bit(const std::vector<unsigned char> &bytes) {
+    uint32_t rest = ~0u;
+    for (unsigned char byte : bytes) {
+        rest ^= byte;
+        for (int bit = 0; bit < 8; ++bit) rest = rest >> 1 ^ (rest & 1 ? 0x82f63b78 : 0);
+    }
+    return ~rest;
+}
+
+TEST(Crc32c, IsTheOneOfTheStandard) {
+    Crc32c crc;
+    EXPECT_FALSE(crc);
+    Error error = Crc32c::load(crc);
+    ASSERT_FALSE(error) << error.sentence();
+    ASSERT_TRUE(crc);
+    EXPECT_EQ(crc("123456789", 9), 0xe3069283u);
+    EXPECT_EQ(crc("", 0), 0u);
+    std::vector<unsigned char> bytes(32);
+    EXPECT_EQ(crc(bytes.data(), 32), 0x8a9136aau);
+    bytes.assign(32, 0xff);
+    EXPECT_EQ(crc(bytes.data(), 32), 0x62a8ab43u);
+}
+
+TEST(Crc32c, GoesOnFromWhatCameBefore) {
+    Crc32c crc;
+    ASSERT_FALSE(Crc32c::load(crc));
+    sim::Random random(1);
+    for (int round = 0; round < 300; ++round) {
+        std::vector<unsigned char> bytes(random.below(2000));
+        for (unsigned char &byte : bytes) byte = static_cast<unsigned char>(random.next());
+        size_t cut = random.below(bytes.size() + 1);
+        uint32_t whole = bit_by_bit(bytes);
+        EXPECT_EQ(crc(bytes.data(), bytes.size()), whole);
+        EXPECT_EQ(crc(bytes.data() + cut, bytes.size() - cut, crc(bytes.data(), cut)), whole);
+    }
+}
+
+}  // namespace
+}  // namespace lanyard
