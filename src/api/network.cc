@@ -106,6 +106,9 @@ Error open_network(const Settings &settings, Bootstrap &bootstrap, bool shm, Net
     identity.own = static_cast<uint32_t>(bootstrap.rank());
     Proof job = digest(bootstrap.job());
     std::memcpy(identity.job, job.data(), sizeof identity.job);
+    Crc32c crc;
+    if (settings.checksum)
+        if (Error error = Crc32c::load(crc)) return error;
     std::vector<Address> addresses;
     if (Error error = choose_addresses(settings, bootstrap, shm, addresses)) return error;
     network.sockets = std::make_unique<SystemSockets>(static_cast<int>(settings.socket_buffer), static_cast<int>(settings.peer_timeout));
@@ -118,7 +121,7 @@ Error open_network(const Settings &settings, Bootstrap &bootstrap, bool shm, Net
     limits.most_open = most_connections();
     limits.look_every_ns = shm && bootstrap.local_size() > 1 ? look_beside_shm_ns : 0;
     auto find = [&bootstrap](uint32_t peer, std::vector<Address> &list) { return find_peer(bootstrap, peer, list); };
-    network.path = std::make_unique<LinkPath>(*network.sockets, identity, static_cast<uint32_t>(bootstrap.size()), limits, find);
+    network.path = std::make_unique<LinkPath>(*network.sockets, identity, static_cast<uint32_t>(bootstrap.size()), limits, find, crc);
     uint16_t least, most, port;
     read_range(settings.port_range, least, most);
     if (Error error = network.path->listen(addresses, least, most, port)) return error;

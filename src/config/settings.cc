@@ -172,6 +172,9 @@ const std::vector<SettingRow> &setting_table() {
         text_row("PORT_RANGE", user, &Settings::port_range, "the ports that processes listen at (5000-5100); any if empty", refuse_port_range),
         integer_row("SOCKET_BUFFER", expert, &Settings::socket_buffer, 0, int64_t{1} << 30,
                     "bytes of the kernel's buffers of each connection; 0 leaves them to the kernel's own tuning"),
+        boolean_row("CHECKSUM", user, &Settings::checksum,
+                    "check what comes over TCP, frame by frame, with a checksum (CRC32C, by the package libisal2): what a network or a card has "
+                    "changed is sent again; to be set alike for all processes"),
         text_row("PROGRESS", user, &Settings::progress,
                  "who moves messages while the program computes: auto (a helper thread where processes are connected by sockets), helper (such a "
                  "thread in any case) or caller (nobody, until the program calls MPI again)",

@@ -25,6 +25,7 @@ struct Settings {
     std::string port_range;
     int64_t socket_buffer = 0;
     int64_t peer_timeout = 60;
+    bool checksum = false;
     std::string progress = "auto";
     std::string connect = "lazy";
 };

@@ -9,7 +9,10 @@
 //
 // `acknowledged`, in every frame: the sender has all envelopes of the other direction up to, not including, this one. `flags`:
 // answer_now asks for a frame back at once, if only an `acknowledge`; at_rest: the connection is closed behind this frame, as it is quiet.
-// With LANYARD_CHECKSUM=on the body begins with a FrameCheck, and each 64 KiB of payload is followed by four bytes, its CRC32C.
+//
+// With LANYARD_CHECKSUM=on every frame has a FrameCheck behind its body, and `reserved` is kind_check(), which says that the kind, and with
+// it the number of bytes to wait for, is right. Every part is checked before it is believed: the kind when the header is here, header and
+// body when the FrameCheck is, the first bytes of payload before the sink is asked for their place, the payload when the frame is whole.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +46,33 @@ struct BulkFrame {
 };
 static_assert(sizeof(EnvelopeFrame) == 48 && sizeof(BulkFrame) == 32);
 
-// Bytes between a frame's header and its payload.
+// CRC32C of parts of a frame.
+struct FrameCheck {
+    uint32_t head;       // header and body
+    uint32_t beginning;  // the first bytes of the payload, at most most_beginning
+    uint32_t payload;    // all of it
+};
+static_assert(sizeof(FrameCheck) == 12);
+
+constexpr size_t most_beginning = 16;            // what an offer says (p2p) before its first bytes
+constexpr size_t most_checked_bulk = 64 * 1024;  // payload of a bulk frame, where frames are checked
+
+// A frame and its check as they go over the connection.
+struct CheckedEnvelope {
+    EnvelopeFrame frame;
+    FrameCheck check;
+};
+struct CheckedBulk {
+    BulkFrame frame;
+    FrameCheck check;
+};
+static_assert(offsetof(CheckedEnvelope, check) == sizeof(EnvelopeFrame) && offsetof(CheckedBulk, check) == sizeof(BulkFrame));
+
+constexpr uint16_t kind_check(const FrameHeader &header) {
+    return static_cast<uint16_t>(~(static_cast<unsigned>(header.kind) | static_cast<unsigned>(header.flags) << 8));
+}
+
+// Bytes between a frame's header and its payload, or its check.
 constexpr size_t body_bytes(FrameKind kind) {
     return kind == FrameKind::envelope ? sizeof(Envelope) : kind == FrameKind::bulk ? sizeof(BulkHeader) : 0;
 }

@@ -12,7 +12,7 @@
 namespace lanyard {
 
 struct Link {
-    Link(uint32_t number, SpareBlocks &spare) : peer(number), log(spare) {}
+    Link(uint32_t number, SpareBlocks &spare, size_t check_bytes) : peer(number), log(spare, check_bytes) {}
 
     const uint32_t peer;
     std::vector<Address> addresses;  // once asked for: at the end of the job nobody may answer any more
@@ -48,14 +48,15 @@ struct Link {
 
     // The one bulk frame that is being written.
     struct {
-        BulkFrame head;
+        CheckedBulk head;
+        size_t head_bytes = 0;  // with its check or without
         const std::byte *payload = nullptr;
         std::unique_ptr<std::byte[]> packed;  // of a payload that is not contiguous
         uint64_t token = 0;
         size_t written = 0;  // of head and payload
         bool open = false;
 
-        size_t bytes() const { return sizeof head + head.header.size; }
+        size_t bytes() const { return head_bytes + head.frame.header.size; }
     } bulk;
 
     // The frame that is being read. Its head comes in whole or in parts, its payload goes where it belongs if that is known.
@@ -64,7 +65,7 @@ struct Link {
             FrameHeader header;
             EnvelopeFrame envelope;
             BulkFrame bulk;
-            std::byte bytes[sizeof(EnvelopeFrame)];
+            std::byte bytes[sizeof(CheckedEnvelope)];  // its check is behind its body
         } head;
         size_t head_come = 0;
         bool in_payload = false;
@@ -72,6 +73,8 @@ struct Link {
         std::byte *place = nullptr;            // of the payload
         std::unique_ptr<std::byte[]> landing;  // where it has no other place
         size_t payload_come = 0;
+        uint32_t checksum = 0;  // of the payload's first `summed` bytes, which do not lie at the place
+        size_t summed = 0;
 
         size_t missing() const { return in_payload ? head.header.size - payload_come : 0; }
     } frame;

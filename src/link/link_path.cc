@@ -13,8 +13,11 @@ constexpr int most_ready = 32;
 constexpr uint64_t look_every_ns = 500'000'000;
 }  // namespace
 
-LinkPath::LinkPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const LinkLimits &limits, FindAddresses find)
-    : sockets_(sockets), identity_(identity), limits_(limits), find_(std::move(find)), connector_(sockets, identity_, peers, *this), links_(peers) {}
+LinkPath::LinkPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const LinkLimits &limits, FindAddresses find, Crc32c crc)
+    : sockets_(sockets), identity_(identity), limits_(limits), find_(std::move(find)), crc_(crc), check_bytes_(crc ? sizeof(FrameCheck) : 0),
+      connector_(sockets, identity_, peers, *this), links_(peers) {
+    if (crc_) identity_.settings |= checksum_setting;
+}
 
 LinkPath::~LinkPath() { close(); }
 
@@ -27,7 +30,7 @@ void LinkPath::close() {
 }
 
 Link &LinkPath::link(uint32_t peer) {
-    if (!links_[peer]) links_[peer] = std::make_unique<Link>(peer, spare_);
+    if (!links_[peer]) links_[peer] = std::make_unique<Link>(peer, spare_, check_bytes_);
     return *links_[peer];
 }
 
@@ -56,7 +59,7 @@ void LinkPath::listen_for_silence(Link &link, uint64_t now_ns) {
     link.look_ns = now_ns + look_every_ns;
     if (now_ns >= link.heard_ns + limits_.peer_timeout_ns) {
         part(link);
-        return lose(link);
+        return time_out(link);
     }
     if (now_ns < link.heard_ns + limits_.silence_ns) return;
     log(LogLevel::debug, "tcp", "peer %u: its host is silent; another connection is tried", link.peer);
@@ -101,15 +104,18 @@ void LinkPath::part(Link &link) {
     tend_to(link, link.parted_ns + limits_.peer_timeout_ns);
 }
 
-void LinkPath::lose(Link &link) {
+void LinkPath::time_out(Link &link) {
+    const std::string &trouble = connector_.trouble(link.peer);
+    lose(link, "since " + std::to_string(limits_.peer_timeout_ns / 1'000'000'000) + " s (LANYARD_PEER_TIMEOUT)" +
+                   (trouble.empty() ? "" : "; the last attempt: " + trouble));
+}
+
+void LinkPath::lose(Link &link, std::string why) {
     connector_.give_up(link.peer);
     link.lost = true;
     link.log.clear();
     recount(link);
-    const std::string &trouble = connector_.trouble(link.peer);
-    sink_->lost(link.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(link.peer) + " cannot be reached since " +
-                                                               std::to_string(limits_.peer_timeout_ns / 1'000'000'000) + " s (LANYARD_PEER_TIMEOUT)" +
-                                                               (trouble.empty() ? "" : "; the last attempt: " + trouble)));
+    sink_->lost(link.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(link.peer) + " cannot be reached " + why));
 }
 
 Error LinkPath::addresses(uint32_t peer, std::vector<Address> &list) {
@@ -124,6 +130,14 @@ void LinkPath::alive(uint32_t peer) {
     Link &link = this->link(peer);
     if (link.parted_ns) link.parted_ns = sockets_.now_ns();
     link.heard_ns = sockets_.now_ns();
+}
+
+// Whom there was a connection with does not change: somebody else says that.
+void LinkPath::unfit(uint32_t peer, const char *why) {
+    Link &link = this->link(peer);
+    if (link.lost || link.was_connected) return;
+    log(LogLevel::warn, "tcp", "peer %u: %s", peer, why);
+    lose(link, std::string("at all: ") + why);
 }
 
 uint64_t LinkPath::let_go(uint32_t peer) {
@@ -169,7 +183,7 @@ void LinkPath::tend_one(Link &link, uint64_t now_ns) {
         write_out(link);
         recount(link);
     }
-    if (link.socket < 0 && link.parted_ns && !link.lost && now_ns >= link.parted_ns + limits_.peer_timeout_ns) lose(link);
+    if (link.socket < 0 && link.parted_ns && !link.lost && now_ns >= link.parted_ns + limits_.peer_timeout_ns) time_out(link);
 }
 
 int LinkPath::tend(uint64_t now_ns) {

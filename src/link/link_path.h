@@ -17,7 +17,11 @@
 // 5. A connection on which what was written is not acknowledged by the other host for silence_ns is dialed beside, on all addresses; it is kept
 //    until another is there. A peer not heard of for peer_timeout_ns is lost.
 // 6. A process that has most_open connections closes a quiet one before it opens another (resting.cc).
-// 7. A process leaves when all it sent is acknowledged (settled()) and all others have come so far: from then on nobody needs an answer.
+// 7. With LANYARD_CHECKSUM=on each frame carries checksums (frame.h), made when it enters the log or is opened as bulk, so that a replay has
+//    the same. A frame that is damaged ends the connection, as if it had been reset before it: its envelope is not counted, its range not
+//    recorded, and both come again. Payload may be written to its place before it is known to be right, as nobody is told of it before;
+//    but not over bytes that are recorded (Messenger::place).
+// 8. A process leaves when all it sent is acknowledged (settled()) and all others have come so far: from then on nobody needs an answer.
 //    Whoever finds a connection closed before that dials again.
 //
 // Reading: one buffer for all links; what is left over of it is dealt with first. The missing payload of a frame is read straight to
@@ -27,9 +31,11 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/crc32c.h"
 #include "link/link.h"
 #include "path/path.h"
 #include "path/tcp/connector.h"
@@ -56,9 +62,11 @@ public:
     using FindAddresses = std::function<Error(uint32_t peer, std::vector<Address> &list)>;
     struct Counts {
         uint64_t envelopes_sent = 0, envelopes_come = 0, bulk_sent = 0, bulk_come = 0, broken = 0, garbled = 0, acknowledgements = 0, rested = 0;
+        uint64_t damaged = 0;  // frames with a wrong checksum
     };
 
-    LinkPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const LinkLimits &limits, FindAddresses find);
+    // With `crc` frames are checked; all processes of a job need that alike.
+    LinkPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const LinkLimits &limits, FindAddresses find, Crc32c crc = {});
     ~LinkPath() override;
 
     Error listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port) {
@@ -75,7 +83,7 @@ public:
 
     const char *name() const override { return "tcp"; }
     size_t max_eager() const override { return limits_.max_eager; }
-    size_t max_bulk() const override { return max_bulk_frame; }
+    size_t max_bulk() const override { return crc_ ? most_checked_bulk : max_bulk_frame; }
     size_t usual_eager_limit() const override { return 64 * 1024; }
     bool reaches(uint32_t peer) const override { return peer < links_.size() && peer != identity_.own; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
@@ -98,6 +106,7 @@ private:
     void connected(uint32_t peer, int socket, uint64_t peer_expects) override;
     Error addresses(uint32_t peer, std::vector<Address> &list) override;
     void alive(uint32_t peer) override;
+    void unfit(uint32_t peer, const char *why) override;
 
     bool make_room() override;
 
@@ -113,16 +122,19 @@ private:
     bool is_quiet(const Link &link) const;
     void fail(Link &link);
     void part(Link &link);
-    void lose(Link &link);
+    void time_out(Link &link);
+    void lose(Link &link, std::string why);
 
     // sending.cc
     bool ready_to_send(Link &link);
-    size_t write_first(Link &link, const EnvelopeFrame &frame, const Payload &payload);
+    size_t write_first(Link &link, const CheckedEnvelope &head, const Payload &payload);
     void copy_kept();
     void take_released(Link &link);
     void flush(Link &link);
     void flush_all();
     FrameHeader header(Link &link, FrameKind kind, size_t size);
+    FrameCheck check_of(FrameHeader &header, std::span<const std::byte> body, std::span<const std::byte> first,
+                        std::span<const std::byte> rest) const;
     void append_answer(Link &link, uint8_t flags);
     void write_out(Link &link);
     void written(Link &link, size_t bytes);
@@ -133,16 +145,23 @@ private:
     int take_rest(int budget);
     int take_apart(Link &link, int budget);
     bool sensible(const FrameHeader &header) const;
+    FrameCheck check_come(const Link &link) const;
+    bool head_is_right(Link &link);
+    ssize_t beginning_that_is_right(const Link &link, const std::byte *payload, size_t come) const;
+    bool payload_is_right(const Link &link, const std::byte *payload) const;
     void begin_payload(Link &link, size_t come);
     bool is_next(const Link &link, const FrameHeader &header) const;
     int frame_complete(Link &link, const std::byte *payload);
     void envelope_come(Link &link, const FrameHeader &header, const Envelope &carried, const std::byte *payload);
     void garbled(Link &link, const char *what);
+    void damaged(Link &link);
 
     Sockets &sockets_;
     WireIdentity identity_;
     const LinkLimits limits_;
     FindAddresses find_;
+    const Crc32c crc_;
+    const size_t check_bytes_;  // of each frame
     Connector connector_;
     SpareBlocks spare_;
     std::vector<std::unique_ptr<Link>> links_;  // by peer, made at first contact

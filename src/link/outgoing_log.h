@@ -28,7 +28,8 @@ struct SpareBlocks {
 
 class OutgoingLog {
 public:
-    explicit OutgoingLog(SpareBlocks &spare) : spare_(spare) {}
+    // Each frame has so many bytes besides what its header tells: its check.
+    explicit OutgoingLog(SpareBlocks &spare, size_t check_bytes = 0) : spare_(spare), check_bytes_(check_bytes) {}
 
     // Room for a whole frame of `bytes`, to be filled at once.
     std::byte *append(size_t bytes);
@@ -71,13 +72,14 @@ private:
     };
 
     static FrameHeader header_at(const Block &block, size_t offset);
-    static size_t frame_bytes(const FrameHeader &header) { return sizeof header + body_bytes(header.kind) + header.size; }
+    size_t frame_bytes(const FrameHeader &header) const { return sizeof header + body_bytes(header.kind) + check_bytes_ + header.size; }
     Block &add_block(size_t size);
     void release(Block &block);
     void trim();
     void give_back(Block &block);
 
     SpareBlocks &spare_;
+    const size_t check_bytes_;
     std::vector<Block> blocks_;  // oldest first
     uint64_t acknowledged_ = 0;
     size_t bytes_ = 0, kept_bytes_ = 0;

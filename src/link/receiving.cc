@@ -77,7 +77,7 @@ int LinkPath::take_apart(Link &link, int budget) {
             continue;
         }
         size_t head_bytes = sizeof(FrameHeader);
-        if (frame.head_come >= head_bytes) head_bytes += body_bytes(frame.head.header.kind);
+        if (frame.head_come >= head_bytes) head_bytes += body_bytes(frame.head.header.kind) + check_bytes_;
         size_t part = std::min(left, head_bytes - frame.head_come);
         std::memcpy(frame.head.bytes + frame.head_come, at, part);
         frame.head_come += part;
@@ -85,10 +85,15 @@ int LinkPath::take_apart(Link &link, int budget) {
         if (frame.head_come < sizeof(FrameHeader)) continue;
         const FrameHeader &header = frame.head.header;
         if (!sensible(header)) {
-            garbled(link, "a frame of no known form");
+            if (crc_) damaged(link);
+            else garbled(link, "a frame of no known form");
             break;
         }
-        if (frame.head_come < sizeof(FrameHeader) + body_bytes(header.kind)) continue;
+        if (frame.head_come < sizeof(FrameHeader) + body_bytes(header.kind) + check_bytes_) continue;
+        if (crc_ && !head_is_right(link)) {
+            damaged(link);
+            break;
+        }
         left = rest_end_ - rest_begin_;
         if (left >= header.size) {
             const std::byte *payload = buffer_.get() + rest_begin_;
@@ -104,12 +109,38 @@ int LinkPath::take_apart(Link &link, int budget) {
 }
 
 bool LinkPath::sensible(const FrameHeader &header) const {
+    if (crc_ && header.reserved != kind_check(header)) return false;
     switch (header.kind) {
         case FrameKind::envelope: return header.size <= limits_.max_eager;
-        case FrameKind::bulk: return header.size <= max_bulk_frame;
+        case FrameKind::bulk: return header.size <= max_bulk();
         case FrameKind::acknowledge: return header.size == 0;
     }
     return false;
+}
+
+FrameCheck LinkPath::check_come(const Link &link) const {
+    FrameCheck check;
+    std::memcpy(&check, link.frame.head.bytes + sizeof(FrameHeader) + body_bytes(link.frame.head.header.kind), sizeof check);
+    return check;
+}
+
+bool LinkPath::head_is_right(Link &link) {
+    auto &frame = link.frame;
+    frame.checksum = 0;
+    frame.summed = 0;
+    return crc_(frame.head.bytes, sizeof(FrameHeader) + body_bytes(frame.head.header.kind)) == check_come(link).head;
+}
+
+// How many of the `come` bytes at `payload`, of an envelope's, may be believed before the rest has come; -1: they are wrong.
+ssize_t LinkPath::beginning_that_is_right(const Link &link, const std::byte *payload, size_t come) const {
+    size_t beginning = std::min<size_t>(link.frame.head.header.size, most_beginning);
+    if (come < beginning) return 0;
+    return crc_(payload, beginning) == check_come(link).beginning ? static_cast<ssize_t>(beginning) : -1;
+}
+
+bool LinkPath::payload_is_right(const Link &link, const std::byte *payload) const {
+    const auto &frame = link.frame;
+    return crc_(payload + frame.summed, frame.head.header.size - frame.summed, frame.checksum) == check_come(link).payload;
 }
 
 // The payload comes in parts, `come` bytes of it are in the buffer: finds a place for it.
@@ -122,7 +153,12 @@ void LinkPath::begin_payload(Link &link, size_t come) {
         frame.place = sink_->place(link.peer, frame.head.bulk.bulk, header.size);
     } else {
         const Envelope envelope = frame.head.envelope.envelope;
-        frame.place = sink_->begin(link.peer, envelope, buffer_.get() + rest_begin_, come, header.size, from);
+        const std::byte *payload = buffer_.get() + rest_begin_;
+        ssize_t believed = crc_ ? beginning_that_is_right(link, payload, come) : static_cast<ssize_t>(come);
+        if (believed < 0) return damaged(link);
+        frame.place = sink_->begin(link.peer, envelope, payload, static_cast<size_t>(believed), header.size, from);
+        if (crc_) frame.checksum = crc_(payload, from);
+        frame.summed = from;
     }
     frame.in_payload = frame.was_long = true;
     frame.payload_come = from;
@@ -139,6 +175,10 @@ int LinkPath::frame_complete(Link &link, const std::byte *payload) {
     std::unique_ptr<std::byte[]> landing = std::move(frame.landing);  // which may hold the payload
     frame.in_payload = false;
     frame.head_come = 0;
+    if (crc_ && !payload_is_right(link, payload)) {
+        damaged(link);
+        return 1;
+    }
     uint64_t acknowledged = widened(header.acknowledged, link.next_number);
     if (acknowledged > link.next_number || !link.log.has_written(acknowledged)) {
         garbled(link, "an acknowledgement of what was never sent");
@@ -172,6 +212,16 @@ void LinkPath::envelope_come(Link &link, const FrameHeader &header, const Envelo
         tend_to(link, link.answer_due_ns);
     }
     sink_->envelope(link.peer, envelope, payload, header.size);
+}
+
+// Told of once: who has set LANYARD_CHECKSUM wants to know, and nothing else goes wrong.
+void LinkPath::damaged(Link &link) {
+    rest_of_ = nullptr;
+    ++counts_.damaged;
+    log(counts_.damaged == 1 ? LogLevel::warn : LogLevel::info, "tcp",
+        "peer %u: what came was damaged on its way (a checksum is wrong, %llu so far); it is sent again on a new connection", link.peer,
+        static_cast<unsigned long long>(counts_.damaged));
+    fail(link);
 }
 
 void LinkPath::garbled(Link &link, const char *what) {

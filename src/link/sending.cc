@@ -10,7 +10,12 @@ namespace lanyard {
 
 namespace {
 constexpr int most_pieces = 16;
+
+template <class Body>
+std::span<const std::byte> bytes_of(const Body &body) {
+    return std::as_bytes(std::span(&body, 1));
 }
+}  // namespace
 
 // Is there a connection? If not, one is wanted from now on.
 bool LinkPath::ready_to_send(Link &link) {
@@ -38,10 +43,27 @@ FrameHeader LinkPath::header(Link &link, FrameKind kind, size_t size) {
             .acknowledged = static_cast<uint32_t>(link.expected)};
 }
 
+// Of a frame with this payload: `first`, then `rest`.
+FrameCheck LinkPath::check_of(FrameHeader &header, std::span<const std::byte> body, std::span<const std::byte> first,
+                              std::span<const std::byte> rest) const {
+    header.reserved = kind_check(header);
+    FrameCheck check;
+    check.head = crc_(body.data(), body.size(), crc_(&header, sizeof header));
+    auto beginning = first.first(std::min(first.size(), most_beginning));
+    auto beginning_of_rest = rest.first(std::min(rest.size(), most_beginning - beginning.size()));
+    check.beginning = crc_(beginning_of_rest.data(), beginning_of_rest.size(), crc_(beginning.data(), beginning.size()));
+    check.payload = crc_(rest.data(), rest.size(), crc_(first.data(), first.size()));
+    return check;
+}
+
 void LinkPath::append_answer(Link &link, uint8_t flags) {
     FrameHeader frame = header(link, FrameKind::acknowledge, 0);
     frame.flags = flags;
-    std::memcpy(link.log.append(sizeof frame), &frame, sizeof frame);
+    FrameCheck check{};
+    if (crc_) check = check_of(frame, {}, {}, {});
+    std::byte *place = link.log.append(sizeof frame + check_bytes_);
+    std::memcpy(place, &frame, sizeof frame);
+    if (crc_) std::memcpy(place + sizeof frame, &check, sizeof check);
     ++counts_.acknowledgements;
 }
 
@@ -50,12 +72,17 @@ Sent LinkPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     if (link.lost) return Sent::done;
     bool connected = ready_to_send(link);
     if (link.log.bytes() >= limits_.log_limit) return Sent::full;
-    EnvelopeFrame frame{header(link, FrameKind::envelope, payload.size), envelope};
-    size_t written = 0;
-    if (connected && payload.data && payload.size >= limits_.write_first_from) written = write_first(link, frame, payload);
-    std::byte *place = link.log.append(sizeof frame + payload.size);
-    std::memcpy(place, &frame, sizeof frame);
-    if (payload.size) payload.copy(place + sizeof frame, payload.size);
+    CheckedEnvelope head;
+    head.frame = {header(link, FrameKind::envelope, payload.size), envelope};
+    bool checked = crc_ && payload.data;
+    if (checked) head.check = check_of(head.frame.header, bytes_of(head.frame.envelope), {payload.data, payload.size}, {});
+    size_t written = 0, size = payload.size;
+    if (connected && payload.data && payload.size >= limits_.write_first_from) written = write_first(link, head, payload);
+    std::byte *place = link.log.append(sizeof head.frame + check_bytes_ + size), *copy = place + sizeof head.frame + check_bytes_;
+    if (size) payload.copy(copy, size);
+    if (crc_ && !checked) head.check = check_of(head.frame.header, bytes_of(head.frame.envelope), {copy, size}, {});
+    std::memcpy(place, &head.frame, sizeof head.frame);
+    if (crc_) std::memcpy(place + sizeof head.frame, &head.check, sizeof head.check);
     if (written) link.log.written(written);
     ++link.next_number;
     ++counts_.envelopes_sent;
@@ -66,9 +93,9 @@ Sent LinkPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
 }
 
 // Where nothing else is to be written before it: how many bytes of the frame have gone.
-size_t LinkPath::write_first(Link &link, const EnvelopeFrame &frame, const Payload &payload) {
+size_t LinkPath::write_first(Link &link, const CheckedEnvelope &head, const Payload &payload) {
     if (link.awaits_room || link.log.unwritten() > 0 || link.bulk.open) return 0;
-    iovec parts[] = {{const_cast<EnvelopeFrame *>(&frame), sizeof frame}, {const_cast<std::byte *>(payload.data), payload.size}};
+    iovec parts[] = {{const_cast<CheckedEnvelope *>(&head), sizeof head.frame + check_bytes_}, {const_cast<std::byte *>(payload.data), payload.size}};
     ssize_t bytes = sockets_.write(link.socket, parts, 2);
     if (bytes < 0 && bytes != -EAGAIN) fail(link);
     return bytes > 0 ? static_cast<size_t>(bytes) : 0;
@@ -81,9 +108,12 @@ Sent LinkPath::send_kept(uint32_t peer, const Envelope &envelope, const KeptPayl
     if (link.log.bytes() >= limits_.log_limit) return Sent::full;
     size_t bytes = payload.head_size + payload.size;
     EnvelopeFrame frame{header(link, FrameKind::envelope, bytes), envelope};
-    std::byte *place = link.log.append_kept(sizeof frame + bytes, payload.data, payload.size, payload.token);
+    FrameCheck check{};
+    if (crc_) check = check_of(frame.header, bytes_of(frame.envelope), {payload.head, payload.head_size}, {payload.data, payload.size});
+    std::byte *place = link.log.append_kept(sizeof frame + check_bytes_ + bytes, payload.data, payload.size, payload.token);
     std::memcpy(place, &frame, sizeof frame);
-    if (payload.head_size) std::memcpy(place + sizeof frame, payload.head, payload.head_size);
+    if (crc_) std::memcpy(place + sizeof frame, &check, sizeof check);
+    if (payload.head_size) std::memcpy(place + sizeof frame + check_bytes_, payload.head, payload.head_size);
     if (!link.keeps) keeping_.push_back(&link);
     link.keeps = true;
     ++link.next_number;
@@ -145,13 +175,16 @@ Sent LinkPath::send_bulk(uint32_t peer, const BulkHeader &bulk, Payload payload,
     if (link.lost) return Sent::done;
     if (!ready_to_send(link) || link.bulk.open) return Sent::full;
     auto &open = link.bulk;
-    open.head = {header(link, FrameKind::bulk, payload.size), bulk};
+    open.head.frame = {header(link, FrameKind::bulk, payload.size), bulk};
+    open.head_bytes = sizeof open.head.frame + check_bytes_;
     open.payload = payload.data;
+    size_t size = payload.size;
     if (!payload.data && payload.size) {
         open.packed = std::make_unique_for_overwrite<std::byte[]>(payload.size);
         payload.copy(open.packed.get(), payload.size);
         open.payload = open.packed.get();
     }
+    if (crc_) open.head.check = check_of(open.head.frame.header, bytes_of(open.head.frame.bulk), {open.payload, size}, {});
     open.token = token;
     open.written = 0;
     open.open = true;
@@ -178,10 +211,10 @@ void LinkPath::write_out(Link &link) {
         iovec parts[most_pieces + 2];
         int count = 0;
         auto add_bulk = [&] {
-            if (bulk.written < sizeof bulk.head)
-                parts[count++] = {reinterpret_cast<char *>(&bulk.head) + bulk.written, sizeof bulk.head - bulk.written};
-            size_t done = bulk.written > sizeof bulk.head ? bulk.written - sizeof bulk.head : 0;
-            if (done < bulk.head.header.size) parts[count++] = {const_cast<std::byte *>(bulk.payload) + done, bulk.head.header.size - done};
+            if (bulk.written < bulk.head_bytes)
+                parts[count++] = {reinterpret_cast<char *>(&bulk.head) + bulk.written, bulk.head_bytes - bulk.written};
+            size_t done = bulk.written > bulk.head_bytes ? bulk.written - bulk.head_bytes : 0, size = bulk.head.frame.header.size;
+            if (done < size) parts[count++] = {const_cast<std::byte *>(bulk.payload) + done, size - done};
         };
         bool bulk_goes_on = bulk.open && bulk.written > 0;
         if (bulk_goes_on) add_bulk();

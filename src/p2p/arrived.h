@@ -15,6 +15,11 @@ public:
         end_ = 0;
         beyond_.clear();
     }
+    // Are any of these here already?
+    bool has_some(uint64_t begin, uint64_t end) const {
+        auto overlaps = [=](const Range &range) { return range.begin < end && begin < range.end; };
+        return begin < end_ || std::any_of(beyond_.begin(), beyond_.end(), overlaps);
+    }
     void add(uint64_t begin, uint64_t end) {
         if (begin > end_) return put_beyond({begin, end});
         end_ = std::max(end_, end);

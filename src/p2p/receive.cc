@@ -191,7 +191,9 @@ Transfer *Messenger::receiver_of(uint32_t peer, const BulkHeader &header, size_t
 
 std::byte *Messenger::place(uint32_t peer, const BulkHeader &header, size_t size) {
     Transfer *transfer = receiver_of(peer, header, size);
-    return transfer && transfer->buffer.contiguous() ? transfer->buffer.base + header.offset : nullptr;
+    if (!transfer || !transfer->buffer.contiguous()) return nullptr;
+    // What comes a second time is written there only when it is known to be right.
+    return transfer->arrived.has_some(header.offset, header.offset + size) ? nullptr : transfer->buffer.base + header.offset;
 }
 
 void Messenger::bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) {

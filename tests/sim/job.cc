@@ -24,7 +24,7 @@ std::byte *SimMemory::allocate(size_t bytes, uint64_t &offset) {
     return at(offset);
 }
 
-SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLimits &limits, uint32_t processes)
+SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLimits &limits, uint32_t processes, Crc32c crc)
     : internet(baton, behaviour), ports_(processes) {
     auto find = [this](uint32_t peer, std::vector<Address> &list) {
         list.push_back(SimInternet::address_of(peer).with_port(ports_[peer]));
@@ -34,12 +34,21 @@ SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLim
     for (uint32_t own = 0; own < processes; ++own) {
         identity.own = own;
         sockets_.push_back(std::make_unique<SimSockets>(internet, own));
-        paths_.push_back(std::make_unique<LinkPath>(*sockets_[own], identity, processes, limits, find));
+        paths_.push_back(std::make_unique<LinkPath>(*sockets_[own], identity, processes, limits, find, crc));
         if (Error error = paths_[own]->listen({SimInternet::address_of(own)}, 0, 0, ports_[own])) {
             std::fprintf(stderr, "%s\n", error.take().sentence.c_str());
             std::abort();
         }
     }
+}
+
+Crc32c loaded_crc() {
+    Crc32c crc;
+    if (Error error = Crc32c::load(crc)) {
+        std::fprintf(stderr, "%s\n", error.take().sentence.c_str());
+        std::abort();
+    }
+    return crc;
 }
 
 Rank::Rank(Job &j, uint32_t number)
@@ -102,7 +111,8 @@ Job::Job(Baton &b, const Behaviour &behaviour, const JobShape &s, std::string na
         if (world_area_bytes) world_area = memory.allocate(world_area_bytes, offset);
         memory.in_use = 0;
     }
-    if (shape.over_sockets) links = std::make_unique<SimLinks>(baton, *shape.over_sockets, shape.limits, shape.ranks);
+    Crc32c crc = shape.checks ? loaded_crc() : Crc32c();
+    if (shape.over_sockets) links = std::make_unique<SimLinks>(baton, *shape.over_sockets, shape.limits, shape.ranks, crc);
     for (uint32_t own = 0; own < shape.ranks; ++own) ranks_.push_back(std::make_unique<Rank>(*this, own));
 }
 

@@ -80,12 +80,13 @@ struct JobShape {
     // Links over simulated sockets instead of the simulated path.
     std::optional<SocketBehaviour> over_sockets = {};
     LinkLimits limits = {};
+    bool checks = false;  // the links' frames have checksums
 };
 
 // The paths of all processes over simulated sockets.
 class SimLinks {
 public:
-    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLimits &limits, uint32_t processes);
+    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLimits &limits, uint32_t processes, Crc32c crc = {});
     LinkPath &path(uint32_t process) { return *paths_[process]; }
     uint16_t port(uint32_t process) const { return ports_[process]; }
 
@@ -96,6 +97,9 @@ private:
     std::vector<std::unique_ptr<LinkPath>> paths_;
     std::vector<uint16_t> ports_;
 };
+
+// For links that check their frames.
+Crc32c loaded_crc();
 
 class Job;
 

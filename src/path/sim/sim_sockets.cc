@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 namespace lanyard::sim {
@@ -144,6 +145,15 @@ bool SimSockets::misfortune(SimInternet::Stream &stream) {
     return true;
 }
 
+void SimSockets::flip_a_bit(std::vector<std::byte> &bytes) {
+    Random &random = net_.baton_.random();
+    SocketBehaviour &behaviour = net_.behaviour_;
+    if (behaviour.flips_left <= 0 || random.below(1000) >= static_cast<uint64_t>(behaviour.flip_permille)) return;
+    --behaviour.flips_left;
+    bytes[random.below(bytes.size())] ^= static_cast<std::byte>(1u << random.below(8));
+    ++net_.flips_;
+}
+
 ssize_t SimSockets::read(int number, const iovec *parts, int count) {
     Socket &socket = sockets_[at(number)];
     SimInternet::Stream &stream = *socket.stream;
@@ -202,6 +212,7 @@ ssize_t SimSockets::write(int number, const iovec *parts, int count) {
     }
     net_.baton_.progress();
     if (other.reset_time_ns != UINT64_MAX) return static_cast<ssize_t>(bytes);  // it will not come
+    flip_a_bit(chunk.bytes);
     other.last_time_ns = chunk.time_ns;
     other.coming_bytes += bytes;
     net_.tell(other.process, chunk.time_ns);

@@ -24,6 +24,8 @@ struct SocketBehaviour {
     int reset_permille = 0;     // of reads and writes: the connection is reset then
     int preempt_percent = 25;   // of looks: others run first
     int resets_left = 1'000'000;
+    int flip_permille = 0;      // of writes: one bit is another (not by any(): only links that check their frames survive it)
+    int flips_left = 0;
 
     static SocketBehaviour any(Random &random);
 };
@@ -40,8 +42,9 @@ public:
     // The address of a process; every process has one.
     static Address address_of(uint32_t process);
     uint64_t resets() const { return resets_; }
+    uint64_t flips() const { return flips_; }
     // From now on nothing breaks.
-    void calm() { behaviour_.reset_permille = behaviour_.refuse_percent = behaviour_.vanish_percent = 0; }
+    void calm() { behaviour_.reset_permille = behaviour_.refuse_percent = behaviour_.vanish_percent = behaviour_.flip_permille = 0; }
 
 private:
     friend class SimSockets;
@@ -84,7 +87,7 @@ private:
     SocketBehaviour behaviour_;
     std::vector<uint32_t> threads_;
     std::vector<std::shared_ptr<Listener>> listeners_;
-    uint64_t resets_ = 0;
+    uint64_t resets_ = 0, flips_ = 0;
     uint16_t next_port_ = 1000;
 };
 
@@ -124,6 +127,7 @@ private:
     bool readable(const Socket &socket) const;
     bool writable(const Socket &socket) const;
     bool misfortune(SimInternet::Stream &stream);
+    void flip_a_bit(std::vector<std::byte> &bytes);
 
     SimInternet &net_;
     uint32_t process_;

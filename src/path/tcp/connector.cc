@@ -292,6 +292,7 @@ void Connector::heard_hello(Attempt &attempt, uint64_t now_ns) {
     if (!why && hello.kind != GreetingKind::hello) why = "it does not begin with a hello";
     if (!why && (hello.from >= pairs_.size() || hello.from == identity_.own)) why = "there is no such process in the job";
     if (why) return refuse_stranger(attempt, why);
+    if (const char *difference = lanyard::difference(hello, identity_)) return refuse_unfit(attempt, difference);
     attempt.peer = hello.from;
     Pair &pair = pairs_[attempt.peer];
     if (!counts(attempt, pair)) {
@@ -331,6 +332,11 @@ void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
     if (why) {
         ++counts_.strangers;
         return fail(attempt, why, now_ns);
+    }
+    if (const char *difference = lanyard::difference(attempt.received, identity_)) {
+        ++counts_.strangers;
+        user_.unfit(attempt.peer, difference);
+        return fail(attempt, difference, now_ns);
     }
     GreetingKind kind = attempt.received.kind;
     if (attempt.stage == Stage::welcome_sent && kind == GreetingKind::confirm) {
@@ -375,6 +381,17 @@ void Connector::end(Attempt &attempt) {
 void Connector::end_others(const Attempt &chosen) {
     for (auto &other : attempts_)
         if (other->peer == chosen.peer && other.get() != &chosen) end(*other);
+}
+
+// The answer tells the other side why; it goes out though the peer is given up.
+void Connector::refuse_unfit(Attempt &attempt, const char *why) {
+    uint32_t peer = attempt.received.from;
+    ++counts_.strangers;
+    attempt.stage = Stage::refusing;
+    attempt.peer = peer;
+    say(attempt, GreetingKind::behind, pairs_[peer].epoch, 0, &attempt.received);
+    attempt.peer = UINT32_MAX;
+    user_.unfit(peer, why);
 }
 
 void Connector::refuse_stranger(Attempt &attempt, const char *why) {

@@ -40,6 +40,8 @@ public:
         virtual void alive(uint32_t peer) = 0;
         // No further socket can be opened: closes one if it can.
         virtual bool make_room() { return false; }
+        // Its settings are such that there cannot be a connection. Called inside poll(), and again when the peer asks again.
+        virtual void unfit(uint32_t peer, const char *why) = 0;
     };
     struct Counts {
         uint64_t made = 0, dialed = 0, strangers = 0;
@@ -107,6 +109,7 @@ private:
     void hand_over(Attempt &attempt);
     void end(Attempt &attempt);
     void fail(Attempt &attempt, const char *why, uint64_t now_ns);
+    void refuse_unfit(Attempt &attempt, const char *why);
     void refuse_stranger(Attempt &attempt, const char *why);
     void end_others(const Attempt &chosen);
     bool under_way(uint32_t peer, bool dialed) const;

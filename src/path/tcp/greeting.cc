@@ -33,8 +33,11 @@ const char *doubt(const Greeting &greeting, const WireIdentity &identity, const 
     if (std::memcmp(greeting.job, identity.job, sizeof greeting.job) != 0) return "it belongs to another job";
     if (greeting.to != identity.own) return "it is meant for another process";
     if (!equal(greeting.proof, proof_of(greeting, identity, answered))) return "it does not know the secret of the job";
-    if (greeting.settings != identity.settings) return "LANYARD_CHECKSUM differs between the processes; set it alike for all";
     return nullptr;
+}
+
+const char *difference(const Greeting &greeting, const WireIdentity &identity) {
+    return greeting.settings == identity.settings ? nullptr : "LANYARD_CHECKSUM differs between the processes; set it alike for all";
 }
 
 }  // namespace lanyard

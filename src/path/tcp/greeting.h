@@ -5,7 +5,8 @@
 //                                 <-------    welcome  (I expect envelope n)
 //       confirm  (I expect m)     ------->    from here on frames, both ways
 //
-// or, instead of welcome, `behind (epoch)`: the dialer tries again with a greater one.
+// or, instead of welcome, `behind (epoch)`: the dialer tries again with a greater one. That is also the answer to a hello whose settings
+// differ: the dialer sees the other's settings in it, and both give up.
 //
 // Every greeting has this one form of 80 bytes in the byte order of its host. `proof` is the keyed hash, with the job's secret, of the
 // greeting without its proof, preceded by the proof of the greeting it answers; so nobody without the secret can say anything, an answer
@@ -38,6 +39,7 @@ static_assert(sizeof(Greeting) == 80);
 
 constexpr uint32_t greeting_magic = 0x4c4e5944;
 constexpr uint16_t wire_version = 1;
+constexpr uint32_t checksum_setting = 1;  // Greeting::settings: LANYARD_CHECKSUM=on
 
 // Who this process is to others.
 struct WireIdentity {
@@ -51,5 +53,7 @@ struct WireIdentity {
 void seal(Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
 // Why a greeting is not believed; nullptr when it is.
 const char *doubt(const Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
+// Why the process that has sent it, and is believed, can have no connection with this one; nullptr when it can.
+const char *difference(const Greeting &greeting, const WireIdentity &identity);
 
 }  // namespace lanyard

@@ -63,8 +63,8 @@ struct Reference {
     }
 };
 
-Bytes frame(FrameKind kind, uint64_t number, size_t payload, sim::Random &random) {
-    Bytes bytes(sizeof(FrameHeader) + body_bytes(kind) + payload);
+Bytes frame(FrameKind kind, uint64_t number, size_t payload, sim::Random &random, size_t check_bytes = 0) {
+    Bytes bytes(sizeof(FrameHeader) + body_bytes(kind) + check_bytes + payload);
     for (std::byte &byte : bytes) byte = static_cast<std::byte>(random.next());
     FrameHeader header{kind, 0, 0, static_cast<uint32_t>(payload), static_cast<uint32_t>(number), 0};
     std::memcpy(bytes.data(), &header, sizeof header);
@@ -83,10 +83,10 @@ Bytes unwritten_of(const OutgoingLog &log) {
 }
 
 // Appends a frame to both; its payload may stay in the program.
-void append(OutgoingLog &log, Reference &reference, std::deque<Bytes> &program, uint64_t &next, sim::Random &random) {
+void append(OutgoingLog &log, Reference &reference, std::deque<Bytes> &program, uint64_t &next, sim::Random &random, size_t check_bytes) {
     bool envelope = random.chance(80);
     size_t payload = envelope ? random.below(random.chance(20) ? 10'000 : 100) : 0;
-    Bytes bytes = frame(envelope ? FrameKind::envelope : FrameKind::acknowledge, next, payload, random);
+    Bytes bytes = frame(envelope ? FrameKind::envelope : FrameKind::acknowledge, next, payload, random, check_bytes);
     size_t kept = payload && random.chance(30) ? 1 + random.below(payload) : 0;
     uint64_t token = kept && random.chance(80) ? next + 1 : 0;
     if (kept) {
@@ -99,11 +99,11 @@ void append(OutgoingLog &log, Reference &reference, std::deque<Bytes> &program, 
     next += envelope;
 }
 
-void compare(uint64_t seed) {
+void compare(uint64_t seed, size_t check_bytes) {
     SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
     sim::Random random(seed);
     SpareBlocks spare;
-    OutgoingLog log(spare);
+    OutgoingLog log(spare, check_bytes);
     Reference reference;
     std::deque<Bytes> program;  // what is kept
     std::vector<uint64_t> released;
@@ -112,7 +112,7 @@ void compare(uint64_t seed) {
     for (int turn = 0; turn < 400; ++turn) {
         switch (random.below(7)) {
             case 0:
-            case 1: append(log, reference, program, next, random); break;
+            case 1: append(log, reference, program, next, random, check_bytes); break;
             case 2:
             case 3: {
                 size_t some = random.below(log.unwritten() + 1);
@@ -166,7 +166,7 @@ void compare(uint64_t seed) {
 
 TEST(OutgoingLog, IsLikeAListOfFrames) {
     sim::for_seeds(30, 10, [](uint64_t seed) {
-        compare(seed);
+        compare(seed, seed % 2 ? sizeof(FrameCheck) : 0);
         return !::testing::Test::HasFailure();
     });
 }

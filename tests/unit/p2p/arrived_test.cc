@@ -19,6 +19,9 @@ TEST(Arrived, KnowsUpToWhereAllHasCome) {
             uint64_t begin = random.below(bytes), end = begin + 1 + random.below(std::min<uint64_t>(bytes - begin, 40));
             arrived.add(begin, end);
             std::fill(here.begin() + static_cast<std::ptrdiff_t>(begin), here.begin() + static_cast<std::ptrdiff_t>(end), true);
+            uint64_t from = random.below(bytes), to = from + 1 + random.below(std::min<uint64_t>(bytes - from, 20));
+            auto first = here.begin() + static_cast<std::ptrdiff_t>(from), last = here.begin() + static_cast<std::ptrdiff_t>(to);
+            EXPECT_EQ(arrived.has_some(from, to), std::find(first, last, true) != last);
             uint64_t expected = static_cast<uint64_t>(std::find(here.begin(), here.end(), false) - here.begin());
             EXPECT_EQ(arrived.end(), expected);
             if (::testing::Test::HasFailure()) return false;
