@@ -1,4 +1,4 @@
-// Examinations of the machine: processors granted, shared memory, reading another process's memory. Used by doctor.cc.
+// Examinations of the machine: processors granted, shared memory, reading another process's memory, libraries. Used by doctor.cc.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
@@ -15,6 +15,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/crc32c.h"
 #include "base/error.h"
 #include "tools/finding.h"
 
@@ -161,6 +162,18 @@ Finding examine_long_messages(const Settings &settings) {
         return {Verdict::good, subject, "a process may read its neighbour's memory with that one's consent, which Lanyard gives", "", ""};
     return {Verdict::note, subject, fmt::format("reading a neighbour's memory (process_vm_readv) is refused: {}", system_text(refusal)), instead,
             remedy_for_refused_reading()};
+}
+
+Finding examine_checksums(const Settings &settings) {
+    const std::string subject = "checksums";
+    Crc32c crc;
+    Error error = Crc32c::load(crc);
+    std::string state = settings.checksum ? "LANYARD_CHECKSUM=on" : "LANYARD_CHECKSUM is off";
+    if (!error) return {Verdict::good, subject, state + "; ISA-L, which computes them, can be loaded", "", ""};
+    if (settings.checksum) return {Verdict::problem, subject, error.take().sentence, "", "apt-get install libisal2, or unset LANYARD_CHECKSUM"};
+    error.discard();
+    // Nobody misses it who has not asked for it.
+    return {Verdict::good, subject, state + "; ISA-L, which on would need, is not there (apt-get install libisal2)", "", ""};
 }
 
 }  // namespace lanyard::tools

@@ -28,6 +28,8 @@ using Findings = std::vector<Finding>;
 Finding examine_processors();
 Finding examine_shared_memory(const Settings &settings);
 Finding examine_long_messages(const Settings &settings);
+// The library that LANYARD_CHECKSUM=on needs.
+Finding examine_checksums(const Settings &settings);
 Finding examine_library(const Place &place);
 Finding examine_compiler(const Place &place);
 // Another MPI in front of this one, on PATH or in LD_LIBRARY_PATH or LD_PRELOAD.

@@ -63,11 +63,14 @@ std::unique_ptr<Connected> connect_shm(uint32_t peers, uint64_t) { return std::m
 std::unique_ptr<Connected> connect_sim(uint32_t peers, uint64_t seed) { return std::make_unique<SimConnected>(peers, seed); }
 std::unique_ptr<Connected> connect_tcp(uint32_t peers, uint64_t) { return std::make_unique<TcpConnected>(peers); }
 std::unique_ptr<Connected> connect_sim_links(uint32_t peers, uint64_t seed) { return std::make_unique<SimLinkConnected>(peers, seed); }
+std::unique_ptr<Connected> connect_tcp_checked(uint32_t peers, uint64_t) { return std::make_unique<TcpConnected>(peers, true); }
+std::unique_ptr<Connected> connect_sim_links_checked(uint32_t peers, uint64_t seed) { return std::make_unique<SimLinkConnected>(peers, seed, true); }
 std::unique_ptr<Connected> connect_example(uint32_t peers, uint64_t) { return std::make_unique<ExampleConnected>(peers); }
 
 INSTANTIATE_TEST_SUITE_P(Path, PathSuite,
                          ::testing::Values(Kind{"self", connect_self}, Kind{"shm", connect_shm}, Kind{"tcp", connect_tcp},
-                                           Kind{"sim", connect_sim}, Kind{"sim_links", connect_sim_links}, Kind{"example", connect_example}),
+                                           Kind{"sim", connect_sim}, Kind{"sim_links", connect_sim_links}, Kind{"tcp_checked", connect_tcp_checked},
+                                           Kind{"sim_links_checked", connect_sim_links_checked}, Kind{"example", connect_example}),
                          [](const auto &about) { return std::string(about.param.name); });
 
 }  // namespace

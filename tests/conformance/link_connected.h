@@ -16,8 +16,10 @@ public:
     LinkPath &link_path(uint32_t peer) { return *links_[peer]; }
 
 protected:
-    // `sockets` and the address of each process.
-    void connect(const std::vector<Sockets *> &sockets, const std::vector<Address> &at) {
+    // `sockets` and the address of each process. With `checks` frames carry checksums.
+    void connect(const std::vector<Sockets *> &sockets, const std::vector<Address> &at, bool checks) {
+        Crc32c crc;
+        LANYARD_MUST(!checks || !Crc32c::load(crc));
         auto count = static_cast<uint32_t>(sockets.size());
         ports_.resize(count);
         WireIdentity identity;
@@ -27,7 +29,7 @@ protected:
                 return Error();
             };
             identity.own = own;
-            links_.push_back(std::make_unique<LinkPath>(*sockets[own], identity, count, LinkLimits(), find));
+            links_.push_back(std::make_unique<LinkPath>(*sockets[own], identity, count, LinkLimits(), find, crc));
             LANYARD_MUST(!links_[own]->listen({at[own]}, 0, 0, ports_[own]));
             paths.push_back(links_.back().get());
         }
@@ -40,7 +42,7 @@ private:
 
 class TcpConnected final : public LinkConnected {
 public:
-    explicit TcpConnected(uint32_t peers) {
+    explicit TcpConnected(uint32_t peers, bool checks = false) {
         Address loopback;
         parse_address("127.0.0.1", loopback);
         std::vector<Sockets *> all;
@@ -48,7 +50,7 @@ public:
             sockets_.push_back(std::make_unique<SystemSockets>());
             all.push_back(sockets_.back().get());
         }
-        connect(all, std::vector<Address>(peers, loopback));
+        connect(all, std::vector<Address>(peers, loopback), checks);
     }
     ~TcpConnected() override {
         for (uint32_t peer = 0; peer < sockets_.size(); ++peer) link_path(peer).close();
@@ -60,7 +62,7 @@ private:
 
 class SimLinkConnected final : public LinkConnected {
 public:
-    SimLinkConnected(uint32_t peers, uint64_t seed) : baton_(seed), internet_(baton_, calm(baton_.random())) {
+    SimLinkConnected(uint32_t peers, uint64_t seed, bool checks = false) : baton_(seed), internet_(baton_, calm(baton_.random())) {
         std::vector<Sockets *> all;
         std::vector<Address> at;
         for (uint32_t peer = 0; peer < peers; ++peer) {
@@ -68,7 +70,7 @@ public:
             all.push_back(sockets_.back().get());
             at.push_back(sim::SimInternet::address_of(peer));
         }
-        connect(all, at);
+        connect(all, at, checks);
     }
     ~SimLinkConnected() override {
         for (uint32_t peer = 0; peer < sockets_.size(); ++peer) link_path(peer).close();

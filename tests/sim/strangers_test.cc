@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/log.h"
 #include "sim/job.h"
 #include "sim/seeds.h"
 
@@ -107,7 +108,7 @@ TEST_F(Strangers, WhoDoNotKnowTheSecretAreDropped) {
     std::vector<WireIdentity> wrong(3, right);
     wrong[0].secret = Secret::random();
     wrong[1].job[3] = 1;   // the secret of this job, the name of another
-    wrong[2].settings = 1;
+    wrong[2].job[0] = 1;
     for (size_t i = 0; i < wrong.size(); ++i) {
         int socket = connect();
         Greeting greeting = hello(wrong[i], 100);
@@ -117,6 +118,66 @@ TEST_F(Strangers, WhoDoNotKnowTheSecretAreDropped) {
         exchange();
     }
     EXPECT_EQ(links_.path(1).counts().broken, 0u);
+}
+
+TEST_F(Strangers, WhoSaysToHaveOtherSettingsChangesNoConnection) {
+    exchange();
+    WireIdentity other;
+    other.own = 0;
+    other.settings = checksum_setting;
+    int socket = connect();
+    Greeting greeting = hello(other, 100), answer{};
+    say(socket, &greeting, sizeof greeting);
+    iovec place{&answer, sizeof answer};
+    ASSERT_EQ(sockets_.read(socket, &place, 1), static_cast<ssize_t>(sizeof answer));
+    EXPECT_EQ(answer.kind, GreetingKind::behind);
+    EXPECT_EQ(doubt(answer, other, &greeting), nullptr);
+    EXPECT_STREQ(difference(answer, other), "LANYARD_CHECKSUM differs between the processes; set it alike for all");
+    EXPECT_TRUE(closed(socket));
+    exchange();
+    EXPECT_EQ(links_.path(1).counts().broken, 0u);
+}
+
+// Two of one job, one of which checks its frames.
+TEST(Settings, ThatDifferKeepBothFromWaiting) {
+    struct Told final : Sink {
+        std::string why;
+        void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { FAIL(); }
+        void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override { FAIL(); }
+        void sent(uint64_t) override { FAIL(); }
+        void lost(uint32_t, Error reason) override { why += reason.take().sentence; }
+    };
+    detail::log_level = -1;
+    for (uint32_t dialer : {0u, 1u}) {
+        Baton baton(first_seed());
+        SimInternet internet(baton, SocketBehaviour{.preempt_percent = 0});
+        SimSockets sockets[] = {{internet, 0}, {internet, 1}};
+        uint16_t ports[2];
+        auto find = [&](uint32_t peer, std::vector<Address> &list) {
+            list.push_back(SimInternet::address_of(peer).with_port(ports[peer]));
+            return Error();
+        };
+        std::unique_ptr<LinkPath> paths[2];
+        Told told[2];
+        for (uint32_t own : {0u, 1u}) {
+            WireIdentity identity;
+            identity.own = own;
+            paths[own] = std::make_unique<LinkPath>(sockets[own], identity, 2, LinkLimits(), find, own ? loaded_crc() : Crc32c());
+            ASSERT_FALSE(paths[own]->listen({SimInternet::address_of(own)}, 0, 0, ports[own]));
+        }
+        Envelope envelope{};
+        envelope.kind = EnvelopeKind::eager;
+        EXPECT_EQ(paths[dialer]->send(1 - dialer, envelope, {}), Sent::done);
+        for (int turn = 0; turn < 10'000; ++turn)
+            for (uint32_t own : {0u, 1u}) paths[own]->poll(told[own], 100, baton.now_ns());
+        for (uint32_t own : {0u, 1u}) {
+            EXPECT_EQ(told[own].why, "process " + std::to_string(1 - own) + " cannot be reached at all: LANYARD_CHECKSUM differs between the "
+                                     "processes; set it alike for all");
+            EXPECT_FALSE(paths[own]->busy() || paths[own]->unsettled());
+            EXPECT_TRUE(paths[own]->settled());
+        }
+    }
+    detail::log_level = 0;
 }
 
 TEST_F(Strangers, WhatWasSaidBeforeIsNotBelievedAgain) {
