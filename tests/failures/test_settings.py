@@ -1,5 +1,8 @@
 """Settings that cannot be used stop the job with a sentence; names that are none are told with the nearest one."""
+import os
+import pathlib
 import re
+import subprocess
 
 import pytest
 
@@ -21,6 +24,7 @@ MPI_ERR_ARG = 13  # what a program alone ends with, as MPI_Init raises it
     ("LANYARD_EAGER_LIMIT", "18014398509481984k", "it takes a whole number from -1 to 65536"),
     ("LANYARD_CMA", "maybe", "it takes on or off"),
     ("LANYARD_CHECK", "ON", "it takes on or off"),
+    ("LANYARD_CHECKSUM", "crc", "it takes on or off"),
     ("LANYARD_PORT_RANGE", "5000", "it takes two ports from 1 to 65535 with a dash between them, like 5000-5100"),
     ("LANYARD_PORT_RANGE", "5100-5000", "it takes two ports"),
     ("LANYARD_PORT_RANGE", "1-65536", "it takes two ports"),
@@ -47,7 +51,7 @@ def test_value_that_cannot_be_used(mpirun, program, name, value, words, alone):
 @pytest.mark.parametrize("name", ["LANYARD_PATHS", "LANYARD_LOG", "LANYARD_CHECK", "LANYARD_SHM_DIR", "LANYARD_EAGER_LIMIT",
                                   "LANYARD_EAGER_CREDIT", "LANYARD_CMA", "LANYARD_SPIN_US", "LANYARD_INTERFACES", "LANYARD_PORT_RANGE",
                                   "LANYARD_SOCKET_BUFFER", "LANYARD_PEER_TIMEOUT", "LANYARD_PROGRESS",
-                                  "LANYARD_CONNECT", "LANYARD_FIRST_BYTES"])
+                                  "LANYARD_CONNECT", "LANYARD_FIRST_BYTES", "LANYARD_CHECKSUM"])
 def test_empty_value_is_as_if_unset(mpirun, program, name):
     assert mpirun.run("-n", 2, program("exchange"), 100000, env={name: ""}) == (0, "right\n", "")
 
@@ -73,6 +77,37 @@ def test_name_that_is_none(mpirun, program, name, nearest, alone):
 
 @pytest.mark.parametrize(("name", "value"), [("LANYARD_EAGER_LIMIT", "4k"), ("LANYARD_EAGER_LIMIT", "0"), ("LANYARD_CMA", "off"),
                                              ("LANYARD_PATHS", "shm"), ("LANYARD_PATHS", "self,shm"), ("LANYARD_PATHS", "tcp"),
-                                             ("LANYARD_SPIN_US", "-1"), ("LANYARD_EAGER_CREDIT", "0")])
+                                             ("LANYARD_SPIN_US", "-1"), ("LANYARD_EAGER_CREDIT", "0"), ("LANYARD_CHECKSUM", "on")])
 def test_value_that_can_be_used(mpirun, program, name, value):
     assert mpirun.run("-n", 3, program("exchange"), 100000, env={name: value}) == (0, "right\n", "")
+
+
+def test_checksums_over_tcp(mpirun, program):
+    assert mpirun.run("-n", 3, program("exchange"), 1_000_000, env={"LANYARD_PATHS": "self,tcp", "LANYARD_CHECKSUM": "on"}) == (0, "right\n", "")
+
+
+@pytest.mark.parametrize("on", [0, 1])
+def test_checksums_of_one_rank_only(mpirun, program, on):
+    """The job ends at once, with a sentence from either side or from both."""
+    words = [("-n", 1, "-env", "LANYARD_CHECKSUM", "on" if rank == on else "off", program("exchange"), 100_000) for rank in range(2)]
+    code, _, err = mpirun.run(*words[0], ":", *words[1], env={"LANYARD_PATHS": "self,tcp"}, timeout=20)
+    assert code not in (0, 134, 139)
+    assert "LANYARD_CHECKSUM differs between the processes; set it alike for all" in err
+
+
+def test_checksums_where_their_library_is_missing(mpirun, program):
+    library = next((path for folder in ("/usr/lib", "/lib", "/usr/local/lib") for path in pathlib.Path(folder).rglob("libisal.so.2")), None)
+    assert library, "apt-get install libisal2"
+    unshare = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+    if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("mount namespaces are refused")
+    hide = 'mount --bind /dev/null "$1" || exit 94; shift; exec "$@"'
+
+    def run(*words):
+        return mpirun.run(*unshare[1:], "sh", "-c", hide, "sh", library.resolve(), *words, launcher="unshare",
+                          env={"LANYARD_PATHS": "self,tcp", "LANYARD_CHECKSUM": "on"})
+    code, out, err = run(mpirun.path, "-n", 2, program("exchange"))
+    assert code not in (0, 94, 134, 139) and out == ""
+    assert re.search(r"MPI_Init on rank [01]: .*LANYARD_CHECKSUM=on needs ISA-L .*apt-get install libisal2", err), err
+    code, out, err = run(mpirun.build / "bin" / "lanyard", "doctor")
+    assert code == 1 and re.search(r"problem +checksums: .*\n.*Remedy: apt-get install libisal2", out), out

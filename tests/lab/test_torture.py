@@ -1,4 +1,5 @@
-"""MPI programs across hosts of the lab: messages are right while connections are reset, and when a cable is cut for a while."""
+"""MPI programs across hosts of the lab: messages are right while connections are reset, bits flipped, and when a cable is cut for a while."""
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -9,7 +10,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from lab import Lab  # noqa: E402
+from lab import Lab, RelayProcess  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", HERE.parents[1] / "build" / "release"))
 MPIRUN = BUILD / "bin" / "mpirun"
@@ -30,8 +31,8 @@ def hosts(possible):
         yield made
 
 
-def start(lab, program, seconds, *options, environment=None):
-    command = [MPIRUN, "--ssh", HERE / "ssh", "--host", "h1:2,h2:2", "-n", "4", *options, program, str(seconds)]
+def start(lab, program, seconds, *ranks, environment=None):
+    command = [MPIRUN, "--ssh", HERE / "ssh", *(ranks or ("--host", "h1:2,h2:2", "-n", "4")), program, str(seconds)]
     variables = {**os.environ, "LANYARD_LAB": lab.name, **(environment or {})}
     return lab.popen("h1", [str(word) for word in command], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -63,6 +64,36 @@ def test_messages_survive_a_cut_cable(hosts, torture):
     time.sleep(cut)
     hosts.heal("h2", 1)
     assert ended_well(process, 60) > 1
+
+
+@contextlib.contextmanager
+def relay_before(lab, host, port):
+    """What other hosts say to this port goes through a relay in the host itself."""
+    with RelayProcess(lab, host, (lab.address(host), port), (lab.address(host), port + 1000)) as relay:
+        rule = f"iifname != lo tcp dport {port} redirect to :{port + 1000};"
+        lab.run(host, ["nft", f"table ip relayed {{ chain in {{ type nat hook prerouting priority -100; {rule} }}; }}"], check=True)
+        try:
+            yield relay
+        finally:
+            lab.run(host, ["nft", "delete table ip relayed"], check=True)
+
+
+def test_messages_survive_flipped_bits(hosts, torture):
+    """Of the greetings too. A flip ends its connection, and the next one to get further meets the next."""
+    offsets = [40, 130, 250, 5000, *range(100_000, 3_000_000, 100_007)]
+    with relay_before(hosts, "h1", 5000) as one, relay_before(hosts, "h2", 5000) as other:
+        for at, offset in enumerate(offsets):
+            for relay in (one, other):
+                relay.flip("forward", offset, at % 8)
+                relay.flip("backward", offset + 50_000, at % 8)
+        settings = {"LANYARD_CHECKSUM": "on", "LANYARD_PORT_RANGE": "5000-5000", "LANYARD_LOG": "info,tcp"}
+        process = start(hosts, torture, 4, "--host", "h1:1,h2:1", "-n", "2", environment=settings)
+        out, err = process.communicate(timeout=60)
+        flips = one.counts()["flips"] + other.counts()["flips"]
+    assert process.returncode == 0 and out.endswith(" rounds\n"), out + err
+    assert int(out.split()[0]) > 10
+    damaged = err.count("what came was damaged on its way")
+    assert 5 < damaged <= flips, (flips, err)  # several may meet one connection, or greetings
 
 
 def test_the_rail_carries_the_messages(hosts, torture):
