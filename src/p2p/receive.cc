@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "link/frame.h"
 #include "p2p/messenger.h"
 
 namespace lanyard {
@@ -80,6 +81,8 @@ void Messenger::take_payload(Transfer &transfer, uint32_t peer, const Envelope &
     consumed(peer, size);
     finish(transfer);
 }
+
+static_assert(sizeof(RendezvousOffer) <= most_beginning, "what begin() looks at is checked before");
 
 std::byte *Messenger::begin(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t come, size_t size, size_t &from) {
     Peer &peer = peers_[number];
