@@ -1,6 +1,7 @@
 // A link's reader: after a proper greeting the other side says anything, in any pieces, while the link has envelopes and bulk to send. What the
 // link delivers is well formed, what it says stays well formed, and after a new greeting the link works as if nothing had been said.
-// Input: two bytes that choose pieces and delays, one for the number of envelopes the link has to send; then what is said.
+// Input: two bytes that choose pieces and delays, one for the number of envelopes the link has to send, whose upper bit asks for checksums;
+// then what is said. With checksums, what looks like frames is given right ones, so that what is behind the checks is reached too.
 #include "base/log.h"
 #include "fuzz/caller.h"
 #include "fuzz/fuzz.h"
@@ -50,7 +51,7 @@ struct Receiver final : Sink {
 // What the link says on one connection.
 class Listener {
 public:
-    explicit Listener(uint64_t next) : next_(next) {}
+    Listener(uint64_t next, size_t check_bytes) : next_(next), check_bytes_(check_bytes) {}
     void take(std::string_view bytes) {
         bytes_ += bytes;
         while (bytes_.size() >= sizeof(FrameHeader)) {
@@ -59,7 +60,7 @@ public:
             bool with_payload = header.kind == FrameKind::envelope || header.kind == FrameKind::bulk;
             size_t longest = with_payload ? max_bulk_frame : 0;
             must((with_payload || header.kind == FrameKind::acknowledge) && header.size <= longest, "a link says frames that there are");
-            size_t whole = sizeof header + body_bytes(header.kind) + header.size;
+            size_t whole = sizeof header + body_bytes(header.kind) + check_bytes_ + header.size;
             if (bytes_.size() < whole) return;
             bytes_.erase(0, whole);
             if (header.kind != FrameKind::envelope) continue;
@@ -73,15 +74,42 @@ public:
 private:
     std::string bytes_;
     uint64_t next_;
+    size_t check_bytes_;
     bool any_ = false;  // the first may be any: what was acknowledged untruly is gone
 };
 
+// Of one frame, with its payload.
+std::string checked(const Crc32c &crc, FrameHeader header, std::string_view body, std::string_view payload) {
+    header.reserved = kind_check(header);
+    std::string bytes(reinterpret_cast<char *>(&header), sizeof header);
+    bytes += body;
+    FrameCheck check{crc(bytes.data(), bytes.size()), crc(payload.data(), std::min(payload.size(), most_beginning)),
+                     crc(payload.data(), payload.size())};
+    return bytes.append(reinterpret_cast<char *>(&check), sizeof check).append(payload);
+}
+
+// Bytes that may be frames without checks, as frames with them; what is no frame stays.
+std::string with_checks(const Crc32c &crc, std::string_view bytes) {
+    std::string all;
+    while (bytes.size() >= sizeof(FrameHeader)) {
+        FrameHeader header;
+        std::memcpy(&header, bytes.data(), sizeof header);
+        size_t body = body_bytes(header.kind), left = bytes.size() - sizeof header;
+        if (left < body || left - body < header.size) break;
+        all += checked(crc, header, bytes.substr(sizeof header, body), bytes.substr(sizeof header + body, header.size));
+        bytes.remove_prefix(sizeof header + body + header.size);
+    }
+    return all.append(bytes);
+}
+
 class Scene {
 public:
-    Scene(uint64_t seed, uint64_t envelopes)
-        : baton_(seed), links_(baton_, {.portion_percent = 40, .preempt_percent = 0}, LinkLimits(), 2), sockets_(links_.internet, caller_process),
+    Scene(uint64_t seed, uint64_t envelopes, bool checks)
+        : crc_(checks ? sim::loaded_crc() : Crc32c()), baton_(seed),
+          links_(baton_, {.portion_percent = 40, .preempt_percent = 0}, LinkLimits(), 2, crc_), sockets_(links_.internet, caller_process),
           caller_(sockets_, [this] { turn(); }), random_(seed) {
         identity_.own = caller_process;
+        identity_.settings = checks ? checksum_setting : 0;
         greet(1, 0);
         for (uint64_t i = 0; i < envelopes; ++i) {
             Envelope envelope{};
@@ -92,7 +120,9 @@ public:
             receiver_.bulk_sent = link().send_bulk(caller_process, {1, 0}, {payload_, sizeof payload_, nullptr}, bulk_token) == Sent::done;
     }
 
-    void say(std::string_view bytes) {
+    void say(std::string_view said) {
+        std::string made = crc_ ? with_checks(crc_, said) : std::string(said);
+        std::string_view bytes = made;
         while (!bytes.empty()) {
             std::string_view piece = bytes.substr(0, 1 + random_.below(random_.chance(50) ? 20 : 3000));
             bytes.remove_prefix(piece.size());
@@ -112,8 +142,9 @@ public:
         frame.header.size = 5;
         frame.header.sequence = static_cast<uint32_t>(expected);
         frame.header.acknowledged = static_cast<uint32_t>(listener_.next());
-        std::string bytes(reinterpret_cast<char *>(&frame), sizeof frame);
-        must(caller_.say((bytes + "right").data(), bytes.size() + 5), "a link takes what is right");
+        std::string bytes = std::string(reinterpret_cast<char *>(&frame), sizeof frame) + "right";
+        if (crc_) bytes = with_checks(crc_, bytes);
+        must(caller_.say(bytes.data(), bytes.size()), "a link takes what is right");
         for (int i = 0; i < 20'000 && receiver_.envelopes == expected; ++i) hear(1);
         must(receiver_.envelopes == expected + 1, "an envelope that is the next is delivered");
     }
@@ -136,7 +167,7 @@ private:
         confirm.expects = expects;
         seal(confirm, identity_, &welcome);
         must(caller_.say(&confirm, sizeof confirm), "a welcome can be confirmed");
-        listener_ = Listener(expects);
+        listener_ = Listener(expects, crc_ ? sizeof(FrameCheck) : 0);
         return welcome.expects;
     }
     void hear(int turns) {
@@ -144,6 +175,7 @@ private:
         listener_.take({chunk, caller_.hear(chunk, 1 + random_.below(sizeof chunk), turns)});
     }
 
+    const Crc32c crc_;
     Baton baton_;
     SimLinks links_;
     SimSockets sockets_;
@@ -151,7 +183,7 @@ private:
     sim::Random random_;
     WireIdentity identity_;
     Receiver receiver_;
-    Listener listener_{0};
+    Listener listener_{0, 0};
     std::byte payload_[3000] = {};
 };
 
@@ -161,8 +193,8 @@ private:
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     lanyard::detail::log_level = -1;  // what is refused and broken is not told
     lanyard::fuzz::Input input(data, size);
-    uint64_t seed = input.number(2), envelopes = input.number(1) % 20;
-    lanyard::fuzz::Scene scene(seed, envelopes);
+    uint64_t seed = input.number(2), envelopes = input.number(1);
+    lanyard::fuzz::Scene scene(seed, envelopes % 20, envelopes >= 128);
     scene.say(input.rest());
     scene.check_link();
     return 0;
