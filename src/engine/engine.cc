@@ -186,7 +186,10 @@ void Engine::await_peers() {
 }
 
 void Engine::leave_to_helper() {
-    if (under_way()) await_peers();
+    if (under_way() && !helper_->armed()) {
+        for (const Polled &polled : paths_) polled.path->leave_nothing_out();
+        await_peers();
+    }
     bool going_on = under_way(), open = going_on || unsettled();
     give_up();
     helper_->program_leaves(going_on, open);
@@ -201,6 +204,7 @@ bool Engine::help() {
         work = turn(frames_per_help, true);
         if (work == 0 && under_way()) await_peers();
     } while (work > 0 && contenders_.load(std::memory_order_relaxed) == 0);
+    for (const Polled &polled : paths_) polled.path->leave_nothing_out();
     helping_ = false;
     return work == 0;
 }

@@ -36,6 +36,7 @@ public:
 
     // False when the system gives no descriptors for it.
     bool usable() const { return usable_; }
+    bool armed() const { return armed_.load(std::memory_order_relaxed); }
     // A thread of the program has given up the engine.
     void program_leaves(bool under_way, bool unsettled);
     // A thread of the program begins to wait: it looks after the sockets itself.

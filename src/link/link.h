@@ -24,7 +24,9 @@ struct Link {
     bool resting = false;       // one side closes the connection, or has closed it, as it is quiet
     bool to_flush = false;      // something was said inside poll(), at whose end it is written
     bool keeps = false;         // in the list of those whose log keeps payload of the program
-    bool hot = false;           // read without asking first, as something came lately
+    bool hot = false;           // read without asking first, as something came lately; its socket is not watched
+    uint32_t came_awake = 0;    // how often something came since this process slept last
+    uint32_t sleeps = 0;        // that many times it had slept then
     bool tended = false;        // in the list of those with something due
     bool busy = false, unsettled = false;  // as LinkPath has counted it
     uint64_t last_came_ns = 0;

@@ -9,6 +9,7 @@ namespace lanyard {
 
 namespace {
 constexpr size_t most_hot = 4;
+constexpr uint32_t arrivals_to_be_hot = 3;
 constexpr int most_ready = 32;
 constexpr uint64_t look_every_ns = 500'000'000;
 }  // namespace
@@ -212,11 +213,33 @@ int LinkPath::read_hot(int budget) {
             work += read_in(link, budget - work);
             ++i;
         } else {
-            link.hot = false;
+            cool(link);
             hot_.erase(hot_.begin() + static_cast<std::ptrdiff_t>(i));
         }
     }
     return work;
+}
+
+void LinkPath::cool(Link &link) {
+    link.hot = false;
+    if (link.socket >= 0) sockets_.watch(link.socket, link.peer, link.awaits_room);
+}
+
+// Something came on a link that is watched. One on which much comes while this process does not sleep is read without asking.
+void LinkPath::note_arrival(Link &link) {
+    if (link.sleeps != sleeps_) link.came_awake = 0;
+    link.sleeps = sleeps_;
+    if (++link.came_awake < arrivals_to_be_hot || hot_.size() >= most_hot || link.socket < 0) return;
+    link.hot = true;
+    hot_.push_back(&link);
+    sockets_.unwatch(link.socket);
+}
+
+void LinkPath::leave_nothing_out() {
+    look_at_ns_ = 0;
+    ++sleeps_;
+    for (Link *link : hot_) cool(*link);
+    hot_.clear();
 }
 
 // Asks which of all sockets have something.
@@ -237,10 +260,7 @@ int LinkPath::look(int budget) {
         }
         if (!list[i].readable || link.hot) continue;
         work += read_in(link, budget - work);
-        if (hot_.size() < most_hot && link.last_came_ns == now_ns_) {
-            link.hot = true;
-            hot_.push_back(&link);
-        }
+        if (link.last_came_ns == now_ns_) note_arrival(link);
     }
     if (greet) work += connector_.poll(now_ns_);
     return work;
@@ -255,7 +275,7 @@ int LinkPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     if (!passed_over_) work += read_hot(budget - work);
     looked_ = (now_ns >= look_at_ns_ || passed_over_) && work < budget;
     if (looked_) {
-        look_at_ns_ = now_ns + limits_.look_every_ns;
+        look_at_ns_ = now_ns + (hot_.empty() ? limits_.look_every_ns : std::max(limits_.look_every_ns, limits_.look_beside_hot_ns));
         work += look(budget - work);
     }
     if (passed_over_ && looked_) work += read_hot(budget - work);

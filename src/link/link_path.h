@@ -54,7 +54,8 @@ struct LinkLimits {
     uint64_t silence_ns = 2'000'000'000;
     uint32_t most_open = UINT32_MAX;
     uint64_t hot_ns = 200'000;             // a link is read without asking for so long after something came
-    uint64_t look_every_ns = 0;            // the others are asked for so often
+    uint64_t look_every_ns = 0;            // the others are asked for so often,
+    uint64_t look_beside_hot_ns = 3'000;   // and while there is such a link so often
 };
 
 class LinkPath final : public Path, private Connector::User {
@@ -93,7 +94,7 @@ public:
     size_t keep_from() const override { return limits_.keep_from; }
     bool settled() override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
-    void leave_nothing_out() override { look_at_ns_ = 0; }
+    void leave_nothing_out() override;
     bool busy() const override { return busy_ > 0; }
     bool unsettled() const override { return unsettled_ > 0; }
     uint64_t deadline_ns() const override;
@@ -118,6 +119,8 @@ private:
     void tend_one(Link &link, uint64_t now_ns);
     int look(int budget);
     int read_hot(int budget);
+    void note_arrival(Link &link);
+    void cool(Link &link);
     void listen_for_silence(Link &link, uint64_t now_ns);
     bool is_quiet(const Link &link) const;
     void fail(Link &link);
@@ -173,6 +176,7 @@ private:
     Sink *sink_ = nullptr;        // while poll() runs
     uint64_t now_ns_ = 0;
     uint64_t look_at_ns_ = 0;
+    uint32_t sleeps_ = 0;       // times that leave_nothing_out() was called
     bool looked_ = true;        // in the last poll()
     bool passed_over_ = false;  // all but the busiest, in the last poll()
     uint64_t tend_at_ns_ = UINT64_MAX;

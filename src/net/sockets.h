@@ -41,6 +41,8 @@ public:
 
     // From now on ready() reports the socket under this token: readable always, writable where asked. May be called again to change that.
     virtual void watch(int socket, uint64_t token, bool writable) = 0;
+    // No more, until watch() is called again: what arrives at a socket that is watched costs more.
+    virtual void unwatch(int socket) = 0;
     // At most `most` of what is ready now.
     virtual int ready(Ready *list, int most) = 0;
     // Becomes readable when ready() has something; -1 in a simulation.

@@ -1,6 +1,8 @@
 // The kernel's TCP sockets, watched by one epoll set.
 #pragma once
 
+#include <sys/epoll.h>
+
 #include "net/sockets.h"
 
 namespace lanyard {
@@ -24,6 +26,7 @@ public:
     void close(int socket) override;
     uint64_t silence_ns(int socket) override;
     void watch(int socket, uint64_t token, bool writable) override;
+    void unwatch(int socket) override { epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr); }
     int ready(Ready *list, int most) override;
     int descriptor() const override { return epoll_; }
     uint64_t now_ns() override;

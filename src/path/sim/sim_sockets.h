@@ -106,6 +106,7 @@ public:
     ssize_t write(int socket, const iovec *parts, int count) override;
     void close(int socket) override;
     void watch(int socket, uint64_t token, bool writable) override;
+    void unwatch(int socket) override { sockets_[at(socket)].watched = false; }
     int ready(Ready *list, int most) override;
     int descriptor() const override { return -1; }
     uint64_t now_ns() override { return net_.baton_.now_ns(); }
