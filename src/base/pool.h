@@ -15,13 +15,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/leak_roots.h"
 #include "base/object.h"
 #include "base/spin_lock.h"
-
-// Of the leak sanitizer, when the program is built with it: memory of pools is not the allocator's, so it must be told where else
-// pointers live.
-extern "C" [[gnu::weak]] void __lsan_register_root_region(const void *start, size_t bytes);
-extern "C" [[gnu::weak]] void __lsan_unregister_root_region(const void *start, size_t bytes);
 
 namespace lanyard {
 
@@ -49,15 +45,16 @@ public:
         static_assert(std::is_base_of_v<Object, T>);
         void *range = mmap(nullptr, capacity * stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         base_ = range == MAP_FAILED ? nullptr : static_cast<std::byte *>(range);
-        if (base_ && __lsan_register_root_region) __lsan_register_root_region(base_, capacity * stride);
+        if (base_) register_leak_root(base_, capacity * stride);
     }
     ~ObjectPool() {
         for (size_t i = 0; i < made(); ++i) {
             T *object = at(i);
             if (object) object->~T();
         }
-        if (base_ && __lsan_unregister_root_region) __lsan_unregister_root_region(base_, capacity_ * stride);
-        if (base_) munmap(base_, capacity_ * stride);
+        if (!base_) return;
+        unregister_leak_root(base_, capacity_ * stride);
+        munmap(base_, capacity_ * stride);
     }
     ObjectPool(const ObjectPool &) = delete;
     ObjectPool &operator=(const ObjectPool &) = delete;

@@ -1,0 +1,79 @@
+// Plain objects that come in millions: 32 bits name one, it has no header, and its address stays. They lie in chunks of memory from
+// the system, whose pages are touched as they are needed. What was given back last is taken first; when nothing is in use any more,
+// all memory but that of the first chunk goes back to the system. Not thread-safe.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "base/error.h"
+#include "base/leak_roots.h"
+
+namespace lanyard {
+
+template <class T>
+class Slab {
+public:
+    static constexpr uint32_t none = UINT32_MAX;
+    static constexpr uint32_t chunk_objects = 1 << 14;  // so that a chunk is whole pages, whatever T is
+    static constexpr size_t chunk_bytes = chunk_objects * sizeof(T);
+
+    Slab() { static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T> && sizeof(T) >= sizeof(uint32_t)); }
+    ~Slab() { shrink(0); }
+    Slab(const Slab &) = delete;
+    Slab &operator=(const Slab &) = delete;
+
+    // The memory of a new object is not cleared.
+    uint32_t take() {
+        uint32_t index = free_;
+        if (index == none) {
+            if (made_ == chunks_.size() * chunk_objects) grow();
+            index = made_++;
+        } else {
+            std::memcpy(&free_, &at(index), sizeof free_);
+        }
+        ++used_;
+        return index;
+    }
+    void give(uint32_t index) {
+        if (--used_ == 0) {
+            free_ = none;
+            made_ = 0;
+            if (chunks_.size() > 1) shrink(1);
+            return;
+        }
+        std::memcpy(static_cast<void *>(&at(index)), &free_, sizeof free_);
+        free_ = index;
+    }
+    T &at(uint32_t index) const { return chunks_[index / chunk_objects][index % chunk_objects]; }
+
+    // Of the objects in use and those between them.
+    size_t bytes() const { return made_ * sizeof(T); }
+    size_t reserved_bytes() const { return chunks_.size() * chunk_bytes; }
+
+private:
+    void grow() {
+        void *chunk = mmap(nullptr, chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        LANYARD_MUST(chunk != MAP_FAILED && chunks_.size() < none / chunk_objects);
+        register_leak_root(chunk, chunk_bytes);
+        chunks_.push_back(static_cast<T *>(chunk));
+    }
+    void shrink(size_t chunks) {
+        for (; chunks_.size() > chunks; chunks_.pop_back()) {
+            unregister_leak_root(chunks_.back(), chunk_bytes);
+            munmap(chunks_.back(), chunk_bytes);
+        }
+    }
+
+    std::vector<T *> chunks_;
+    uint32_t free_ = none;  // the first of those given back; each holds the next one's index
+    uint32_t made_ = 0;     // used at least once since nothing was in use
+    uint32_t used_ = 0;
+};
+
+}  // namespace lanyard
