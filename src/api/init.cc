@@ -30,12 +30,11 @@ void report_leftovers(Runtime &ending) {
     Messenger &messenger = *ending.messenger;
     size_t messages = 0;
     std::string first;
-    for (MatchEntry *entry = messenger.unexpected().first(); entry; entry = messenger.unexpected().after(*entry)) {
-        if (entry->context & collective_bit) continue;
+    for (Unexpected *message = messenger.unexpected().first(); message; message = messenger.unexpected().after(*message)) {
+        if (message->context & collective_bit) continue;
         if (messages++ > 0) continue;
-        const auto &message = static_cast<Unexpected &>(*entry);
-        first = "from rank " + std::to_string(message.rank) + " with tag " + std::to_string(message.tag) + ", " +
-                std::to_string(message.envelope.length) + " bytes";
+        first = "from rank " + std::to_string(message->rank) + " with tag " + std::to_string(message->tag) + ", " +
+                std::to_string(message->length()) + " bytes";
     }
     if (messages)
         log(LogLevel::warn, "check", "MPI_Finalize: %zu message%s sent to this rank, but never received; the first came %s", messages,

@@ -8,7 +8,7 @@
 
 namespace lanyard {
 
-struct Unexpected;  // p2p/messenger.h
+struct Unexpected;  // p2p/unexpected.h
 
 struct Message : Object {
     Comm *comm = nullptr;  // held

@@ -9,7 +9,7 @@ namespace lanyard {
 namespace {
 
 void set_probed(Status *status, const Unexpected &message) {
-    set_received(status, message.rank, message.tag, static_cast<int64_t>(message.envelope.length));
+    set_received(status, message.rank, message.tag, static_cast<int64_t>(message.length()));
 }
 
 struct Sought {

@@ -37,25 +37,6 @@ MatchEntry *MatchQueue::find_receive(const MatchKey &message) {
     return exact;
 }
 
-MatchEntry *MatchQueue::find_message(const MatchKey &receive) {
-    if (!hashed_ || receive.wildcard()) {
-        for (MatchEntry *entry = queue_.front(); entry; entry = queue_.after(*entry))
-            if (fits(receive, *entry)) return entry;
-        return nullptr;
-    }
-    Bucket &bucket = bucket_of(receive);
-    for (MatchEntry *entry = bucket.front(); entry; entry = bucket.after(*entry))
-        if (fits(receive, *entry)) return entry;
-    return nullptr;
-}
-
-MatchQueue::Bucket &MatchQueue::bucket_of(const MatchKey &key) {
-    uint64_t mixed =
-        key.context * 0x9e3779b97f4a7c15u ^ (static_cast<uint64_t>(static_cast<uint32_t>(key.rank)) << 32 | static_cast<uint32_t>(key.tag));
-    mixed *= 0xd6e8feb86659fd93u;
-    return buckets_[(mixed >> 32) & (buckets_.size() - 1)];
-}
-
 void MatchQueue::file(MatchEntry &entry) { (entry.wildcard() ? wildcards_ : bucket_of(entry)).push_back(entry); }
 
 // Files everything queued, in order, under `buckets` (a power of two) heads.

@@ -1,10 +1,9 @@
-// Matching (MPI-5.0 3.5): which posted receive takes an arriving message, which stored message a new receive takes. Pure:
-// two queues of intrusive entries, no sockets, no clock, no allocation once warm. Used by the messenger alone.
+// Matching (MPI-5.0 3.5): which posted receive takes an arriving message; unexpected.h has the other half. Pure: a queue of
+// intrusive entries, no sockets, no clock, no allocation once warm. Used by the messenger alone.
 //
-// Order: a message goes to the earliest posted receive it fits; a receive takes the earliest arrived message that fits.
-// While few entries are queued they are scanned in order. Beyond `few`, exact entries are also found by a hash of
-// (context, rank, tag) and entries with wildcards stand in one list; between the two candidates the order number decides.
-// The hash is kept until the queue runs empty.
+// Order: a message goes to the earliest posted receive it fits. While few entries are queued they are scanned in order. Beyond
+// `few`, exact entries are also found by a hash of (context, rank, tag) and entries with wildcards stand in one list; between
+// the two candidates the order number decides. The hash is kept until the queue runs empty.
 #pragma once
 
 #include <cstdint>
@@ -40,14 +39,20 @@ inline bool fits(const MatchKey &wanted, const MatchKey &exact) {
            (wanted.tag == exact.tag || (wanted.tag == any_tag && exact.tag >= 0));
 }
 
+// Of an exact key, for tables of a power of two.
+inline uint64_t hash_of(const MatchKey &key) {
+    uint64_t mixed =
+        key.context * 0x9e3779b97f4a7c15u ^ (static_cast<uint64_t>(static_cast<uint32_t>(key.rank)) << 32 | static_cast<uint32_t>(key.tag));
+    mixed *= 0xd6e8feb86659fd93u;
+    return mixed >> 32;
+}
+
 class MatchQueue {
 public:
     void add(MatchEntry &entry);
     void remove(MatchEntry &entry);
     // The earliest posted receive that takes the message with this (exact) key, else nullptr. Stays queued.
     MatchEntry *find_receive(const MatchKey &message);
-    // The earliest stored message that a receive with this key takes, else nullptr. Stays queued.
-    MatchEntry *find_message(const MatchKey &receive);
     MatchEntry *first() { return queue_.front(); }
     MatchEntry *after(MatchEntry &entry) { return queue_.after(entry); }
     size_t count() const { return count_; }
@@ -57,7 +62,7 @@ private:
     using Bucket = List<MatchEntry, &MatchEntry::bucket_hook>;
     static constexpr size_t few = 8;
 
-    Bucket &bucket_of(const MatchKey &key);
+    Bucket &bucket_of(const MatchKey &key) { return buckets_[hash_of(key) & (buckets_.size() - 1)]; }
     void file(MatchEntry &entry);
     void build(size_t buckets);
 

@@ -20,6 +20,7 @@ struct Messenger::Reply : Outgoing {
 
 Messenger::Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers)
     : engine_(engine), settings_(settings), own_peer_(own_peer), peers_(peers) {
+    LANYARD_MUST(peers <= Unexpected::most_peers);
     engine.set_sink(*this);
     flush_task_.run = flush_all;
     flush_task_.messenger = this;
@@ -28,14 +29,6 @@ Messenger::Messenger(Engine &engine, const Settings &settings, uint32_t own_peer
         peer.credit_left = settings.eager_credit;
         peer.credit_return.peer = number;
         peer.credit_return.flush = flush_credit;
-    }
-}
-
-Messenger::~Messenger() {
-    while (MatchEntry *entry = unexpected_.first()) {
-        auto *message = static_cast<Unexpected *>(entry);
-        unexpected_.remove(*entry);
-        drop(*message);
     }
 }
 
@@ -144,7 +137,7 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
                 posted_.remove(*entry);
                 deliver(static_cast<Transfer &>(*entry), number, envelope, payload, size);
             } else {
-                store(number, envelope, payload, size);
+                unexpected_.add(number, envelope, payload, size);
             }
             break;
         }

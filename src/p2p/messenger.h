@@ -24,31 +24,22 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "config/settings.h"
 #include "engine/engine.h"
 #include "p2p/transfer.h"
 #include "p2p/transfer_table.h"
+#include "p2p/unexpected.h"
 #include "path/path.h"
 
 namespace lanyard {
-
-// A message that came before its receive. Of an offer (rendezvous) `inlined` holds the RendezvousOffer; eager payload that does
-// not fit there is kept in memory of its own.
-struct Unexpected : MatchEntry {
-    Envelope envelope;
-    uint32_t peer = no_peer;
-    uint32_t size = 0;  // bytes of payload kept
-    std::byte *payload = nullptr;
-    alignas(8) std::byte inlined[inline_payload];
-};
 
 struct RendezvousOffer {
     uint64_t sender_id;
     uint64_t address;  // of the contiguous bytes in the sender's memory; 0: not readable in one piece
 };
+static_assert(sizeof(RendezvousOffer) == Unexpected::offer_bytes);
 
 struct ClearToSend {
     uint64_t receiver_id;
@@ -67,13 +58,12 @@ struct HelpRequest {
 struct MessageCounts {
     uint64_t sent = 0;
     uint64_t matched = 0;
-    uint64_t unexpected_bytes = 0;  // kept now
 };
 
 class Messenger final : public Sink {
 public:
     Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers);
-    ~Messenger() override;
+    ~Messenger() override = default;
     Messenger(const Messenger &) = delete;
     Messenger &operator=(const Messenger &) = delete;
 
@@ -91,8 +81,8 @@ public:
     void receive(Transfer &transfer);
     // The earliest stored message that a receive with this key would take, else nullptr; take() removes it from matching, and
     // receive_taken() receives it (mprobe, mrecv).
-    Unexpected *probe(const MatchKey &key) { return static_cast<Unexpected *>(unexpected_.find_message(key)); }
-    void take(Unexpected &message);
+    Unexpected *probe(const MatchKey &key) { return unexpected_.find(key); }
+    void take(Unexpected &message) { unexpected_.take(message); }
     void receive_taken(Transfer &transfer, Unexpected &message);
     // A posted receive is withdrawn at once if nothing matched it; an offered send is withdrawn at the receiver, which answers.
     void cancel(Transfer &transfer);
@@ -108,7 +98,7 @@ public:
     }
     const MessageCounts &counts() const { return counts_; }
     MatchQueue &posted() { return posted_; }
-    MatchQueue &unexpected() { return unexpected_; }
+    UnexpectedQueue &unexpected() { return unexpected_; }
 
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
     std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t come, size_t size, size_t &from) override;
@@ -187,23 +177,20 @@ private:
     void help(uint32_t peer, uint64_t id, const HelpRequest &request);
     static int write_pieces(Task &task);
 
-    void store(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void withdraw(uint32_t peer, uint64_t sender_id);
-    void drop(Unexpected &message);
 
     Engine &engine_;
     const Settings &settings_;
     uint32_t own_peer_;
     std::vector<Peer> peers_;
     MatchQueue posted_;
-    MatchQueue unexpected_;
+    UnexpectedQueue unexpected_;
     TransferTable transfers_;
     MessageCounts counts_;
     size_t waiting_peers_ = 0;  // with something outgoing
     uint64_t free_words_ = ~uint64_t{0};  // own words not in use, by bit
     static_assert(shared_words == 64);
     FlushTask flush_task_;
-    std::vector<std::unique_ptr<Unexpected>> spare_;
 };
 
 // Sends one envelope if there is room, with the credit owed to the peer.

@@ -1,6 +1,5 @@
 // The receiver's half of the protocols (messenger.h).
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -34,9 +33,9 @@ void Messenger::receive(Transfer &transfer) {
     transfer.error = {};
     transfer.cancelled = transfer.cancelling = false;
     transfer.received = 0;
-    if (MatchEntry *entry = unexpected_.find_message(transfer)) {
-        unexpected_.remove(*entry);
-        return receive_taken(transfer, static_cast<Unexpected &>(*entry));
+    if (Unexpected *message = unexpected_.find(transfer)) {
+        unexpected_.take(*message);
+        return receive_taken(transfer, *message);
     }
     if (transfer.peer != no_peer && peers_[transfer.peer].lost)
         return fail(transfer, Error(ErrorClass::proc_aborted, "the process to receive from cannot be reached any more"));
@@ -44,12 +43,9 @@ void Messenger::receive(Transfer &transfer) {
     if (transfer.buffer.bytes() >= attended_bytes) begin_under_way(transfer);
 }
 
-void Messenger::take(Unexpected &message) { unexpected_.remove(message); }
-
 void Messenger::receive_taken(Transfer &transfer, Unexpected &message) {
-    const std::byte *payload = message.payload ? message.payload : message.inlined;
-    deliver(transfer, message.peer, message.envelope, payload, message.size);
-    drop(message);
+    deliver(transfer, message.peer, message.envelope(), message.payload(), message.size());
+    unexpected_.drop(message);
 }
 
 // A message meets its receive.
@@ -226,52 +222,15 @@ void Messenger::complete_if_all(Transfer &transfer) {
     finish(transfer);
 }
 
-void Messenger::store(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
-    std::unique_ptr<Unexpected> message;
-    if (spare_.empty()) {
-        message = std::make_unique<Unexpected>();
-    } else {
-        message = std::move(spare_.back());
-        spare_.pop_back();
-    }
-    message->context = envelope.context;
-    message->rank = envelope.source;
-    message->tag = envelope.tag;
-    message->envelope = envelope;
-    message->peer = peer;
-    message->size = static_cast<uint32_t>(size);
-    message->payload = nullptr;
-    if (size > inline_payload) {
-        message->payload = static_cast<std::byte *>(std::malloc(size));
-        LANYARD_MUST(message->payload != nullptr);
-        counts_.unexpected_bytes += size;
-    }
-    if (size) std::memcpy(message->payload ? message->payload : message->inlined, payload, size);
-    unexpected_.add(*message.release());
-}
-
-// Ends a stored message that is in no queue any more.
-void Messenger::drop(Unexpected &message) {
-    if (message.payload) {
-        counts_.unexpected_bytes -= message.size;
-        std::free(message.payload);
-        message.payload = nullptr;
-    }
-    constexpr size_t most_spare = 256;
-    std::unique_ptr<Unexpected> owned(&message);
-    if (spare_.size() < most_spare) spare_.push_back(std::move(owned));
-}
-
 void Messenger::withdraw(uint32_t peer, uint64_t sender_id) {
-    for (MatchEntry *entry = unexpected_.first(); entry; entry = unexpected_.after(*entry)) {
-        auto &message = static_cast<Unexpected &>(*entry);
-        if (message.peer != peer || message.envelope.kind != EnvelopeKind::rendezvous) continue;
+    for (Unexpected *message = unexpected_.first(); message; message = unexpected_.after(*message)) {
+        if (message->peer != peer || message->kind() != EnvelopeKind::rendezvous) continue;
         RendezvousOffer offer;
-        std::memcpy(&offer, message.payload ? message.payload : message.inlined, sizeof offer);
+        std::memcpy(&offer, message->payload(), sizeof offer);
         if (offer.sender_id != sender_id) continue;
-        unexpected_.remove(message);
-        consumed(peer, message.size - sizeof offer);
-        drop(message);
+        unexpected_.take(*message);
+        consumed(peer, message->size() - sizeof offer);
+        unexpected_.drop(*message);
         return reply(peer, EnvelopeKind::cancel_reply, sender_id, 1);
     }
     reply(peer, EnvelopeKind::cancel_reply, sender_id, 0);

@@ -1,6 +1,7 @@
 // The sender's half of the protocols (messenger.h).
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "base/log.h"

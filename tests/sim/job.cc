@@ -6,9 +6,10 @@ namespace lanyard::sim {
 
 namespace {
 
-std::string entries(const char *what, MatchQueue &queue) {
+template <class Queue>
+std::string entries(const char *what, Queue &queue) {
     std::string text;
-    for (MatchEntry *entry = queue.first(); entry; entry = queue.after(*entry))
+    for (auto *entry = queue.first(); entry; entry = queue.after(*entry))
         text += std::string(what) + "(context " + std::to_string(entry->context) + ", rank " + std::to_string(entry->rank) + ", tag " +
                 std::to_string(entry->tag) + ")";
     return text;

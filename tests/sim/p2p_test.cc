@@ -33,7 +33,7 @@ uint64_t play(uint64_t seed) {
     for (uint32_t own = 0; own < shape.ranks; ++own) {
         EXPECT_EQ(job.rank(own).messenger.unexpected().count(), 0u);
         EXPECT_EQ(job.rank(own).messenger.posted().count(), 0u);
-        EXPECT_EQ(job.rank(own).messenger.counts().unexpected_bytes, 0u);
+        EXPECT_EQ(job.rank(own).messenger.unexpected().payload_bytes(), 0u);
     }
     return baton.turns() ^ baton.now_ns() << 20;
 }

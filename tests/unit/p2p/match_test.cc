@@ -1,10 +1,16 @@
-// Matching against the slow, obvious thing: one list in order of arrival, looked through from the front.
+// Matching against the slow, obvious thing: one list in order of arrival, looked through from the front. And what a stored message takes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <list>
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "p2p/match.h"
+#include "p2p/unexpected.h"
 #include "path/sim/random.h"
 #include "sim/seeds.h"
 
@@ -12,18 +18,19 @@ namespace lanyard {
 namespace {
 
 // What the standard says, written down (MPI-5.0 3.5).
+template <class Entry>
 class ObviousQueue {
 public:
-    void add(MatchEntry &entry) { entries_.push_back(&entry); }
-    void remove(MatchEntry &entry) { entries_.remove(&entry); }
-    MatchEntry *find_receive(const MatchKey &message) {
-        return find([&](const MatchEntry &entry) { return accepts(entry, message); });
+    void add(Entry &entry) { entries_.push_back(&entry); }
+    void remove(Entry &entry) { entries_.remove(&entry); }
+    Entry *find_receive(const MatchKey &message) {
+        return find([&](const Entry &entry) { return accepts(entry, message); });
     }
-    MatchEntry *find_message(const MatchKey &receive) {
-        return find([&](const MatchEntry &entry) { return accepts(receive, entry); });
+    Entry *find_message(const MatchKey &receive) {
+        return find([&](const Entry &entry) { return accepts(receive, entry); });
     }
     size_t size() const { return entries_.size(); }
-    MatchEntry *at(size_t i) { return *std::next(entries_.begin(), static_cast<std::ptrdiff_t>(i)); }
+    Entry *at(size_t i) { return *std::next(entries_.begin(), static_cast<std::ptrdiff_t>(i)); }
 
 private:
     static bool accepts(const MatchKey &receive, const MatchKey &message) {
@@ -33,12 +40,12 @@ private:
         return receive.tag == message.tag;
     }
     template <class Test>
-    MatchEntry *find(Test test) {
-        for (MatchEntry *entry : entries_)
+    Entry *find(Test test) {
+        for (Entry *entry : entries_)
             if (test(*entry)) return entry;
         return nullptr;
     }
-    std::list<MatchEntry *> entries_;
+    std::list<Entry *> entries_;
 };
 
 struct Limits {
@@ -55,31 +62,35 @@ MatchKey random_key(sim::Random &random, const Limits &limits, bool receive) {
     return key;
 }
 
-// Grows, shrinks and runs empty again, so that the queue is scanned, hashed, hashed anew and scanned again.
-void compare_with_obvious(uint64_t seed, bool receives) {
+Limits random_limits(sim::Random &random) {
+    return {1 + random.below(4), 1 + random.below(40), 1 + random.below(200), static_cast<int>(random.below(60))};
+}
+
+// Both grow, shrink and run empty again, so that the queue is scanned, hashed, hashed anew and scanned again.
+void compare_receives(uint64_t seed) {
     sim::Random random(seed);
-    Limits limits{1 + random.below(4), 1 + random.below(40), 1 + random.below(200), static_cast<int>(random.below(60))};
+    Limits limits = random_limits(random);
     std::list<std::unique_ptr<MatchEntry>> memory;  // all ever added; addresses are not used again
     MatchQueue queue;
-    ObviousQueue obvious;
+    ObviousQueue<MatchEntry> obvious;
     int growth = 60;
     for (int i = 0; i < 4000; ++i) {
         if (i % 500 == 0) growth = static_cast<int>(random.between(20, 80));
         if (random.chance(growth)) {
             MatchEntry &entry = *memory.emplace_back(std::make_unique<MatchEntry>());
-            static_cast<MatchKey &>(entry) = random_key(random, limits, receives);
+            static_cast<MatchKey &>(entry) = random_key(random, limits, true);
             queue.add(entry);
             obvious.add(entry);
         } else if (obvious.size() && random.chance(20)) {
-            MatchEntry &entry = *obvious.at(random.below(obvious.size()));  // a receive is cancelled
+            MatchEntry &entry = *obvious.at(random.below(obvious.size()));  // is cancelled
             queue.remove(entry);
             obvious.remove(entry);
             ASSERT_FALSE(entry.queued());
         } else {
-            MatchKey key = random_key(random, limits, !receives);
-            MatchEntry *found = receives ? queue.find_receive(key) : queue.find_message(key);
-            ASSERT_EQ(found, receives ? obvious.find_receive(key) : obvious.find_message(key));
-            if (found && random.chance(80)) {  // else a probe
+            MatchKey key = random_key(random, limits, false);
+            MatchEntry *found = queue.find_receive(key);
+            ASSERT_EQ(found, obvious.find_receive(key));
+            if (found && random.chance(80)) {
                 queue.remove(*found);
                 obvious.remove(*found);
             }
@@ -91,19 +102,148 @@ void compare_with_obvious(uint64_t seed, bool receives) {
     ASSERT_EQ(place, obvious.size());
 }
 
-TEST(MatchQueue, AgreesWithTheObviousQueueOnReceives) {
+struct Arrival {
+    Envelope envelope;
+    uint32_t peer;
+    std::vector<std::byte> payload;
+};
+
+Arrival random_arrival(sim::Random &random, const MatchKey &key) {
+    bool offers = random.chance(30);
+    auto most = static_cast<uint64_t>(random.chance(80) ? 40 : 3000);
+    Arrival arrival{{}, static_cast<uint32_t>(random.below(Unexpected::most_peers)), {}};
+    arrival.payload.resize(offers ? Unexpected::offer_bytes + (random.chance(50) ? 0 : random.below(most)) : random.below(most));
+    for (std::byte &byte : arrival.payload) byte = static_cast<std::byte>(random.below(256));
+    arrival.envelope = {.context = key.context, .source = key.rank, .tag = key.tag,
+                        .length = offers ? uint64_t{1} << random.below(64) : arrival.payload.size(),
+                        .kind = offers ? EnvelopeKind::rendezvous : EnvelopeKind::eager, .flags = 0, .credit = 0, .check = 0};
+    return arrival;
+}
+
+void expect_unchanged(const Unexpected &message, const Arrival &arrival) {
+    Envelope envelope = message.envelope();
+    ASSERT_EQ(std::memcmp(&envelope, &arrival.envelope, sizeof envelope), 0);
+    ASSERT_EQ(message.peer, arrival.peer);
+    ASSERT_EQ(std::vector<std::byte>(message.payload(), message.payload() + message.size()), arrival.payload);
+}
+
+// The queue, the obvious one, what was put into them, and what was taken and not yet dropped.
+struct Messages {
+    sim::Random random;
+    Limits limits = random_limits(random);
+    UnexpectedQueue queue;
+    ObviousQueue<Unexpected> obvious;
+    std::map<Unexpected *, Arrival> arrivals;
+    std::vector<Unexpected *> taken;
+
+    explicit Messages(uint64_t seed) : random(seed) {}
+    void add() {
+        Arrival arrival = random_arrival(random, random_key(random, limits, false));
+        Unexpected &message = queue.add(arrival.peer, arrival.envelope, arrival.payload.data(), arrival.payload.size());
+        obvious.add(message);
+        ASSERT_TRUE(arrivals.emplace(&message, std::move(arrival)).second) << "the memory of another message";
+    }
+    void take(Unexpected &message) {
+        queue.take(message);
+        obvious.remove(message);
+        taken.push_back(&message);
+    }
+    void drop() {
+        if (taken.empty()) return;
+        std::swap(taken[random.below(taken.size())], taken.back());
+        expect_unchanged(*taken.back(), arrivals[taken.back()]);
+        arrivals.erase(taken.back());
+        queue.drop(*taken.back());
+        taken.pop_back();
+    }
+    void find() {
+        MatchKey key = random_key(random, limits, true);
+        Unexpected *found = queue.find(key);
+        ASSERT_EQ(found, obvious.find_message(key));
+        if (!found) return;
+        expect_unchanged(*found, arrivals[found]);
+        if (random.chance(80)) take(*found);  // else a probe
+    }
+};
+
+void compare_messages(uint64_t seed) {
+    Messages messages(seed);
+    int growth = 60;
+    for (int i = 0; i < 4000; ++i) {
+        if (i % 500 == 0) growth = static_cast<int>(messages.random.between(20, 80));
+        size_t queued = messages.obvious.size();
+        if (messages.random.chance(growth)) messages.add();
+        else if (queued && messages.random.chance(20)) messages.take(*messages.obvious.at(messages.random.below(queued)));  // its sender cancels
+        else messages.find();
+        while (messages.taken.size() > 5 || (messages.taken.size() && messages.random.chance(50))) messages.drop();
+        ASSERT_EQ(messages.queue.count(), messages.obvious.size());
+        if (::testing::Test::HasFatalFailure()) return;
+    }
+    size_t place = 0;
+    for (Unexpected *message = messages.queue.first(); message; message = messages.queue.after(*message))
+        ASSERT_EQ(message, messages.obvious.at(place++));
+    ASSERT_EQ(place, messages.obvious.size());
+    while (messages.taken.size()) messages.drop();
+    size_t own_memory = 0;
+    for (const auto &[message, arrival] : messages.arrivals)
+        if (message->form >= Unexpected::kept) own_memory += arrival.payload.size();
+    EXPECT_EQ(messages.queue.payload_bytes(), own_memory);
+}
+
+TEST(MatchQueue, AgreesWithTheObviousQueue) {
     for (uint64_t seed : sim::seeds(60)) {
         SCOPED_TRACE("LANYARD_TEST_SEED=" + std::to_string(seed));
-        compare_with_obvious(seed, true);
+        compare_receives(seed);
         if (HasFatalFailure()) return;
     }
 }
 
-TEST(MatchQueue, AgreesWithTheObviousQueueOnMessages) {
+TEST(UnexpectedQueue, AgreesWithTheObviousQueue) {
     for (uint64_t seed : sim::seeds(60)) {
         SCOPED_TRACE("LANYARD_TEST_SEED=" + std::to_string(seed));
-        compare_with_obvious(seed, false);
+        compare_messages(seed);
         if (HasFatalFailure()) return;
+    }
+}
+
+void add_word(UnexpectedQueue &queue, int32_t tag, uint64_t word) {
+    Envelope envelope{.context = 2, .source = 0, .tag = tag, .length = sizeof word, .kind = EnvelopeKind::eager, .flags = 0, .credit = 0, .check = 0};
+    queue.add(1, envelope, reinterpret_cast<const std::byte *>(&word), sizeof word);
+}
+
+uint64_t receive_word(UnexpectedQueue &queue, const MatchKey &key) {
+    uint64_t word = UINT64_MAX;
+    if (Unexpected *message = queue.find(key)) {
+        std::memcpy(&word, message->payload(), sizeof word);
+        queue.take(*message);
+        queue.drop(*message);
+    }
+    return word;
+}
+
+constexpr int32_t many = 100'000;
+
+TEST(UnexpectedQueue, TakesAtMost64BytesForAMessageAndGivesThemBack) {
+    UnexpectedQueue queue;
+    for (int round = 0; round < 2; ++round) {
+        for (int32_t i = 0; i < many; ++i) {
+            add_word(queue, i, static_cast<uint64_t>(i));
+            ASSERT_LE(queue.bytes(), 64 * std::max<size_t>(queue.count(), 100)) << "after message " << i;
+        }
+        EXPECT_EQ(queue.payload_bytes(), 0u);
+        for (int32_t i = many - 1; i >= 0; --i) ASSERT_EQ(receive_word(queue, {2, 0, i}), static_cast<uint64_t>(i));
+        EXPECT_LE(queue.bytes(), 16'384u);
+        EXPECT_LE(queue.reserved_bytes(), size_t{1} << 20);
+    }
+}
+
+// These would take minutes if each message were looked for among the others.
+TEST(UnexpectedQueue, KeepsTheOrderOfManyMessagesWithOneKey) {
+    UnexpectedQueue queue;
+    for (bool wild : {false, true}) {
+        for (int32_t i = 0; i < many; ++i) add_word(queue, 7, static_cast<uint64_t>(i));
+        for (int32_t i = 0; i < many; ++i) ASSERT_EQ(receive_word(queue, {2, wild ? any_source : 0, wild ? any_tag : 7}), static_cast<uint64_t>(i));
+        EXPECT_EQ(queue.count(), 0u);
     }
 }
 

@@ -172,7 +172,7 @@ TEST_F(MessengerTest, ProbesWithoutTakingAndTakesWithoutReceiving) {
     Unexpected *any = messenger(1).probe({context, any_source, any_tag}), *other = messenger(1).probe({context, 0, 6});
     ASSERT_TRUE(any && other && any != other);
     EXPECT_EQ(any->tag, 5);
-    EXPECT_EQ(other->envelope.length, 50'000u);
+    EXPECT_EQ(other->length(), 50'000u);
     messenger(1).take(*other);
     EXPECT_EQ(messenger(1).probe({context, 0, 6}), nullptr) << "what has been taken is not matched any more";
     auto receiver = std::make_unique<Operation>(50'000, false);
@@ -234,8 +234,8 @@ TEST_F(MessengerTest, BoundsWhatTheReceiverMustKeep) {
     for (int i = 0; i < flood; ++i) sends.push_back(send(1000, false, SendMode::standard, i));
     for (int turn = 0; turn < 1000 && messenger(1).unexpected().count() < flood; ++turn) step();
     EXPECT_EQ(messenger(1).unexpected().count(), static_cast<size_t>(flood)) << "envelopes are never held back";
-    EXPECT_LE(messenger(1).counts().unexpected_bytes, 20'000u);
-    EXPECT_GE(messenger(1).counts().unexpected_bytes, 15'000u) << "and the credit is used";
+    EXPECT_LE(messenger(1).unexpected().payload_bytes(), 20'000u);
+    EXPECT_GE(messenger(1).unexpected().payload_bytes(), 15'000u) << "and the credit is used";
     EXPECT_TRUE(sends.front()->done());
     EXPECT_FALSE(sends.back()->done());
     // In any order, the last first.
@@ -244,7 +244,7 @@ TEST_F(MessengerTest, BoundsWhatTheReceiverMustKeep) {
         complete(receiver, sends[static_cast<size_t>(i)]);
         receiver->expect_filled(1000);
     }
-    EXPECT_EQ(messenger(1).counts().unexpected_bytes, 0u);
+    EXPECT_EQ(messenger(1).unexpected().payload_bytes(), 0u);
     step();
     // The credit has come back: an eager send is complete at once, again and again.
     for (int i = 0; i < 100; ++i) {

@@ -1,0 +1,106 @@
+// Messages that came before their receives, in order of arrival. Used by the messenger alone; reports read them.
+//
+// A million of them may wait, so each takes 56 bytes, and its share of the hash at most 4: links are indices into a slab, and what it
+// holds lies in the entry itself where it fits, else in memory of its own.
+// Order: a receive takes the earliest message that fits. While few are queued they are scanned in order. Beyond `few` they are also
+// filed by a hash of (context, rank, tag), where those of one bucket form a circle in order of arrival and the bucket names the last of
+// them; wildcards still scan. The hash is kept until the queue runs empty. No allocation once warm.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/slab.h"
+#include "p2p/match.h"
+#include "path/envelope.h"
+
+namespace lanyard {
+
+// One stored message, eager or an offer (rendezvous).
+struct Unexpected : MatchKey {
+    Envelope envelope() const {
+        return {.context = context, .source = rank, .tag = tag, .length = length(), .kind = kind(), .flags = 0, .credit = 0, .check = 0};
+    }
+    EnvelopeKind kind() const { return form == offer || form == kept_offer ? EnvelopeKind::rendezvous : EnvelopeKind::eager; }
+    uint64_t length() const { return form <= inline_payload ? form : in_parts.length; }  // of the whole message
+    // What came with the envelope.
+    const std::byte *payload() const { return form < kept ? form == offer ? in_parts.offer : inlined : in_parts.elsewhere.payload; }
+    size_t size() const { return form < kept ? form == offer ? offer_bytes : form : in_parts.elsewhere.size; }
+
+    static constexpr size_t offer_bytes = 16;
+    static constexpr uint32_t most_peers = 1 << 27;
+
+    uint32_t next, previous;  // in the queue; of a message that has been taken from it, `next` is its own index
+    uint32_t next_in_bucket;
+    uint32_t peer : 27;
+    enum Form : uint32_t { offer = inline_payload + 1, kept, kept_offer };
+    uint32_t form : 5;  // what the rest is: up to inline_payload, eager payload of so many bytes
+    struct Elsewhere {
+        std::byte *payload;
+        size_t size;
+    };
+    struct InParts {
+        uint64_t length;
+        union {
+            std::byte offer[offer_bytes];
+            Elsewhere elsewhere;  // `kept` and `kept_offer`
+        };
+    };
+    union {
+        std::byte inlined[inline_payload];
+        InParts in_parts;
+    };
+};
+static_assert(sizeof(Unexpected) == 56);
+static_assert(Unexpected::kept_offer < 1 << 5);
+
+class UnexpectedQueue {
+public:
+    UnexpectedQueue() = default;
+    ~UnexpectedQueue();
+    UnexpectedQueue(const UnexpectedQueue &) = delete;
+    UnexpectedQueue &operator=(const UnexpectedQueue &) = delete;
+
+    // Copies the payload.
+    Unexpected &add(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    // The earliest message that a receive with this key takes, else nullptr. Stays queued.
+    Unexpected *find(const MatchKey &receive) { return count_ == 0 ? nullptr : find_queued(receive); }
+    // Takes a message out of the queue; it stays as it is until it is dropped.
+    void take(Unexpected &message);
+    void drop(Unexpected &taken) {
+        if (taken.form >= Unexpected::kept) free_payload(taken);
+        slab_.give(taken.next);
+    }
+
+    Unexpected *first() { return first_ == none ? nullptr : &slab_.at(first_); }
+    Unexpected *after(const Unexpected &message) { return message.next == none ? nullptr : &slab_.at(message.next); }
+    size_t count() const { return count_; }
+    // In memory of their own, messages that have been taken included.
+    size_t payload_bytes() const { return payload_bytes_; }
+    // Of everything else that is in use, and all that is reserved for messages.
+    size_t bytes() const { return slab_.bytes() + buckets_.capacity() * sizeof(uint32_t); }
+    size_t reserved_bytes() const { return slab_.reserved_bytes(); }
+
+private:
+    static constexpr uint32_t none = Slab<Unexpected>::none;
+    static constexpr size_t few = 8;
+    static constexpr size_t least_buckets = 64, most_idle_buckets = 4096;
+
+    Unexpected *find_queued(const MatchKey &receive);
+    void hold(Unexpected &message, const Envelope &envelope, const std::byte *payload, size_t size);
+    void free_payload(Unexpected &message);
+    uint32_t &bucket_of(const MatchKey &key) { return buckets_[hash_of(key) & (buckets_.size() - 1)]; }
+    void file(uint32_t index, Unexpected &message);
+    void unfile(uint32_t index, const Unexpected &message);
+    void build(size_t buckets);
+
+    Slab<Unexpected> slab_;
+    uint32_t first_ = none, last_ = none;
+    size_t count_ = 0;
+    size_t payload_bytes_ = 0;
+    bool hashed_ = false;
+    std::vector<uint32_t> buckets_;  // the last message of each; a power of two, and all `none` when not in use
+};
+
+}  // namespace lanyard
