@@ -12,7 +12,7 @@ namespace lanyard {
 namespace {
 constexpr int frames_per_poll = 64;
 constexpr int frames_per_help = 1;  // a thread of the program that comes back waits for so long
-constexpr uint64_t test_sockets_every_ns = 5'000;
+constexpr uint64_t test_sockets_every_ns = 8'000;
 constexpr uint32_t steps_per_clock = 8;  // the clock costs as much as a step that finds nothing
 constexpr int spins_for_engine = 2000;
 constexpr int yields_for_engine = 20;
@@ -60,7 +60,10 @@ void Engine::wait_owned(const Condition &met) {
     uint64_t idle_since_ns = 0;
     uint32_t idle_turns = 0;
     while (!met()) {
-        if (step() > 0) {
+        awaited_ = &met;
+        int work = step();
+        awaited_ = nullptr;
+        if (work > 0) {
             idle_turns = 0;
             continue;
         }
@@ -86,15 +89,22 @@ void Engine::wait_owned(const Condition &met) {
     if (sleepers_.load(std::memory_order_relaxed)) [[unlikely]] pass_watch();
 }
 
+// Is it time to poll paths by system calls, for a test? If so the clock is read.
+bool Engine::sockets_are_due() {
+    uint64_t ticks = clock_ticks(), passed = ticks - sockets_tested_ticks_;
+    if (passed < ticks_between_tests_) return false;
+    read_clock();
+    uint64_t passed_ns = now_ns_ - sockets_tested_ns_;
+    constexpr uint64_t measurable_ns = 1'000'000'000;  // in which no product overflows
+    if (passed_ns > 0 && passed_ns < measurable_ns) ticks_between_tests_ = passed * test_sockets_every_ns / passed_ns;
+    sockets_tested_ns_ = now_ns_;
+    sockets_tested_ticks_ = ticks;
+    return true;
+}
+
 void Engine::step_for_test() {
-    bool system_calls = false;
-    if (tests_spare_sockets_) {
-        read_clock();
-        system_calls = now_ns_ - sockets_tested_ns_ >= test_sockets_every_ns;
-        if (system_calls) sockets_tested_ns_ = now_ns_;
-    } else if (++steps_since_clock_ >= steps_per_clock) {
-        read_clock();
-    }
+    bool system_calls = tests_spare_sockets_ && sockets_are_due();
+    if (!tests_spare_sockets_ && ++steps_since_clock_ >= steps_per_clock) read_clock();
     if (turn(frames_per_poll, system_calls) > 0) {
         fruitless_tests_ = 0;
         return;
@@ -170,11 +180,16 @@ uint64_t Engine::deadline_ns() const {
 }
 
 bool Engine::under_way() const {
-    return under_way_ > 0 || !tasks_.empty() || std::any_of(paths_.begin(), paths_.end(), [](const Polled &polled) { return polled.path->busy(); });
+    if (under_way_ > 0 || !tasks_.empty()) return true;
+    for (const Polled &polled : paths_)
+        if (polled.by_system_call && polled.path->busy()) return true;
+    return false;
 }
 
 bool Engine::unsettled() const {
-    return std::any_of(paths_.begin(), paths_.end(), [](const Polled &polled) { return polled.path->unsettled(); });
+    for (const Polled &polled : paths_)
+        if (polled.by_system_call && polled.path->unsettled()) return true;
+    return false;
 }
 
 // What a peer writes to shared memory from now on wakes whoever sleeps at the idle's descriptor.
@@ -186,13 +201,15 @@ void Engine::await_peers() {
 }
 
 void Engine::leave_to_helper() {
-    if (under_way() && !helper_->armed()) {
+    bool going_on = under_way();
+    if (going_on && !helper_->armed()) {
         for (const Polled &polled : paths_) polled.path->leave_nothing_out();
         await_peers();
+        going_on = under_way();
     }
-    bool going_on = under_way(), open = going_on || unsettled();
+    bool open = going_on || unsettled();
     give_up();
-    helper_->program_leaves(going_on, open);
+    if (open || helper_->listens()) helper_->program_leaves(going_on, open);
 }
 
 bool Engine::help() {

@@ -120,6 +120,8 @@ public:
     bool helping() const { return helping_; }
     // Does a thread of the program sleep inside MPI? Any thread may ask.
     bool someone_sleeps() const { return sleepers_.load(std::memory_order_seq_cst) > 0; }
+    // [owner] Does it step for a wait that is over?
+    bool wait_is_over() const { return awaited_ && (*awaited_)(); }
     // [owner] When a step is due though nothing comes.
     uint64_t deadline_ns() const;
 
@@ -143,6 +145,7 @@ private:
     };
 
     void read_clock();
+    bool sockets_are_due();
     int turn(int frames, bool system_calls);
     void await_peers();
     void leave_to_helper();
@@ -160,11 +163,13 @@ private:
     std::atomic<uint32_t> sleepers_{0};
     std::atomic<int32_t> contenders_{0};
     std::vector<Polled> paths_;
+    const Condition *awaited_ = nullptr;  // during a step for a wait
     Helper *helper_ = nullptr;
     bool helping_ = false, helped_by_memory_ = false;
     uint32_t under_way_ = 0;
     bool tests_spare_sockets_ = false;
-    uint64_t sockets_tested_ns_ = 0;  // when step_for_test() last had paths polled by system calls
+    // When step_for_test() last had paths polled by system calls, by both clocks, and how many ticks later it does so again.
+    uint64_t sockets_tested_ns_ = 0, sockets_tested_ticks_ = 0, ticks_between_tests_ = 0;
     Sink *sink_ = nullptr;
     Idle &idle_;
     List<Task, &Task::hook> tasks_;

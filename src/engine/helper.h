@@ -37,6 +37,8 @@ public:
     // False when the system gives no descriptors for it.
     bool usable() const { return usable_; }
     bool armed() const { return armed_.load(std::memory_order_relaxed); }
+    // Does it care whether the program comes and goes?
+    bool listens() const { return armed() || dozing_.load(std::memory_order_relaxed); }
     // A thread of the program has given up the engine.
     void program_leaves(bool under_way, bool unsettled);
     // A thread of the program begins to wait: it looks after the sockets itself.

@@ -65,7 +65,7 @@ int LinkPath::take_apart(Link &link, int budget) {
     auto &frame = link.frame;
     int work = 0;
     while (rest_of_ == &link && rest_begin_ < rest_end_) {
-        if (work >= budget) return work;
+        if (work >= budget || (work > 0 && sink_->sated())) return work;
         const std::byte *at = buffer_.get() + rest_begin_;
         size_t left = rest_end_ - rest_begin_;
         if (frame.in_payload) {
@@ -159,6 +159,7 @@ void LinkPath::begin_payload(Link &link, size_t come) {
         frame.place = sink_->begin(link.peer, envelope, payload, static_cast<size_t>(believed), header.size, from);
         if (crc_) frame.checksum = crc_(payload, from);
         frame.summed = from;
+        if (link.to_flush && !link.awaits_room) write_out(link);  // the answer to an offer, while its first bytes come
     }
     frame.in_payload = frame.was_long = true;
     frame.payload_come = from;

@@ -107,6 +107,7 @@ public:
     void renewed(uint32_t peer) override;
     void sent(uint64_t token) override;
     void lost(uint32_t peer, Error reason) override;
+    bool sated() const override { return engine_.wait_is_over(); }
 
 private:
     struct CreditReturn : Outgoing {

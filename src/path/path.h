@@ -83,6 +83,9 @@ public:
     // A send_bulk that was `pending` has left its buffer.
     virtual void sent(uint64_t token) = 0;
     virtual void lost(uint32_t peer, Error reason) = 0;
+    // The owner of the engine has what it waited for: a path may keep what it has read, and deliver it in the next poll, before which a
+    // receive may have been posted.
+    virtual bool sated() const { return false; }
 };
 
 class Path {
