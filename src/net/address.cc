@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 
 namespace lanyard {
 
@@ -42,7 +43,8 @@ bool means(const std::string &word, const Interface &interface) {
 
 std::string list_of(const std::vector<Interface> &all) {
     std::string text;
-    for (const Interface &interface : all) text += (text.empty() ? "" : ", ") + interface.name + " (" + to_text(interface.address) + ")";
+    for (const Interface &interface : all)
+        if (interface.up) text += (text.empty() ? "" : ", ") + interface.name + " (" + to_text(interface.address) + ")";
     return text;
 }
 
@@ -127,23 +129,37 @@ std::vector<Interface> interfaces() {
     ifaddrs *first = nullptr;
     if (getifaddrs(&first) != 0) return all;
     for (ifaddrs *each = first; each; each = each->ifa_next) {
-        if (!each->ifa_addr || !(each->ifa_flags & IFF_UP)) continue;
+        if (!each->ifa_addr) continue;
         sockaddr_storage place{};
         int family = each->ifa_addr->sa_family;
         if (family != AF_INET && family != AF_INET6) continue;
         std::memcpy(&place, each->ifa_addr, family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
-        all.push_back({each->ifa_name, from_system(place), (each->ifa_flags & IFF_LOOPBACK) != 0});
+        all.push_back({each->ifa_name, from_system(place), (each->ifa_flags & IFF_LOOPBACK) != 0,
+                       (each->ifa_flags & IFF_UP) != 0, (each->ifa_flags & IFF_RUNNING) != 0});
     }
     freeifaddrs(first);
     std::stable_partition(all.begin(), all.end(), [](const Interface &interface) { return !is_link_local(interface.address); });
     return all;
 }
 
+int64_t interface_speed_mbit(const std::string &name) {
+    int64_t speed = 0;
+    std::ifstream("/sys/class/net/" + name + "/speed") >> speed;
+    return std::max<int64_t>(speed, 0);
+}
+
+const char *why_left_out(const Interface &interface) {
+    if (!interface.up) return "it is down";
+    if (interface.loopback) return "loopback leads to no other host";
+    if (is_link_local(interface.address)) return "a link-local address means nothing on another host";
+    return interface.carrier ? nullptr : "it has no carrier: nothing is connected to it";
+}
+
 Error choose_interfaces(const std::string &wanted, const std::vector<Interface> &all, std::vector<Interface> &chosen) {
     chosen.clear();
     if (wanted.empty()) {
         for (const Interface &interface : all)
-            if (!interface.loopback) chosen.push_back(interface);
+            if (!why_left_out(interface)) chosen.push_back(interface);
         return {};
     }
     for (size_t begin = 0; begin <= wanted.size();) {
@@ -152,7 +168,7 @@ Error choose_interfaces(const std::string &wanted, const std::vector<Interface> 
         begin = end + 1;
         bool found = false;
         for (const Interface &interface : all) {
-            if (!means(word, interface)) continue;
+            if (!interface.up || !means(word, interface)) continue;
             found = true;
             auto same = [&](const Interface &other) { return other.address == interface.address; };
             if (std::none_of(chosen.begin(), chosen.end(), same)) chosen.push_back(interface);

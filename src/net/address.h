@@ -42,12 +42,17 @@ struct Interface {
     std::string name;
     Address address;
     bool loopback = false;
+    bool up = true, carrier = true;
 };
 
-// Every address of the interfaces that are up, in the kernel's order, link-local IPv6 ones after all others.
+// Every address of all interfaces, in the kernel's order, link-local IPv6 ones after all others.
 std::vector<Interface> interfaces();
-// Those that `wanted` names, a list "eth0,10.1.0.0/16" of names, addresses and networks; all but loopback when it is empty. What it names
-// and is not there is an Error that lists what is.
+// As its driver says it, in Mbit/s; 0: it does not.
+int64_t interface_speed_mbit(const std::string &name);
+// Why other hosts are not told of this address unless LANYARD_INTERFACES names it; nullptr when they are.
+const char *why_left_out(const Interface &interface);
+// Those that `wanted` names, a list "eth0,10.1.0.0/16" of names, addresses and networks, and are up; all that are not left out when it is
+// empty. What it names and is not there is an Error that lists what is.
 Error choose_interfaces(const std::string &wanted, const std::vector<Interface> &all, std::vector<Interface> &chosen);
 
 }  // namespace lanyard

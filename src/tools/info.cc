@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "config/settings.h"
+#include "net/address.h"
 #include "tools/commands.h"
 #include "tools/coverage.h"
 #include "tools/json.h"
@@ -56,15 +57,45 @@ int show_coverage(const Place &place, bool names, bool json) {
     return 0;
 }
 
+// Of this host's addresses, which others would be told, and why not the rest.
+Error list_addresses(const Settings &settings, JsonList &report) {
+    std::vector<Interface> all = interfaces(), chosen;
+    if (Error error = choose_interfaces(settings.interfaces, all, chosen)) return error;
+    for (const Interface &interface : all) {
+        bool named = std::any_of(chosen.begin(), chosen.end(), [&](const Interface &each) { return each.address == interface.address; });
+        bool published = named && interface.address.scope == 0;
+        const char *why = why_left_out(interface);
+        std::string reason = published ? "" : named || settings.interfaces.empty() ? (why ? why : "") : "LANYARD_INTERFACES does not name it";
+        const char *state = !interface.up ? "down" : interface.carrier ? "up" : "no carrier";
+        report.push_back({{{"interface", interface.name}, {"address", to_text(interface.address)}, {"state", std::string(state)},
+                           {"speed_mbit", interface_speed_mbit(interface.name)}, {"published", published}, {"why", reason}}});
+    }
+    return {};
+}
+
+void print_addresses(const JsonList &addresses) {
+    for (const JsonObject &each : addresses) {
+        auto text = [&](size_t member) { return std::get<std::string>(each.members[member].second); };
+        int64_t speed_mbit = std::get<int64_t>(each.members[3].second);
+        std::string speed = speed_mbit ? fmt::format("{} Mbit/s", speed_mbit) : "speed unknown";
+        std::string verdict = std::get<bool>(each.members[4].second) ? "other hosts are told of it" : "left out: " + text(5);
+        fmt::print("           {} ({}), {}, {}; {}\n", text(1), text(0), text(2), speed, verdict);
+    }
+}
+
 int show_paths(bool json) {
     Settings settings;
     if (!settings_now(settings)) return 1;
     std::vector<std::string> wanted = split_words(settings.paths);
-    JsonList report;
+    JsonList report, addresses;
+    if (Error error = list_addresses(settings, addresses)) return fail(error.take().sentence);
     for (const PathName &row : path_names) {
         bool chosen = std::find(wanted.begin(), wanted.end(), row.name) != wanted.end();
         report.push_back({{{"name", std::string(row.name)}, {"sentence", std::string(row.sentence)}, {"chosen", chosen}}});
+        bool over_network = std::string_view(row.name) == "tcp";
+        if (over_network) report.back().members.push_back({"addresses", addresses});
         if (!json) fmt::print("{:<5} {:<4} {}\n", row.name, chosen ? "used" : "off", row.sentence);
+        if (!json && over_network) print_addresses(addresses);
     }
     if (json) fmt::print("{}", json_text(report));
     return 0;

@@ -42,7 +42,10 @@ std::vector<std::string> chosen(const char *wanted) {
     const std::vector<Interface> all = {{"lo", address("127.0.0.1"), true},
                                         {"eth0", address("10.1.2.3"), false},
                                         {"eth1", address("10.2.2.3"), false},
-                                        {"eth1", address("2001:db8::7"), false}};
+                                        {"eth1", address("2001:db8::7"), false},
+                                        {"eth2", address("10.3.2.3"), false, false, false},
+                                        {"docker0", address("172.17.0.1"), false, true, false},
+                                        {"eth0", address("fe80::7%1"), false}};
     std::vector<Interface> list;
     if (Error error = choose_interfaces(wanted, all, list)) return {error.take().sentence};
     std::vector<std::string> texts;
@@ -53,19 +56,20 @@ std::vector<std::string> chosen(const char *wanted) {
 using Texts = std::vector<std::string>;
 
 TEST(Interfaces, AreChosenByNameAddressAndNetwork) {
-    EXPECT_EQ(chosen(""), (Texts{"10.1.2.3", "10.2.2.3", "2001:db8::7"})) << "all but loopback";
-    EXPECT_EQ(chosen("eth0"), (Texts{"10.1.2.3"}));
-    EXPECT_EQ(chosen("eth1,eth0"), (Texts{"10.2.2.3", "2001:db8::7", "10.1.2.3"}));
+    EXPECT_EQ(chosen(""), (Texts{"10.1.2.3", "10.2.2.3", "2001:db8::7"})) << "not loopback, nor what is down, without carrier or link-local";
+    EXPECT_EQ(chosen("eth0"), (Texts{"10.1.2.3", "fe80::7%1"}));
+    EXPECT_EQ(chosen("eth1,eth0"), (Texts{"10.2.2.3", "2001:db8::7", "10.1.2.3", "fe80::7%1"}));
     EXPECT_EQ(chosen("10.2.0.0/16"), (Texts{"10.2.2.3"}));
     EXPECT_EQ(chosen("10.0.0.0/14,10.1.2.3"), (Texts{"10.1.2.3", "10.2.2.3"}));
     EXPECT_EQ(chosen("2001:db8::/32"), (Texts{"2001:db8::7"}));
     EXPECT_EQ(chosen("lo"), (Texts{"127.0.0.1"}));
+    EXPECT_EQ(chosen("docker0"), (Texts{"172.17.0.1"})) << "whoever names it wants it";
 }
 
 TEST(Interfaces, ThatAreNotThereAreNamedWithThoseThatAre) {
     const char *rest = "', which is no interface, address or network of this machine; there are lo (127.0.0.1), eth0 (10.1.2.3), eth1 (10.2.2.3), "
-                       "eth1 (2001:db8::7)";
-    for (std::string wanted : {"eth7", "10.9.0.0/16", "10.1.2.3/33", "10.1.2.3/x"})
+                       "eth1 (2001:db8::7), docker0 (172.17.0.1), eth0 (fe80::7%1)";
+    for (std::string wanted : {"eth7", "eth2", "10.9.0.0/16", "10.1.2.3/33", "10.1.2.3/x"})
         EXPECT_EQ(chosen(("eth0," + wanted).c_str()), (Texts{"LANYARD_INTERFACES names '" + wanted + rest}));
 }
 
