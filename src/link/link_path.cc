@@ -262,7 +262,7 @@ int LinkPath::look(int budget) {
         work += read_in(link, budget - work);
         if (link.last_came_ns == now_ns_) note_arrival(link);
     }
-    if (greet) work += connector_.poll(now_ns_);
+    if (greet) work += connector_.poll();
     return work;
 }
 

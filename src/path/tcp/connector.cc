@@ -156,7 +156,8 @@ int Connector::accept_all(uint64_t now_ns) {
     return work;
 }
 
-int Connector::poll(uint64_t now_ns) {
+int Connector::poll() {
+    uint64_t now_ns = sockets_.now_ns();
     int work = accept_all(now_ns);
     // What is heard may begin further attempts.
     for (size_t i = 0; i < attempts_.size(); ++i) work += advance(*attempts_[i], now_ns);

@@ -63,8 +63,9 @@ public:
     // Why the latest attempt failed, for reports; "" when none did.
     const std::string &trouble(uint32_t peer) { return pairs_[peer].trouble; }
 
-    // Greets; the work done.
-    int poll(uint64_t now_ns);
+    // Greets; the work done. Reads the clock itself: the engine's may have stood still while the program computed, and a patience that is
+    // counted from then would be over at once.
+    int poll();
     // When poll() has work though no socket is ready.
     uint64_t deadline_ns() const;
     const Counts &counts() const { return counts_; }
