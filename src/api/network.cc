@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <set>
 
 namespace lanyard {
 
 namespace {
 
 constexpr uint64_t look_beside_shm_ns = 4000;  // a look at sockets costs as much as many at shared memory
+constexpr uint64_t weigh_from_bytes = 1024 * 1024;
 constexpr size_t longest_value = 1000;         // that any launcher carries
 
 std::string address_key(uint32_t peer) { return "lanyard-tcp-" + std::to_string(peer); }
@@ -38,6 +40,14 @@ Error choose_addresses(const Settings &settings, const Bootstrap &bootstrap, boo
     if (addresses.empty() || (others && addresses.size() == 1 && addresses.front().is_loopback() && settings.interfaces.empty()))
         return Error(ErrorClass::other, "there are ranks on other hosts, but this one has no network interface that is up besides loopback");
     return {};
+}
+
+// Do they belong to more than one interface, besides loopback?
+bool several_networks(const std::vector<Address> &addresses) {
+    std::set<std::string> names;
+    for (const Interface &interface : interfaces())
+        if (!interface.loopback && std::find(addresses.begin(), addresses.end(), interface.address) != addresses.end()) names.insert(interface.name);
+    return names.size() > 1;
 }
 
 // "4711,127.0.0.1,10.0.1.2"
@@ -119,6 +129,7 @@ Error open_network(const Settings &settings, Bootstrap &bootstrap, bool shm, Net
     LinkLimits limits;
     limits.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
     limits.most_open = most_connections();
+    limits.weigh_from = several_networks(addresses) ? weigh_from_bytes : 0;
     limits.look_every_ns = shm && bootstrap.local_size() > 1 ? look_beside_shm_ns : 0;
     auto find = [&bootstrap](uint32_t peer, std::vector<Address> &list) { return find_peer(bootstrap, peer, list); };
     network.path = std::make_unique<LinkPath>(*network.sockets, identity, static_cast<uint32_t>(bootstrap.size()), limits, find, crc);

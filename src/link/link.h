@@ -8,6 +8,7 @@
 #include "link/frame.h"
 #include "link/outgoing_log.h"
 #include "net/address.h"
+#include "path/tcp/address_choice.h"
 
 namespace lanyard {
 
@@ -16,6 +17,9 @@ struct Link {
 
     const uint32_t peer;
     std::vector<Address> addresses;  // once asked for: at the end of the job nobody may answer any more
+    Address last_address;            // of the peer, by which the latest connection goes, or the next should
+    std::unique_ptr<AddressChoice> choice;  // once bulk has flowed, where there are several
+    uint64_t bulk_flowed = 0;        // bytes that this connection has taken
     int socket = -1;
     bool was_connected = false;
     bool failed = false;        // the connection was found unusable outside poll(), which will close it

@@ -25,8 +25,10 @@ LinkPath::~LinkPath() { close(); }
 void LinkPath::close() {
     if (closed_) return;
     closed_ = true;
-    for (auto &each : links_)
+    for (auto &each : links_) {
         if (each && each->socket >= 0) part(*each);
+        if (each) tell_choice(*each);
+    }
     connector_.close();
 }
 
@@ -119,14 +121,6 @@ void LinkPath::lose(Link &link, std::string why) {
     sink_->lost(link.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(link.peer) + " cannot be reached " + why));
 }
 
-Error LinkPath::addresses(uint32_t peer, std::vector<Address> &list) {
-    std::vector<Address> &known = link(peer).addresses;
-    if (known.empty())
-        if (Error error = find_(peer, known)) return error;
-    list = known;
-    return {};
-}
-
 void LinkPath::alive(uint32_t peer) {
     Link &link = this->link(peer);
     if (link.parted_ns) link.parted_ns = sockets_.now_ns();
@@ -161,11 +155,15 @@ void LinkPath::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     link.parted_ns = link.looked_ns = 0;
     link.resting = false;
     link.used_ns = now_ns_;
+    link.bulk_flowed = 0;
+    link.last_address = sockets_.other_end(socket);
+    if (link.choice) link.choice->connected(link.last_address, sockets_.bound(socket));
     link.told = link.expected;
     link.log.acknowledged(peer_expects);
     take_released(link);
     sockets_.watch(socket, peer, false);
-    log(LogLevel::debug, "tcp", "peer %u: connected%s", peer, link.was_connected ? " again" : "");
+    const char *again = link.was_connected ? " again" : "";
+    if (log_enabled(LogLevel::debug)) log(LogLevel::debug, "tcp", "peer %u: connected%s by %s", peer, again, to_text(link.last_address).c_str());
     if (link.was_connected) sink_->renewed(peer);
     link.was_connected = true;
     write_out(link);

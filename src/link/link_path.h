@@ -56,6 +56,8 @@ struct LinkLimits {
     uint64_t hot_ns = 200'000;             // a link is read without asking for so long after something came
     uint64_t look_every_ns = 0;            // the others are asked for so often,
     uint64_t look_beside_hot_ns = 3'000;   // and while there is such a link so often
+    uint64_t weigh_from = 0;               // bytes of bulk on a connection, before other addresses are measured (address_choice.h); 0: never
+    uint64_t measure_ns = 20'000'000;      // how long each of them is written to
 };
 
 class LinkPath final : public Path, private Connector::User {
@@ -80,6 +82,8 @@ public:
     // Before the first poll.
     void set_secret(const Secret &secret) { identity_.secret = secret; }
     const Counts &counts() const { return counts_; }
+    // A peer's address by which the latest connection to it went.
+    Address address_of(uint32_t peer) { return link(peer).last_address; }
     const Connector &connector() const { return connector_; }
 
     const char *name() const override { return "tcp"; }
@@ -105,9 +109,11 @@ public:
 private:
     uint64_t let_go(uint32_t peer) override;
     void connected(uint32_t peer, int socket, uint64_t peer_expects) override;
-    Error addresses(uint32_t peer, std::vector<Address> &list) override;
+    Error addresses(uint32_t peer, std::vector<Address> &list, size_t &first) override;
     void alive(uint32_t peer) override;
     void unfit(uint32_t peer, const char *why) override;
+    void measured(uint32_t peer, const AddressChoice::Found &found) override;
+    void not_moved(uint32_t peer) override;
 
     bool make_room() override;
 
@@ -127,6 +133,12 @@ private:
     void part(Link &link);
     void time_out(Link &link);
     void lose(Link &link, std::string why);
+
+    // weighing.cc
+    uint64_t bytes_between_samples() const { return limits_.weigh_from / 32; }
+    void weigh(Link &link);
+    void follow_choice(Link &link);
+    void tell_choice(Link &link);
 
     // sending.cc
     bool ready_to_send(Link &link);

@@ -226,6 +226,7 @@ void LinkPath::write_out(Link &link) {
         if (bytes == -EAGAIN) return await_room(link, true);
         if (bytes < 0) return fail(link);
         written(link, static_cast<size_t>(bytes));
+        if (limits_.weigh_from > 0 && link.bulk_flowed >= limits_.weigh_from) weigh(link);
     }
 }
 
@@ -235,6 +236,7 @@ void LinkPath::written(Link &link, size_t bytes) {
     auto of_bulk = [&] {
         size_t part = std::min(bytes, bulk.bytes() - bulk.written);
         bulk.written += part;
+        link.bulk_flowed += part;
         bytes -= part;
         if (bulk.written < bulk.bytes()) return;
         bulk.open = false;

@@ -20,6 +20,13 @@ public:
         bool readable, writable;
     };
 
+    // What a connection has carried away from here.
+    struct Traffic {
+        uint64_t acked = 0;        // bytes that the other host has
+        uint64_t rate = 0;         // bytes/s, over about the latest round trip
+        bool held_back = false;    // by the program, which wrote too little for the rate to say much
+    };
+
     virtual ~Sockets() = default;
 
     // A listening socket; with port 0 the kernel chooses one. bound() says where.
@@ -38,6 +45,9 @@ public:
 
     // How long the other host has not acknowledged what was written; 0 when there is nothing to acknowledge.
     virtual uint64_t silence_ns(int) { return 0; }
+    // The other end's address; version 0 where it is not known.
+    virtual Address other_end(int socket) = 0;
+    virtual Traffic traffic(int socket) = 0;
 
     // From now on ready() reports the socket under this token: readable always, writable where asked. May be called again to change that.
     virtual void watch(int socket, uint64_t token, bool writable) = 0;

@@ -1,7 +1,7 @@
 #include "net/system_sockets.h"
 
 #include <errno.h>
-#include <netinet/tcp.h>
+#include <linux/tcp.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -71,6 +71,19 @@ Address SystemSockets::bound(int socket) {
     socklen_t length = sizeof place;
     getsockname(socket, reinterpret_cast<sockaddr *>(&place), &length);
     return from_system(place);
+}
+
+Address SystemSockets::other_end(int socket) {
+    sockaddr_storage place{};
+    socklen_t length = sizeof place;
+    return getpeername(socket, reinterpret_cast<sockaddr *>(&place), &length) == 0 ? from_system(place) : Address();
+}
+
+Sockets::Traffic SystemSockets::traffic(int socket) {
+    tcp_info info{};  // a kernel older than the header fills less of it
+    socklen_t length = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
+    return {info.tcpi_bytes_acked, info.tcpi_delivery_rate, info.tcpi_delivery_rate_app_limited != 0};
 }
 
 int SystemSockets::accept(int listener) {

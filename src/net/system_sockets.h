@@ -25,6 +25,8 @@ public:
     ssize_t write(int socket, const iovec *parts, int count) override;
     void close(int socket) override;
     uint64_t silence_ns(int socket) override;
+    Address other_end(int socket) override;
+    Traffic traffic(int socket) override;
     void watch(int socket, uint64_t token, bool writable) override;
     void unwatch(int socket) override { epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr); }
     int ready(Ready *list, int most) override;

@@ -28,7 +28,7 @@ std::byte *SimMemory::allocate(size_t bytes, uint64_t &offset) {
 SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLimits &limits, uint32_t processes, Crc32c crc)
     : internet(baton, behaviour), ports_(processes) {
     auto find = [this](uint32_t peer, std::vector<Address> &list) {
-        list.push_back(SimInternet::address_of(peer).with_port(ports_[peer]));
+        for (const Address &address : internet.addresses_of(peer)) list.push_back(address.with_port(ports_[peer]));
         return Error();
     };
     WireIdentity identity;
@@ -36,7 +36,7 @@ SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLim
         identity.own = own;
         sockets_.push_back(std::make_unique<SimSockets>(internet, own));
         paths_.push_back(std::make_unique<LinkPath>(*sockets_[own], identity, processes, limits, find, crc));
-        if (Error error = paths_[own]->listen({SimInternet::address_of(own)}, 0, 0, ports_[own])) {
+        if (Error error = paths_[own]->listen(internet.addresses_of(own), 0, 0, ports_[own])) {
             std::fprintf(stderr, "%s\n", error.take().sentence.c_str());
             std::abort();
         }

@@ -21,6 +21,8 @@ LinkLimits random_limits(Random &random) {
     if (random.chance(30)) limits.most_open = static_cast<uint32_t>(random.between(1, 3));
     if (random.chance(30)) limits.hot_ns = 0;
     if (random.chance(30)) limits.look_every_ns = static_cast<uint64_t>(random.between(1, 20'000));
+    if (random.chance(70)) limits.weigh_from = static_cast<uint64_t>(random.between(1, 20'000));
+    limits.measure_ns = static_cast<uint64_t>(random.between(0, 1'000'000));
     return limits;
 }
 
@@ -31,12 +33,12 @@ struct Quiet {
 };
 
 // In all.
-struct Troubles {
-    uint64_t resets = 0, flips = 0, damaged = 0;
+struct Totals {
+    uint64_t resets = 0, flips = 0, damaged = 0, measured = 0, moves = 0;
 };
 
 // What happened, to be compared. With `checks` bits are flipped too.
-uint64_t play(uint64_t seed, Troubles &troubles, bool checks = false) {
+uint64_t play(uint64_t seed, Totals &totals, bool checks = false) {
     Baton baton(seed);
     Random &random = baton.random();
     JobShape shape{.ranks = static_cast<uint32_t>(random.between(2, random.chance(20) ? 12 : 4)), .settings = {}};
@@ -57,50 +59,122 @@ uint64_t play(uint64_t seed, Troubles &troubles, bool checks = false) {
         rank.finish();
     });
     baton.run();
-    troubles.resets += job.links->internet.resets();
-    troubles.flips += job.links->internet.flips();
+    totals.resets += job.links->internet.resets();
+    totals.flips += job.links->internet.flips();
     for (uint32_t own = 0; own < shape.ranks; ++own) {
         EXPECT_EQ(job.rank(own).messenger.unexpected().count(), 0u);
         EXPECT_EQ(job.rank(own).messenger.posted().count(), 0u);
+        const Connector::Counts &counts = job.links->path(own).connector().counts();
+        EXPECT_TRUE(checks || counts.strangers == 0);  // a greeting with a flipped bit is a stranger's
+        EXPECT_LE(counts.moves, 8u * (shape.ranks - 1)) << "of up to four addresses, measured twice, and back";
+        totals.measured += counts.measured;
+        totals.moves += counts.moves;
         EXPECT_EQ(job.links->path(own).counts().garbled, 0u);
-        troubles.damaged += job.links->path(own).counts().damaged;
-        uint64_t strangers = job.links->path(own).connector().counts().strangers;
-        EXPECT_TRUE(checks || strangers == 0);  // a greeting with a flipped bit is a stranger's
+        totals.damaged += job.links->path(own).counts().damaged;
     }
     return baton.turns() ^ baton.now_ns() << 20;
 }
 
 TEST(Links, CarryRandomProgramsOverConnectionsThatBreak) {
-    Troubles troubles;
+    Totals totals;
     for_seeds(20, 30, [&](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
-        play(seed, troubles);
+        play(seed, totals);
         return !::testing::Test::HasFailure();
     });
     if (::testing::Test::HasFailure()) return;
-    EXPECT_GT(troubles.resets, 20u);
-    EXPECT_EQ(troubles.damaged, 0u);
+    EXPECT_GT(totals.resets, 20u);
+    EXPECT_GT(totals.measured, 5u);
+    EXPECT_GT(totals.moves, 0u);
+    EXPECT_EQ(totals.damaged, 0u);
 }
 
 TEST(Links, WithChecksCarryRandomProgramsThoughBitsAreFlipped) {
     Quiet quiet;
-    Troubles troubles;
+    Totals totals;
     for_seeds(20, 30, [&](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
-        play(seed, troubles, true);
+        play(seed, totals, true);
         return !::testing::Test::HasFailure();
     });
     if (::testing::Test::HasFailure()) return;
-    EXPECT_GT(troubles.resets, 20u);
-    EXPECT_GT(troubles.damaged, 20u);
-    EXPECT_GE(troubles.flips, troubles.damaged);
+    EXPECT_GT(totals.resets, 20u);
+    EXPECT_GT(totals.damaged, 20u);
+    EXPECT_GE(totals.flips, totals.damaged);
+}
+
+// A stream of bulk from process 0 to process 1, without the protocols of p2p.
+struct Stream {
+    struct Drop final : Sink {
+        void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override {}
+        void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t size) override { bytes += size; }
+        void sent(uint64_t) override { free = true; }
+        void lost(uint32_t, Error) override { FAIL(); }
+        uint64_t bytes = 0;
+        bool free = true;
+    };
+
+    Stream(Baton &b, const SocketBehaviour &behaviour, const LinkLimits &limits) : baton(b), links(baton, behaviour, limits, 2), data(10'000) {}
+    // Until so many more have come.
+    void flow(uint64_t bytes) {
+        uint64_t end = sinks[1].bytes + bytes;
+        for (int turn = 0; turn < 1'000'000 && sinks[1].bytes < end; ++turn) {
+            if (sinks[0].free && links.path(0).send_bulk(1, {}, {data.data(), data.size()}, 1) == Sent::pending) sinks[0].free = false;
+            for (uint32_t own : {0u, 1u}) links.path(own).poll(sinks[own], 100, baton.now_ns());
+        }
+        EXPECT_GE(sinks[1].bytes, end);
+    }
+
+    Baton &baton;
+    SimLinks links;
+    Drop sinks[2];
+    std::vector<std::byte> data;
+};
+
+TEST(Links, GoByTheAddressThatGivesMost) {
+    for (uint32_t fastest : {0u, 1u, 2u}) {
+        Baton baton(first_seed());
+        LinkLimits limits;
+        limits.weigh_from = 100'000;
+        limits.measure_ns = 100'000;
+        Stream stream(baton, {.preempt_percent = 0, .addresses = 3, .fastest = fastest}, limits);
+        stream.flow(1'000'000);
+        const Connector::Counts &counts = stream.links.path(0).connector().counts();
+        EXPECT_EQ(stream.links.path(0).address_of(1).bytes[1], fastest);
+        EXPECT_EQ(stream.links.path(1).address_of(0).bytes[1], fastest);
+        EXPECT_EQ(counts.measured, 2u);
+        uint64_t moves = counts.moves;
+        EXPECT_LE(moves, 2u);
+        stream.flow(10'000'000);
+        EXPECT_EQ(counts.measured, 2u) << "once is enough";
+        EXPECT_EQ(counts.moves, moves);
+    }
+}
+
+TEST(Links, MeasureNothingWhereTheProgramIsWhatLimits) {
+    Baton baton(first_seed());
+    LinkLimits limits;
+    limits.weigh_from = 100'000;
+    Stream stream(baton, {.preempt_percent = 0, .addresses = 3, .fastest = 1, .held_back_percent = 100}, limits);
+    stream.flow(5'000'000);
+    EXPECT_EQ(stream.links.path(0).connector().counts().measured, 0u);
+}
+
+TEST(Links, MeasureNothingWhereThereAreNoConnectionsToSpare) {
+    Baton baton(first_seed());
+    LinkLimits limits;
+    limits.weigh_from = 100'000;
+    limits.most_open = 1;
+    Stream stream(baton, {.preempt_percent = 0, .addresses = 3, .fastest = 1}, limits);
+    stream.flow(5'000'000);
+    EXPECT_EQ(stream.links.path(0).connector().counts().measured, 0u);
 }
 
 TEST(Links, RunTheSameWayForTheSameSeed) {
     Quiet quiet;
-    Troubles troubles;
+    Totals totals;
     for (uint64_t seed : {3u, 4u, 5u})
-        for (bool checks : {false, true}) EXPECT_EQ(play(seed, troubles, checks), play(seed, troubles, checks));
+        for (bool checks : {false, true}) EXPECT_EQ(play(seed, totals, checks), play(seed, totals, checks));
 }
 
 }  // namespace

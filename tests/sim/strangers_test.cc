@@ -70,6 +70,17 @@ protected:
         }
         return false;
     }
+    bool welcomed(int socket) {
+        Greeting answer{};
+        size_t come = 0;
+        for (int turn = 0; turn < 10'000 && come < sizeof answer; ++turn) {
+            iovec place{reinterpret_cast<char *>(&answer) + come, sizeof answer - come};
+            ssize_t some = sockets_.read(socket, &place, 1);
+            if (some > 0) come += static_cast<size_t>(some);
+            poll_all(1);
+        }
+        return come == sizeof answer && answer.kind == GreetingKind::welcome;
+    }
     Greeting hello(const WireIdentity &as, uint32_t epoch) {
         Greeting greeting{};
         greeting.kind = GreetingKind::hello;
@@ -192,6 +203,37 @@ TEST_F(Strangers, WhatWasSaidBeforeIsNotBelievedAgain) {
     Greeting old = hello(right, 1);  // as the connection that there is began
     say(socket, &old, sizeof old);
     exchange();
+    EXPECT_EQ(links_.path(1).counts().broken, 0u);
+}
+
+// Who asks to be measured again, as it has heard another do, is answered and its bytes are dropped: so many, and nothing else changes.
+TEST_F(Strangers, WhatIsToBeMeasuredIsDropped) {
+    exchange();
+    WireIdentity right;
+    right.own = 0;
+    Greeting measure = hello(right, 0);
+    measure.kind = GreetingKind::measure;
+    seal(measure, right, nullptr);
+    std::vector<char> much(10'000'000);
+    for (int round = 0; round < 3; ++round) {
+        int socket = connect();
+        say(socket, &measure, sizeof measure);
+        say(socket, much.data(), much.size());
+        EXPECT_TRUE(welcomed(socket));
+        EXPECT_TRUE(closed(socket));
+        sockets_.close(socket);
+        exchange();
+    }
+    std::vector<int> sockets;
+    for (int i = 0; i < 200; ++i) {
+        sockets.push_back(connect());
+        say(sockets.back(), &measure, sizeof measure);
+    }
+    EXPECT_TRUE(welcomed(sockets.front()));
+    EXPECT_TRUE(closed(sockets.front())) << "the oldest makes place";
+    EXPECT_TRUE(welcomed(sockets.back()));
+    exchange();
+    EXPECT_EQ(strangers(), 0u);
     EXPECT_EQ(links_.path(1).counts().broken, 0u);
 }
 

@@ -20,6 +20,9 @@ SocketBehaviour SocketBehaviour::any(Random &random) {
     any.reset_permille = random.chance(70) ? 1 << random.below(6) : 0;
     any.preempt_percent = static_cast<int>(random.below(60));
     any.resets_left = static_cast<int>(random.between(1, 200));
+    any.addresses = static_cast<uint32_t>(random.chance(50) ? 1 : random.between(2, 4));
+    any.fastest = static_cast<uint32_t>(random.below(any.addresses));
+    any.held_back_percent = random.chance(50) ? 0 : static_cast<int>(random.below(101));
     return any;
 }
 
@@ -28,13 +31,25 @@ void SimInternet::drives(uint32_t process, uint32_t thread) {
     threads_[process] = thread;
 }
 
-Address SimInternet::address_of(uint32_t process) {
+Address SimInternet::address_of(uint32_t process, uint32_t which) {
     Address address;
     address.version = 4;
     address.bytes[0] = 10;
+    address.bytes[1] = static_cast<uint8_t>(which);
     address.bytes[2] = static_cast<uint8_t>(process >> 8);
     address.bytes[3] = static_cast<uint8_t>(process);
     return address;
+}
+
+std::vector<Address> SimInternet::addresses_of(uint32_t process) const {
+    std::vector<Address> list;
+    for (uint32_t which = 0; which < behaviour_.addresses; ++which) list.push_back(address_of(process, which));
+    return list;
+}
+
+uint64_t SimInternet::rate_by(const Address &address) const {
+    uint64_t slower = (address.bytes[1] + behaviour_.addresses - behaviour_.fastest) % behaviour_.addresses;
+    return 1'000'000'000 / (2 * slower + 1);
 }
 
 uint64_t SimInternet::delay_ns() {
@@ -89,6 +104,22 @@ int SimSockets::listen(const Address &where) {
     return add(std::move(socket));
 }
 
+Address SimSockets::bound(int number) {
+    const Socket &socket = sockets_[at(number)];
+    return socket.listener ? socket.listener->at : socket.stream->addresses[socket.side];
+}
+
+Address SimSockets::other_end(int number) {
+    const Socket &socket = sockets_[at(number)];
+    return socket.stream->addresses[1 - socket.side];
+}
+
+Sockets::Traffic SimSockets::traffic(int number) {
+    const Socket &socket = sockets_[at(number)];
+    bool held_back = net_.behaviour_.held_back_percent > 0 && net_.baton_.random().chance(net_.behaviour_.held_back_percent);
+    return {socket.stream->read[1 - socket.side], net_.rate_by(socket.stream->addresses[1 - socket.side]), held_back};
+}
+
 int SimSockets::accept(int number) {
     auto &waiting = sockets_[at(number)].listener->waiting;
     if (waiting.empty() || waiting.front().time_ns > now_ns()) return -EAGAIN;
@@ -104,6 +135,8 @@ int SimSockets::connect(const Address &to) {
     Random &random = net_.baton_.random();
     auto stream = std::make_shared<SimInternet::Stream>();
     stream->ends[0].process = process_;
+    stream->addresses[0] = SimInternet::address_of(process_, to.bytes[1]).with_port(1);
+    stream->addresses[1] = to;
     stream->established_ns = now_ns() + 1 + net_.delay_ns();
     auto listener = std::find_if(net_.listeners_.begin(), net_.listeners_.end(), [&](const auto &each) { return each->at == to; });
     if (listener == net_.listeners_.end() || random.chance(net_.behaviour_.refuse_percent)) {
@@ -178,6 +211,7 @@ ssize_t SimSockets::read(int number, const iovec *parts, int count) {
         own.coming.pop_front();
     }
     if (read) {
+        stream.read[socket.side] += read;
         net_.baton_.progress();
         if (own.other_wants_room) net_.tell(stream.ends[1 - socket.side].process, now_ns());
         own.other_wants_room = false;

@@ -26,6 +26,9 @@ struct SocketBehaviour {
     int resets_left = 1'000'000;
     int flip_permille = 0;      // of writes: one bit is another (not by any(): only links that check their frames survive it)
     int flips_left = 0;
+    uint32_t addresses = 1;     // of each process
+    uint32_t fastest = 0;       // of these; the rates of the others are said to be a third, a fifth...
+    int held_back_percent = 0;  // of the rates that are asked for
 
     static SocketBehaviour any(Random &random);
 };
@@ -39,8 +42,11 @@ public:
 
     // The thread that is told when something happens at the sockets of this process.
     void drives(uint32_t process, uint32_t thread);
-    // The address of a process; every process has one.
-    static Address address_of(uint32_t process);
+    // An address of a process.
+    static Address address_of(uint32_t process, uint32_t which = 0);
+    std::vector<Address> addresses_of(uint32_t process) const;
+    // What traffic() says of connections to it; nothing else knows of rates.
+    uint64_t rate_by(const Address &address) const;
     uint64_t resets() const { return resets_; }
     uint64_t flips() const { return flips_; }
     // From now on nothing breaks.
@@ -67,6 +73,8 @@ private:
     struct Stream {
         End ends[2];  // dialer, acceptor
         uint64_t established_ns = 0;
+        Address addresses[2];  // of the ends
+        uint64_t read[2] = {0, 0};  // bytes, by either end
         bool refused = false;
     };
     struct Waiting {
@@ -98,13 +106,15 @@ public:
     ~SimSockets() override;
 
     int listen(const Address &at) override;
-    Address bound(int socket) override { return sockets_[at(socket)].listener->at; }
+    Address bound(int socket) override;
     int accept(int listener) override;
     int connect(const Address &to) override;
     int connect_result(int socket) override;
     ssize_t read(int socket, const iovec *parts, int count) override;
     ssize_t write(int socket, const iovec *parts, int count) override;
     void close(int socket) override;
+    Address other_end(int socket) override;
+    Traffic traffic(int socket) override;
     void watch(int socket, uint64_t token, bool writable) override;
     void unwatch(int socket) override { sockets_[at(socket)].watched = false; }
     int ready(Ready *list, int most) override;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/log.h"
 
@@ -17,6 +18,7 @@ constexpr uint64_t greeting_patience_ns = 10'000 * ms;
 constexpr uint64_t answer_patience_ns = 60'000 * ms;  // a peer that computes does not answer meanwhile
 constexpr uint64_t first_pause_ns = 5 * ms, longest_pause_ns = 1'000 * ms;
 constexpr uint64_t shortage_patience_ns = 1'000 * ms;
+constexpr uint64_t others_after_ns = 250 * ms;        // where an address is known to be good
 constexpr size_t most_strangers = 128;  // that have not said who they are
 
 bool is_shortage(int result) { return result == -EMFILE || result == -ENFILE; }
@@ -24,13 +26,14 @@ bool is_shortage(int result) { return result == -EMFILE || result == -ENFILE; }
 }  // namespace
 
 Connector::Connector(Sockets &sockets, const WireIdentity &identity, uint32_t peers, User &user)
-    : sockets_(sockets), identity_(identity), user_(user), pairs_(peers) {}
+    : sockets_(sockets), identity_(identity), user_(user), pairs_(peers), meter_(sockets, identity, token) {}
 
 Connector::~Connector() { close(); }
 
 void Connector::close() {
     for (auto &attempt : attempts_) end(*attempt);
     attempts_.clear();
+    meter_.close();
     for (int listener : listeners_) sockets_.close(listener);
     listeners_.clear();
 }
@@ -90,41 +93,69 @@ void Connector::give_up(uint32_t peer) {
         if (attempt->peer == peer) end(*attempt);
 }
 
+// A further attempt, as far as epochs go.
+void Connector::begin_attempt(uint32_t peer) {
+    Pair &pair = pairs_[peer];
+    ++pair.epoch;
+    pair.dialed_by_other = pair.confirmed = false;
+    ++counts_.dialed;
+}
+
 void Connector::dial(uint32_t peer, uint64_t now_ns) {
     Pair &pair = pairs_[peer];
     pair.again_ns = UINT64_MAX;
     std::vector<Address> addresses;
-    if (Error error = user_.addresses(peer, addresses)) pair.trouble = error.take().sentence;
-    ++pair.epoch;
-    pair.dialed_by_other = pair.confirmed = false;
-    ++counts_.dialed;
-    for (const Address &address : addresses) {
-        int socket = sockets_.connect(address);
-        if (is_shortage(socket) && user_.make_room()) socket = sockets_.connect(address);
-        if (socket < 0) {
-            pair.trouble = to_text_with_port(address) + ": " + system_text(-socket);
-            note_shortage(socket, now_ns);
-            continue;
-        }
-        short_since_ns_ = 0;
-        auto attempt = std::make_unique<Attempt>();
-        attempt->socket = socket;
-        attempt->stage = Stage::connecting;
-        attempt->dialed = true;
-        attempt->peer = peer;
-        attempt->deadline_ns = now_ns + connect_patience_ns;
-        attempt->address = address;
-        sockets_.watch(socket, token, true);
-        attempts_.push_back(std::move(attempt));
-    }
+    size_t first = 0;
+    if (Error error = user_.addresses(peer, addresses, first)) pair.trouble = error.take().sentence;
+    begin_attempt(peer);
+    for (size_t i = 0; i < addresses.size(); ++i)
+        dial_one(peer, addresses[i], first == 0 || i < first ? now_ns : now_ns + others_after_ns, false, now_ns);
     settle(peer, now_ns);
+}
+
+void Connector::move(uint32_t peer, const Address &address) {
+    if (under_way(peer, true) || under_way(peer, false)) return user_.not_moved(peer);
+    uint64_t now_ns = sockets_.now_ns();
+    ++counts_.moves;
+    begin_attempt(peer);
+    dial_one(peer, address, now_ns, true, now_ns);
+}
+
+// Dials at `start_ns`.
+void Connector::dial_one(uint32_t peer, const Address &address, uint64_t start_ns, bool moves, uint64_t now_ns) {
+    auto attempt = std::make_unique<Attempt>();
+    attempt->stage = Stage::later;
+    attempt->dialed = true;
+    attempt->moves = moves;
+    attempt->peer = peer;
+    attempt->deadline_ns = start_ns;
+    attempt->address = address;
+    if (start_ns > now_ns || connect(*attempt, now_ns)) attempts_.push_back(std::move(attempt));
+    else if (moves) user_.not_moved(peer);
+}
+
+bool Connector::connect(Attempt &attempt, uint64_t now_ns) {
+    int socket = sockets_.connect(attempt.address);
+    // Nothing is closed for a connection that the job has already.
+    if (is_shortage(socket) && !attempt.moves && user_.make_room()) socket = sockets_.connect(attempt.address);
+    if (socket < 0) {
+        pairs_[attempt.peer].trouble = to_text_with_port(attempt.address) + ": " + system_text(-socket);
+        if (!attempt.moves) note_shortage(socket, now_ns);
+        return false;
+    }
+    short_since_ns_ = 0;
+    attempt.socket = socket;
+    attempt.stage = Stage::connecting;
+    attempt.deadline_ns = now_ns + connect_patience_ns;
+    sockets_.watch(socket, token, true);
+    return true;
 }
 
 // Told once, when it does not pass, since the others see no more of it than a process that does not answer.
 void Connector::note_shortage(int result, uint64_t now_ns) {
-    if (shortage_told_ || !is_shortage(result)) return;
+    if (!is_shortage(result)) return;
     if (!short_since_ns_) short_since_ns_ = now_ns;
-    if (now_ns < short_since_ns_ + shortage_patience_ns) return;
+    if (shortage_told_ || now_ns < short_since_ns_ + shortage_patience_ns) return;
     shortage_told_ = true;
     log(LogLevel::warn, "tcp", "no socket can be opened for a further connection of the job: %s; raise the limit of open files (ulimit -n)",
         system_text(-result).c_str());
@@ -161,6 +192,7 @@ int Connector::poll() {
     int work = accept_all(now_ns);
     // What is heard may begin further attempts.
     for (size_t i = 0; i < attempts_.size(); ++i) work += advance(*attempts_[i], now_ns);
+    work += take_measured(now_ns);
     std::erase_if(attempts_, [](const auto &attempt) { return attempt->stage == Stage::ended; });
     for (size_t i = 0; i < pausing_.size();) {
         uint32_t peer = pausing_[i];
@@ -182,15 +214,29 @@ int Connector::poll() {
 }
 
 uint64_t Connector::deadline_ns() const {
-    uint64_t earliest = UINT64_MAX;
+    uint64_t earliest = meter_.deadline_ns();
     for (const auto &attempt : attempts_) earliest = std::min(earliest, attempt->deadline_ns);
     for (uint32_t peer : pausing_) earliest = std::min(earliest, pairs_[peer].again_ns);
     return earliest;
 }
 
+int Connector::take_measured(uint64_t now_ns) {
+    std::vector<Meter::Outcome> outcomes;
+    int work = meter_.poll(now_ns, outcomes);
+    counts_.measured += outcomes.size();
+    for (const Meter::Outcome &outcome : outcomes) user_.measured(outcome.peer, outcome.found);
+    return work;
+}
+
 // Moves one attempt on as far as it goes now.
 int Connector::advance(Attempt &attempt, uint64_t now_ns) {
     int work = 0;
+    if (attempt.stage == Stage::later) {
+        if (now_ns < attempt.deadline_ns || connect(attempt, now_ns)) return 0;
+        end(attempt);
+        settle(attempt.peer, now_ns);
+        return 1;
+    }
     if (attempt.stage == Stage::connecting) {
         int result = sockets_.connect_result(attempt.socket);
         if (result == 0) {
@@ -290,10 +336,14 @@ bool Connector::counts(const Attempt &attempt, const Pair &pair) const {
 void Connector::heard_hello(Attempt &attempt, uint64_t now_ns) {
     const Greeting &hello = attempt.received;
     const char *why = doubt(hello, identity_, nullptr);
-    if (!why && hello.kind != GreetingKind::hello) why = "it does not begin with a hello";
+    if (!why && hello.kind != GreetingKind::hello && hello.kind != GreetingKind::measure) why = "it does not begin with a hello";
     if (!why && (hello.from >= pairs_.size() || hello.from == identity_.own)) why = "there is no such process in the job";
     if (why) return refuse_stranger(attempt, why);
     if (const char *difference = lanyard::difference(hello, identity_)) return refuse_unfit(attempt, difference);
+    if (hello.kind == GreetingKind::measure) {
+        meter_.serve(std::exchange(attempt.socket, -1), hello);
+        return end(attempt);
+    }
     attempt.peer = hello.from;
     Pair &pair = pairs_[attempt.peer];
     if (!counts(attempt, pair)) {
@@ -348,6 +398,8 @@ void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
         say(attempt, GreetingKind::confirm, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
     } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::behind) {
         pair.epoch = std::max(pair.epoch, attempt.received.epoch);
+        for (auto &other : attempts_)
+            if (other->peer == attempt.peer && other->stage == Stage::later) end(*other);
         fail(attempt, "the other process knew of a later attempt", now_ns);
     } else {
         ++counts_.strangers;
@@ -406,7 +458,11 @@ void Connector::fail(Attempt &attempt, const char *why, uint64_t now_ns) {
     if (peer == UINT32_MAX) return now_ns < attempt.deadline_ns ? end(attempt) : refuse_stranger(attempt, "it does not say who it is");
     if (attempt.dialed) pairs_[peer].trouble = to_text_with_port(attempt.address) + ": " + why;
     log(LogLevel::debug, "tcp", "peer %u: an attempt to connect has failed: %s", peer, why);
+    bool moves = attempt.moves;
     end(attempt);
+    for (auto &other : attempts_)
+        if (other->peer == peer && other->stage == Stage::later) other->deadline_ns = now_ns;
+    if (moves) user_.not_moved(peer);
     settle(peer, now_ns);
 }
 

@@ -10,7 +10,9 @@
 // - Before it names the envelope it expects, a process closes the connection it had (User::let_go): nothing that still lies in an old one
 //   can arrive later. A connection counts for the dialer when it has sent `confirm`, for the acceptor when that has come; either may be wrong
 //   about the other for a while, and then finds its connection closed and dials again, with a greater epoch.
+//   Where one address is known to be good, by having been used, the others follow only after a while.
 // - An attempt that fails is repeated, after a pause that grows to a second, until the user stops wanting it.
+// - A connection is moved to another address by an attempt at that address alone. The one that there is stays until that is welcomed.
 //
 // Strangers: what does not prove itself is counted and closed, changes nothing, and only so many can wait at a time.
 // Thread rule: the owner of the engine.
@@ -23,6 +25,7 @@
 #include "base/error.h"
 #include "net/sockets.h"
 #include "path/tcp/greeting.h"
+#include "path/tcp/meter.h"
 
 namespace lanyard {
 
@@ -35,16 +38,21 @@ public:
         virtual uint64_t let_go(uint32_t peer) = 0;
         // The connection, whose other end expects this envelope next. The socket is the user's now.
         virtual void connected(uint32_t peer, int socket, uint64_t peer_expects) = 0;
-        virtual Error addresses(uint32_t peer, std::vector<Address> &list) = 0;
+        // `first`: how many of them, from the front, are to be tried before the others; 0: all at once.
+        virtual Error addresses(uint32_t peer, std::vector<Address> &list, size_t &first) = 0;
         // The peer's host has taken a connection, though the peer itself has not answered yet: it may be computing.
         virtual void alive(uint32_t peer) = 0;
         // No further socket can be opened: closes one if it can.
         virtual bool make_room() { return false; }
         // Its settings are such that there cannot be a connection. Called inside poll(), and again when the peer asks again.
         virtual void unfit(uint32_t peer, const char *why) = 0;
+        // What measure() has found.
+        virtual void measured(uint32_t peer, const AddressChoice::Found &found) = 0;
+        // What move() wanted has failed.
+        virtual void not_moved(uint32_t peer) = 0;
     };
     struct Counts {
-        uint64_t made = 0, dialed = 0, strangers = 0;
+        uint64_t made = 0, dialed = 0, strangers = 0, measured = 0, moves = 0;
     };
     // Tokens of its own sockets in Sockets::ready(): only when one of these is ready, or a deadline has come, poll() has work.
     static constexpr uint64_t token = UINT64_MAX;
@@ -58,6 +66,14 @@ public:
     Error listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port);
     // Begins an attempt to connect, unless one is under way.
     void want(uint32_t peer);
+    // Begins to make the connection to a peer anew by this address, unless an attempt is under way.
+    void move(uint32_t peer, const Address &address);
+    // Measures what this address gives, by writing to it for so long, beside the connection.
+    void measure(uint32_t peer, const Address &address, uint64_t writing_ns, uint64_t bytes_between_samples) {
+        meter_.begin(peer, address, writing_ns, bytes_between_samples);
+    }
+    // Are there sockets to spare for that?
+    bool may_measure() const { return short_since_ns_ == 0 && meter_.may_begin(); }
     // The connection to this peer is needed no more.
     void give_up(uint32_t peer);
     // Why the latest attempt failed, for reports; "" when none did.
@@ -72,12 +88,13 @@ public:
     void close();
 
 private:
-    enum class Stage { connecting, hello_sent, confirming, accepted, held, welcome_sent, refusing, ended };
+    enum class Stage { later, connecting, hello_sent, confirming, accepted, held, welcome_sent, refusing, ended };
     // One socket on which greetings are exchanged.
     struct Attempt {
         int socket = -1;
         Stage stage = Stage::ended;
         bool dialed = false;
+        bool moves = false;  // a connection that there is
         uint32_t peer = UINT32_MAX;
         uint64_t deadline_ns = UINT64_MAX;
         Address address;
@@ -97,6 +114,10 @@ private:
 
     int listen_at(const std::vector<Address> &addresses, uint16_t port);
     void dial(uint32_t peer, uint64_t now_ns);
+    void begin_attempt(uint32_t peer);
+    void dial_one(uint32_t peer, const Address &address, uint64_t start_ns, bool moves, uint64_t now_ns);
+    bool connect(Attempt &attempt, uint64_t now_ns);
+    int take_measured(uint64_t now_ns);
     int accept_all(uint64_t now_ns);
     int advance(Attempt &attempt, uint64_t now_ns);
     bool flush(Attempt &attempt, uint64_t now_ns);
@@ -124,6 +145,7 @@ private:
     std::vector<int> listeners_;
     std::vector<std::unique_ptr<Attempt>> attempts_;
     std::vector<uint32_t> pausing_;  // pairs with again_ns
+    Meter meter_;
     Counts counts_;
     uint64_t short_since_ns_ = 0;
     bool shortage_told_ = false;

@@ -8,6 +8,8 @@
 // or, instead of welcome, `behind (epoch)`: the dialer tries again with a greater one. That is also the answer to a hello whose settings
 // differ: the dialer sees the other's settings in it, and both give up.
 //
+// A connection that is only to be measured (meter.h) begins with `measure` instead of hello, and is welcomed without regard to epochs.
+//
 // Every greeting has this one form of 80 bytes in the byte order of its host. `proof` is the keyed hash, with the job's secret, of the
 // greeting without its proof, preceded by the proof of the greeting it answers; so nobody without the secret can say anything, an answer
 // belongs to one question, and what is said again later is not believed: a hello must have a greater epoch than any before it, and a
@@ -20,7 +22,7 @@
 
 namespace lanyard {
 
-enum class GreetingKind : uint16_t { hello = 1, welcome, confirm, behind };
+enum class GreetingKind : uint16_t { hello = 1, welcome, confirm, behind, measure };
 
 struct Greeting {
     uint32_t magic;

@@ -1,0 +1,163 @@
+#include "path/tcp/address_choice.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace lanyard {
+
+namespace {
+
+constexpr double clearly_better = 1.5;
+
+// Three digits: "118 MB/s", "11.8 MB/s".
+std::string megabytes(uint64_t bytes_per_s) {
+    char text[32];
+    double rate = static_cast<double>(bytes_per_s) / 1e6;
+    std::snprintf(text, sizeof text, rate >= 99.95 ? "%.0f MB/s" : rate >= 9.995 ? "%.1f MB/s" : "%.2f MB/s", rate);
+    return text;
+}
+
+// The own interface by which an address was reached; "" where that is not known.
+std::string name_of(const Address &own, const std::vector<Interface> &interfaces) {
+    for (const Interface &interface : interfaces)
+        if (same_host(interface.address, own)) return interface.name;
+    return "";
+}
+
+}  // namespace
+
+bool same_host(const Address &a, const Address &b) { return a.with_port(0) == b.with_port(0); }
+
+void RateSamples::add(const Sockets::Traffic &traffic) {
+    if (traffic.rate == 0 || traffic.acked < acked_ + bytes_between_) return;
+    acked_ = traffic.acked;
+    if (traffic.held_back) {
+        greatest_held_back_ = std::max(greatest_held_back_, traffic.rate);
+        ++held_back_;
+        return;
+    }
+    if (full_.size() < enough) full_.push_back(traffic.rate);
+    else full_[next_++ % enough] = traffic.rate;
+}
+
+uint64_t RateSamples::rate() const {
+    if (full_.empty()) return greatest_held_back_;
+    std::vector<uint64_t> sorted = full_;
+    auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    return *middle;
+}
+
+AddressChoice::AddressChoice(const std::vector<Address> &addresses, uint64_t bytes_between_samples) : samples_(bytes_between_samples) {
+    for (const Address &address : addresses) all_.push_back({address, {}, 0, {}});
+}
+
+AddressChoice::Found *AddressChoice::find(const Address &address) {
+    auto same = [&](const Found &found) { return same_host(found.address, address); };
+    auto found = std::find_if(all_.begin(), all_.end(), same);
+    return found == all_.end() ? nullptr : &*found;
+}
+
+void AddressChoice::enter(Stage stage) {
+    stage_ = stage;
+    samples_.clear();
+}
+
+void AddressChoice::connected(const Address &address, const Address &own) {
+    bool first = now_.address.version == 0, same = same_host(address, now_.address);
+    bool moved = target_ && same_host(address, *target_);
+    Found *known = find(address);
+    if (!same) now_ = known ? *known : Found{};
+    if (known) known->own = own;
+    else now_.address = address;  // with the port from which the other side has called
+    now_.own = own;
+    now_.trouble.clear();
+    target_.reset();
+    if (moved) return enter(stage_ == Stage::moving ? Stage::proving : Stage::settled);
+    if (stage_ == Stage::moving || stage_ == Stage::proving) enter(Stage::settled);
+    if (first || stage_ == Stage::sampling) return enter(Stage::sampling);
+    if (same || !may_begin_again_) return;
+    may_begin_again_ = reported_ = false;
+    asked_ = 0;
+    enter(Stage::sampling);
+}
+
+void AddressChoice::not_moved() {
+    if (!target_ || !told_) return;
+    target_.reset();
+    enter(Stage::settled);
+}
+
+void AddressChoice::sample(const Sockets::Traffic &traffic) {
+    if (!samples_wanted()) return;
+    samples_.add(traffic);
+    if (!samples_.complete()) {
+        if (samples_.idle()) enter(Stage::settled);
+        return;
+    }
+    now_.rate = samples_.rate();
+    if (Found *known = find(now_.address)) known->rate = now_.rate;
+    if (stage_ == Stage::sampling) return enter(Stage::measuring);
+    enter(Stage::settled);
+    // It was moved here for a rate that was measured beside the job's own traffic.
+    if (now_.rate < before_.rate && may_move_back_ && find(before_.address)) {
+        may_move_back_ = told_ = false;
+        target_ = before_.address;
+    }
+}
+
+std::vector<Address> AddressChoice::to_measure() {
+    std::vector<Address> list;
+    if (stage_ != Stage::measuring || asked_ > 0) return list;
+    for (Found &found : all_) {
+        if (same_host(found.address, now_.address)) continue;
+        list.push_back(found.address);
+        found = {found.address, {}, 0, "has not answered yet"};
+    }
+    asked_ = list.size();
+    if (asked_ == 0) enter(Stage::settled);
+    return list;
+}
+
+void AddressChoice::measured(const Found &found) {
+    if (asked_ > 0) --asked_;
+    Found *known = find(found.address);
+    if (!known || same_host(found.address, now_.address)) return;
+    *known = found;
+    bool choosing = stage_ == Stage::measuring || stage_ == Stage::proving;
+    if (choosing && now_.rate > 0 && static_cast<double>(found.rate) >= clearly_better * static_cast<double>(now_.rate)) {
+        if (stage_ == Stage::measuring) before_ = now_;
+        target_ = found.address;
+        told_ = false;
+        enter(Stage::moving);
+    } else if (stage_ == Stage::measuring && asked_ == 0) {
+        enter(Stage::settled);
+    }
+}
+
+std::optional<Address> AddressChoice::to_move_to() {
+    if (!target_ || told_) return std::nullopt;
+    told_ = true;
+    return target_;
+}
+
+std::string AddressChoice::report(const std::vector<Interface> &own) {
+    reported_ = true;
+    auto with_name = [&](const Found &found, const std::string &more) {
+        std::string name = found.own.version ? name_of(found.own, own) : "";
+        std::string inside = name + (name.empty() || more.empty() ? "" : ", ") + more;
+        return to_text(found.address) + (inside.empty() ? "" : " (" + inside + ")");
+    };
+    std::string text = "by " + with_name(now_, now_.rate ? megabytes(now_.rate) : ""), separator = "; ";
+    for (const Found &found : all_) {
+        if (same_host(found.address, now_.address)) continue;
+        text += separator + with_name(found, "");
+        if (found.rate) text += " gave " + megabytes(found.rate);
+        else text += found.trouble.empty() ? " was not measured" : " " + found.trouble;
+        separator = ", ";
+    }
+    return text;
+}
+
+}  // namespace lanyard

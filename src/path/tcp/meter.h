@@ -1,0 +1,78 @@
+// Measures what an address of a peer gives, by a connection of its own that carries nothing of the program: both sides prove that they belong to
+// the job, then the dialer writes zeros for a few milliseconds and asks the kernel how they get on. The other side reads and drops them.
+//
+//     dialer                                acceptor
+//       measure                   ------->    proven like a hello, but changes nothing about the pair's connection
+//                                 <-------    welcome
+//       zeros                     ------->    read and dropped, until the dialer closes
+//
+// What it costs: at most `most_bytes` on an address the job does not use. Who says again what was said before (the proof of `measure` answers
+// nothing) makes this process drop some bytes more, and only so many can do that at a time.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "net/sockets.h"
+#include "path/tcp/address_choice.h"
+#include "path/tcp/greeting.h"
+
+namespace lanyard {
+
+class Meter {
+public:
+    struct Outcome {
+        uint32_t peer;
+        AddressChoice::Found found;
+    };
+
+    // Its sockets are watched under `token`.
+    Meter(Sockets &sockets, const WireIdentity &identity, uint64_t token) : sockets_(sockets), identity_(identity), token_(token) {}
+    ~Meter() { close(); }
+    Meter(const Meter &) = delete;
+    Meter &operator=(const Meter &) = delete;
+
+    // Begins to measure, by writing for so long; the outcome comes from poll().
+    void begin(uint32_t peer, const Address &address, uint64_t writing_ns, uint64_t bytes_between_samples);
+    // Not while it measures much already: each takes a socket.
+    bool may_begin() const;
+    // Answers a `measure` that was proven, and drops what comes. The socket is the meter's now.
+    void serve(int socket, const Greeting &measure);
+    // The work done; what has been measured is appended.
+    int poll(uint64_t now_ns, std::vector<Outcome> &outcomes);
+    uint64_t deadline_ns() const;
+    void close();
+
+private:
+    enum class Stage { connecting, asked, writing, serving, ended };
+    struct Run {
+        explicit Run(uint64_t bytes_between_samples = 0) : samples(bytes_between_samples) {}
+        int socket = -1;
+        Stage stage = Stage::ended;
+        uint32_t peer = UINT32_MAX;
+        AddressChoice::Found found;
+        uint64_t deadline_ns = UINT64_MAX;
+        uint64_t writing_ns = 0;
+        Greeting sent{}, received{};
+        size_t greeting_written = sizeof(Greeting), greeting_read = 0;
+        uint64_t bytes = 0;  // written, or dropped
+        RateSamples samples;
+    };
+
+    void say(Run &run, GreetingKind kind, uint32_t to, const Greeting *answered);
+    bool flush(Run &run);
+    int advance(Run &run, uint64_t now_ns);
+    int greet(Run &run, uint64_t now_ns);
+    int write_zeros(Run &run, uint64_t now_ns);
+    int drop_what_comes(Run &run);
+    void end(Run &run, const char *trouble);
+
+    Sockets &sockets_;
+    const WireIdentity &identity_;
+    const uint64_t token_;
+    std::vector<std::unique_ptr<Run>> runs_;
+    std::unique_ptr<std::byte[]> scratch_;
+};
+
+}  // namespace lanyard
