@@ -1,0 +1,117 @@
+"""Hosts with several interfaces, of which some are slow, dead, or another host's twin: which one connects two processes, and what is said of it."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from lab import Lab  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", HERE.parents[1] / "build" / "release"))
+MIB = 64
+BYTES = MIB << 20
+FAST_MBIT, SLOW_MBIT = 1000, 100
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    made = tmp_path_factory.mktemp("addresses") / "bulk"
+    subprocess.run([BUILD / "bin" / "mpicc", "-O2", "-o", made, HERE / "programs" / "bulk.c"], check=True)
+    return made
+
+
+@pytest.fixture
+def trapped(possible):
+    """Two hosts with a fast and a slow rail, an interface that is dead, and one that both have with the same address."""
+    with Lab(hosts=2, rails=2, rate=f"{FAST_MBIT}mbit") as lab:
+        lab.twin(*lab.hosts)
+        lab.dead(*lab.hosts)
+        yield lab
+
+
+def in_h1(lab, words, settings):
+    # In a host the lab is known without its variable, which is no setting of Lanyard's.
+    unset = [f"--unset={name}" for name in {*os.environ, "LANYARD_LAB"} if name.startswith("LANYARD_")]
+    values = [f"{name}={value}" for name, value in settings.items()]
+    done = lab.run("h1", ["env", *unset, *values, *words], timeout=60)
+    assert done.returncode == 0, done
+    return done
+
+
+class Job:
+    """What `bulk` in a job of two hosts has said, and what each of h1's interfaces has sent of it."""
+
+    def __init__(self, lab, program, rounds=1, **settings):
+        before = lab.counters("h1")
+        words = [BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh", "--host", "h1,h2", "-n", "2", program, MIB, rounds]
+        done = in_h1(lab, words, {"LANYARD_LOG": "info,tcp", **settings})
+        after = lab.counters("h1")
+        self.sent = {name: after[name]["sent_bytes"] - before[name]["sent_bytes"] for name in after}
+        self.first_ms = float(re.search(r"first ([\d.]+) ms", done.stdout)[1])
+        self.rates = [float(rate) for rate in re.findall(r"bulk ([\d.]+) MB/s", done.stdout)]
+        self.log = done.stderr
+        [self.line] = re.findall(r"peer 1: (by .*)", self.log) or [""]
+        print(self.first_ms, self.rates, self.sent, self.line)
+
+
+@pytest.mark.parametrize("slow", [1, 2])
+def test_bulk_goes_by_the_fast_interface_whatever_else_there_is(trapped, program, slow):
+    fast = 3 - slow
+    trapped.set(rail=slow, rate=f"{SLOW_MBIT}mbit")
+    job = Job(trapped, program)
+    assert job.first_ms < 300
+    assert job.sent[f"rail{fast}"] > 0.85 * BYTES, job.sent
+    assert job.sent[f"rail{slow}"] < 0.15 * BYTES, job.sent
+    assert job.sent["dead0"] < 10_000 and job.sent["docker0"] < 10_000, job.sent
+    addresses = trapped.address("h2", fast), trapped.address("h2", slow)
+    told = re.match(rf"by {addresses[0]} \(rail{fast}, ([\d.]+) MB/s\); (.*)$", job.line)
+    assert told, job.log
+    assert FAST_MBIT / 8 * 0.5 < float(told[1]) < FAST_MBIT / 8 * 1.5
+    others = told[2]
+    found = re.search(rf"{addresses[1]} \(rail{slow}\) gave ([\d.]+) MB/s", others)
+    assert found, others
+    assert SLOW_MBIT / 8 * 0.5 < float(found[1]) < SLOW_MBIT / 8 * 2
+    assert re.search(r"172\.17\.0\.1( \(docker0\))? (did not answer: Connection refused|does not belong to the job)", others), others
+    assert f"10.{trapped.first_octet}.0.2 did not answer" in others, others
+
+
+def test_the_choice_costs_little(trapped, program):
+    """Where the first address is good: the same as if it were the only one, but for what the other is asked."""
+    trapped.set(rail=2, rate=f"{SLOW_MBIT}mbit")
+    shares = []
+    for _ in range(3):  # the machine may be busy
+        only = Job(trapped, program, LANYARD_INTERFACES="rail1")
+        every = Job(trapped, program)
+        assert only.line == ""
+        shares.append(every.rates[0] / only.rates[0])
+        if every.line.startswith(f"by {trapped.address('h2', 1)} ") and shares[-1] > 0.93:
+            return
+    assert max(shares) > 0.85, shares
+
+
+def test_what_is_published_is_shown(trapped):
+    def shown(**settings):
+        done = in_h1(trapped, [BUILD / "bin" / "lanyard", "info", "--paths", "--json"], settings)
+        [tcp] = [path for path in json.loads(done.stdout) if path["name"] == "tcp"]
+        return {(each["interface"], each["address"]): each for each in tcp["addresses"]}
+    subprocess.run(["ip", "-n", trapped.namespace("h1"), "link", "set", "docker-peer", "down"], check=True)
+    rail1, rail2, docker = ("rail1", trapped.address("h1", 1)), ("rail2", trapped.address("h1", 2)), ("docker0", "172.17.0.1")
+    end = time.monotonic() + 5
+    while (every := shown())[docker]["published"] and time.monotonic() < end:  # the kernel tells of a carrier that is lost when it has time
+        time.sleep(0.1)
+    assert {key for key, each in every.items() if each["published"]} == {rail1, rail2, ("dead0", f"10.{trapped.first_octet}.0.1")}
+    assert every["lo", "127.0.0.1"]["why"] == "loopback leads to no other host"
+    assert (every[docker]["state"], every[docker]["why"]) == ("no carrier", "it has no carrier: nothing is connected to it")
+    assert every[rail1]["state"] == "up" and every[rail1]["speed_mbit"] > 0 and every[rail1]["why"] == ""
+    some = shown(LANYARD_INTERFACES="rail2")
+    assert {key for key, each in some.items() if each["published"]} == {rail2}
+    assert some[rail1]["why"] == "LANYARD_INTERFACES does not name it"
+    text = in_h1(trapped, [BUILD / "bin" / "lanyard", "info", "--paths"], {}).stdout
+    assert re.search(rf"^ +{rail1[1]} \(rail1\), up, \d+ Mbit/s; other hosts are told of it$", text, re.M), text
+    assert "172.17.0.1 (docker0), no carrier" in text
