@@ -168,6 +168,7 @@ void LinkPath::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     link.was_connected = true;
     write_out(link);
     recount(link);
+    if (link.choice) follow_choice(link);
 }
 
 void LinkPath::tend_one(Link &link, uint64_t now_ns) {

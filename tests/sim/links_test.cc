@@ -138,7 +138,7 @@ TEST(Links, GoByTheAddressThatGivesMost) {
         limits.weigh_from = 100'000;
         limits.measure_ns = 100'000;
         Stream stream(baton, {.preempt_percent = 0, .addresses = 3, .fastest = fastest}, limits);
-        stream.flow(1'000'000);
+        stream.flow(3'000'000);
         const Connector::Counts &counts = stream.links.path(0).connector().counts();
         EXPECT_EQ(stream.links.path(0).address_of(1).bytes[1], fastest);
         EXPECT_EQ(stream.links.path(1).address_of(0).bytes[1], fastest);

@@ -74,7 +74,10 @@ void AddressChoice::connected(const Address &address, const Address &own) {
     now_.own = own;
     now_.trouble.clear();
     target_.reset();
-    if (moved) return enter(stage_ == Stage::moving ? Stage::proving : Stage::settled);
+    if (moved) {
+        enter(stage_ == Stage::moving ? Stage::proving : Stage::settled);
+        return look_for_better();  // which may have been measured meanwhile
+    }
     if (stage_ == Stage::moving || stage_ == Stage::proving) enter(Stage::settled);
     if (first || stage_ == Stage::sampling) return enter(Stage::sampling);
     if (same || !may_begin_again_) return;
@@ -125,15 +128,19 @@ void AddressChoice::measured(const Found &found) {
     Found *known = find(found.address);
     if (!known || same_host(found.address, now_.address)) return;
     *known = found;
-    bool choosing = stage_ == Stage::measuring || stage_ == Stage::proving;
-    if (choosing && now_.rate > 0 && static_cast<double>(found.rate) >= clearly_better * static_cast<double>(now_.rate)) {
-        if (stage_ == Stage::measuring) before_ = now_;
-        target_ = found.address;
-        told_ = false;
-        enter(Stage::moving);
-    } else if (stage_ == Stage::measuring && asked_ == 0) {
-        enter(Stage::settled);
-    }
+    look_for_better();
+    if (stage_ == Stage::measuring && asked_ == 0) enter(Stage::settled);
+}
+
+void AddressChoice::look_for_better() {
+    if (stage_ != Stage::measuring && stage_ != Stage::proving) return;
+    auto slower = [](const Found &a, const Found &b) { return a.rate < b.rate; };
+    auto best = std::max_element(all_.begin(), all_.end(), slower);
+    if (now_.rate == 0 || static_cast<double>(best->rate) < clearly_better * static_cast<double>(now_.rate)) return;
+    if (stage_ == Stage::measuring) before_ = now_;
+    target_ = best->address;
+    told_ = false;
+    enter(Stage::moving);
 }
 
 std::optional<Address> AddressChoice::to_move_to() {

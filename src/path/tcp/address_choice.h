@@ -86,6 +86,7 @@ private:
     enum class Stage { sampling, measuring, moving, proving, settled };
     Found *find(const Address &address);
     void enter(Stage stage);
+    void look_for_better();
 
     std::vector<Found> all_;
     Stage stage_ = Stage::sampling;

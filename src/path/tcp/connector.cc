@@ -394,6 +394,7 @@ void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
         hand_over(attempt);
     } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::welcome) {
         end_others(attempt);
+        pair.wanted = true;  // also of a connection that is moved: the old one ends here
         attempt.stage = Stage::confirming;
         say(attempt, GreetingKind::confirm, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
     } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::behind) {

@@ -74,6 +74,20 @@ TEST_F(Choice, MovesOnToWhatIsFasterStill) {
     EXPECT_EQ(choice.to_move_to(), eth0);
 }
 
+TEST_F(Choice, RemembersWhatWasMeasuredWhileItMoved) {
+    connect(docker, docker);
+    flow(5 * mb);
+    choice.to_measure();
+    choice.measured({eth1, own1, 11 * mb, {}});
+    EXPECT_EQ(choice.to_move_to(), eth1);
+    choice.measured({eth0, own0, 118 * mb, {}});
+    EXPECT_FALSE(choice.to_move_to());
+    connect(eth1, own1);
+    EXPECT_EQ(choice.to_move_to(), eth0);
+    connect(eth0, own0);
+    EXPECT_FALSE(choice.to_move_to());
+}
+
 TEST_F(Choice, MovesBackFromWhatOnlySeemedFasterAndForGood) {
     connect(eth0, own0);
     flow(100 * mb);
