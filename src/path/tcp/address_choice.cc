@@ -102,12 +102,14 @@ void AddressChoice::sample(const Sockets::Traffic &traffic) {
     now_.rate = samples_.rate();
     if (Found *known = find(now_.address)) known->rate = now_.rate;
     if (stage_ == Stage::sampling) return enter(Stage::measuring);
-    enter(Stage::settled);
     // It was moved here for a rate that was measured beside the job's own traffic.
     if (now_.rate < before_.rate && may_move_back_ && find(before_.address)) {
         may_move_back_ = told_ = false;
         target_ = before_.address;
+        return enter(Stage::settled);
     }
+    enter(asked_ > 0 ? Stage::measuring : Stage::settled);
+    look_for_better();
 }
 
 std::vector<Address> AddressChoice::to_measure() {

@@ -88,6 +88,19 @@ TEST_F(Choice, RemembersWhatWasMeasuredWhileItMoved) {
     EXPECT_FALSE(choice.to_move_to());
 }
 
+TEST_F(Choice, HearsOfTheLastOneAfterAMoveHasBeenProven) {
+    connect(docker, docker);
+    flow(5 * mb);
+    choice.to_measure();
+    choice.measured({eth1, own1, 11 * mb, {}});
+    EXPECT_EQ(choice.to_move_to(), eth1);
+    connect(eth1, own1);
+    flow(11 * mb);
+    EXPECT_FALSE(choice.to_report());
+    choice.measured({eth0, own0, 118 * mb, {}});
+    EXPECT_EQ(choice.to_move_to(), eth0);
+}
+
 TEST_F(Choice, MovesBackFromWhatOnlySeemedFasterAndForGood) {
     connect(eth0, own0);
     flow(100 * mb);
