@@ -106,7 +106,7 @@ class Scene {
 public:
     Scene(uint64_t seed, uint64_t envelopes, bool checks)
         : crc_(checks ? sim::loaded_crc() : Crc32c()), baton_(seed),
-          links_(baton_, {.portion_percent = 40, .preempt_percent = 0}, limits(), 2, crc_), sockets_(links_.internet, caller_process),
+          links_(baton_, {.portion_percent = 40, .preempt_percent = 0}, LinkLimits(), 2, crc_), sockets_(links_.internet, caller_process),
           caller_(sockets_, [this] { turn(); }), random_(seed) {
         identity_.own = caller_process;
         identity_.settings = checks ? checksum_setting : 0;
@@ -150,13 +150,11 @@ public:
     }
 
 private:
-    static LinkLimits limits() {
-        LinkLimits limits;
-        limits.look_beside_hot_ns = 0;  // time hardly passes here
-        return limits;
-    }
     LinkPath &link() { return links_.path(link_process); }
-    void turn() { link().poll(receiver_, 100, baton_.now_ns()); }
+    void turn() {
+        baton_.tick();  // time passes also where no socket is asked about
+        link().poll(receiver_, 100, baton_.now_ns());
+    }
 
     // A connection, with an epoch greater than any there was; what the link expects next.
     uint64_t greet(uint32_t epoch, uint64_t expects) {
