@@ -43,6 +43,7 @@ Helper::~Helper() {
 }
 
 void Helper::stop() {
+    if (getpid() != process_) return;  // the thread is the parent's
     if (stopped_.exchange(true)) return;
     if (!started_.load()) return;
     ring();

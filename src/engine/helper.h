@@ -17,6 +17,8 @@
 // Thread rule: any thread; its own thread is made when it is needed first.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -64,6 +66,7 @@ private:
 
     Engine &engine_;
     const int sockets_;
+    const int process_ = getpid();
     bool usable_ = false;
     int set_ = -1;   // epoll: the sockets' one, one-shot, and the bell
     int bell_ = -1;  // eventfd

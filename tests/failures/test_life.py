@@ -40,8 +40,10 @@ def test_child_is_not_part_of_the_job(mpirun, program, ranks):
     assert "this process was made by fork() and is not part of the MPI job; only its parent may call MPI" in err
 
 
-def test_child_may_end_as_it_likes(mpirun, program):
-    assert mpirun.run("-n", 3, program("life"), "fork", "exit") == (0, "child 0\nsum 3\n", "")
+@pytest.mark.parametrize("paths", ["self,shm", "self,tcp"])
+def test_child_may_end_as_it_likes(mpirun, program, paths):
+    """Also where its parent has a helper thread, which the child has not."""
+    assert mpirun.run("-n", 3, program("life"), "fork", "exit", env={"LANYARD_PATHS": paths}) == (0, "child 0\nsum 3\n", "")
 
 
 @pytest.mark.parametrize(("errorcode", "expected"), [(3, 3), (200, 200), (-1, 255)])
