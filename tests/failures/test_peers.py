@@ -1,5 +1,6 @@
 """Ranks that die at any moment of a message, messages that cross before anybody receives, and too few descriptors: on one machine, through
 shared memory and over TCP. tests/lab/test_failures.py does the same across hosts."""
+import os
 import re
 import subprocess
 import time
@@ -44,16 +45,18 @@ def test_messages_that_cross_arrive(mpirun, program, way, progress):
     assert mpirun.run("-n", 2, program("crossing"), env={**WAYS[way], **progress}) == (0, "right\n", "")
 
 
-def test_few_descriptors_for_many_peers(mpirun, program):
-    """Quiet connections are closed for others, and opened again."""
-    script = f"ulimit -n 16; exec {program('star')}"
-    code, _, err = mpirun.run("-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])
-    assert (code, err) == (0, "")
+# The undefined-behaviour sanitizer needs descriptors itself, and reports nonsense where it gets none.
+if "-fsanitize" not in os.environ.get("LANYARD_CC", ""):
 
+    def test_few_descriptors_for_many_peers(mpirun, program):
+        """Quiet connections are closed for others, and opened again."""
+        script = f"ulimit -n 16; exec {program('star')}"
+        code, _, err = mpirun.run("-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])
+        assert (code, err) == (0, "")
 
-def test_too_few_descriptors_for_any_peer(mpirun, program):
-    script = f"ulimit -n 10; exec {program('star')}"
-    code, out, err = mpirun.run("--timeout", 3, "-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])
-    assert code not in (0, 134, 139) and out == ""
-    assert err.startswith("lanyard rank 0 [tcp] no socket can be opened for a further connection of the job: Too many open files; "
-                          "raise the limit of open files (ulimit -n)\n"), err
+    def test_too_few_descriptors_for_any_peer(mpirun, program):
+        script = f"ulimit -n 10; exec {program('star')}"
+        code, out, err = mpirun.run("--timeout", 3, "-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])
+        assert code not in (0, 134, 139) and out == ""
+        assert err.startswith("lanyard rank 0 [tcp] no socket can be opened for a further connection of the job: Too many open files; "
+                              "raise the limit of open files (ulimit -n)\n"), err
