@@ -287,15 +287,13 @@ def only_one_at_a_time():
 
 def set_congestion(namespace, name):
     """A namespace may choose only among what is allowed to everybody on the machine, so what is not is allowed for that moment."""
-    known, allowed = (call(["sysctl", "-n", f"net.ipv4.tcp_{kind}_congestion_control"]).split() for kind in ("available", "allowed"))
+    known = call(["sysctl", "-n", "net.ipv4.tcp_available_congestion_control"]).split()
     if name not in known:
         raise LabError(f"this kernel has no congestion control '{name}'; it has {', '.join(known)}")
-    if name in allowed:
-        sysctl(namespace, net__ipv4__tcp_congestion_control=name)
-        return
     with only_one_at_a_time():
         allowed = call(["sysctl", "-n", "net.ipv4.tcp_allowed_congestion_control"]).strip()
-        sysctl(None, net__ipv4__tcp_allowed_congestion_control=f"{allowed} {name}")
+        if name not in allowed.split():
+            sysctl(None, net__ipv4__tcp_allowed_congestion_control=f"{allowed} {name}")
         try:
             sysctl(namespace, net__ipv4__tcp_congestion_control=name)
         finally:
