@@ -156,10 +156,10 @@ const std::vector<SettingRow> &setting_table() {
                     "debug mode: MPI_Finalize tells of messages never received, requests never completed or freed, receives never matched, "
                     "and sends it waits for because no receive has matched them"),
         text_row("SHM_DIR", user, &Settings::shm_dir, "the folder, in memory, where the file shared by the processes of a node is made"),
-        integer_row("EAGER_LIMIT", user, &Settings::eager_limit, -1, 65536,
+        integer_row("EAGER_LIMIT", user, &Settings::eager_limit, -1, 262144,
                     "messages up to this many bytes are sent at once and buffered by the receiver if need be; longer ones wait for the receive; -1 "
                     "leaves it to each path: 16k in shared memory, 64k over TCP"),
-        integer_row("FIRST_BYTES", expert, &Settings::first_bytes, 0, 65536,
+        integer_row("FIRST_BYTES", expert, &Settings::first_bytes, 0, 262144,
                     "so many bytes of a longer message go over TCP with the request to send it, so that the answer comes while they travel"),
         integer_row("EAGER_CREDIT", expert, &Settings::eager_credit, 0, int64_t{1} << 30,
                     "bytes that one peer may have sent ahead of the receives before its further messages wait at the sender"),

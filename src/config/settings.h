@@ -17,7 +17,7 @@ struct Settings {
     bool check = false;
     std::string shm_dir = "/dev/shm";
     int64_t eager_limit = -1;
-    int64_t first_bytes = 64 * 1024;
+    int64_t first_bytes = 256 * 1024;
     int64_t eager_credit = 512 * 1024;
     bool cma = true;
     int64_t spin_us = -1;

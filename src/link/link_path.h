@@ -43,7 +43,7 @@
 namespace lanyard {
 
 struct LinkLimits {
-    size_t max_eager = 64 * 1024 + 64;     // with the offer that goes before the first bytes of a longer message
+    size_t max_eager = 256 * 1024 + 64;    // with the offer that goes before the first bytes of a longer message
     size_t log_limit = 1024 * 1024;        // bytes in the log of one link
     size_t write_first_from = 4096;        // payload of so many bytes is copied after it has been written
     size_t keep_from = 16 * 1024;          // payload of so many bytes need not be copied at all
