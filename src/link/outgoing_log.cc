@@ -51,6 +51,7 @@ std::byte *OutgoingLog::append_kept(size_t bytes, const std::byte *kept, size_t 
     made.size = made.end = kept_size;
     blocks_.push_back(std::move(made));
     kept_bytes_ += kept_size;
+    if (token) awaited_bytes_ += kept_size;
     unwritten_ += kept_size;
     return place;
 }
@@ -58,13 +59,15 @@ std::byte *OutgoingLog::append_kept(size_t bytes, const std::byte *kept, size_t 
 // The kept bytes are not needed any more where they are.
 void OutgoingLog::release(Block &block) {
     kept_bytes_ -= block.size;
-    if (block.token) released_.push_back(block.token);
+    if (!block.token) return;
+    awaited_bytes_ -= block.size;
+    released_.push_back(block.token);
 }
 
 void OutgoingLog::copy_kept() {
-    if (kept_bytes_ == 0) return;
+    if (awaited_bytes_ == 0) return;
     for (Block &block : blocks_) {
-        if (block.own) continue;
+        if (!block.token || block.own) continue;
         block.own = std::make_unique_for_overwrite<std::byte[]>(block.size);
         std::memcpy(block.own.get(), block.bytes, block.size);
         block.bytes = block.own.get();
@@ -160,7 +163,7 @@ void OutgoingLog::clear() {
     for (Block &block : blocks_) give_back(block);
     blocks_.clear();
     released_.clear();
-    bytes_ = kept_bytes_ = unwritten_ = 0;
+    bytes_ = kept_bytes_ = awaited_bytes_ = unwritten_ = 0;
 }
 
 void OutgoingLog::rewind() {

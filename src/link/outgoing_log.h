@@ -36,11 +36,11 @@ public:
     // The same for a frame whose last `kept_size` bytes are at `kept`, and stay there until take_released() names the token; room for the rest.
     std::byte *append_kept(size_t bytes, const std::byte *kept, size_t kept_size, uint64_t token);
     bool empty() const { return blocks_.empty(); }
-    // Bytes copied here; bytes kept elsewhere; and those of both that are not yet written.
+    // Bytes copied here; bytes kept elsewhere with a token; and those of all that are not yet written.
     size_t bytes() const { return bytes_; }
-    size_t kept_bytes() const { return kept_bytes_; }
+    size_t awaited_bytes() const { return awaited_bytes_; }
     size_t unwritten() const { return unwritten_; }
-    // Copies what is kept elsewhere.
+    // Copies what is kept elsewhere and somebody waits for.
     void copy_kept();
     // Appends the tokens (but 0) of payload that is not needed any more where it was, since this was asked last.
     void take_released(std::vector<uint64_t> &tokens);
@@ -82,7 +82,7 @@ private:
     const size_t check_bytes_;
     std::vector<Block> blocks_;  // oldest first
     uint64_t acknowledged_ = 0;
-    size_t bytes_ = 0, kept_bytes_ = 0;
+    size_t bytes_ = 0, kept_bytes_ = 0, awaited_bytes_ = 0;
     size_t unwritten_ = 0;
     std::vector<uint64_t> released_;
 };

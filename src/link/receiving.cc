@@ -77,7 +77,12 @@ int LinkPath::take_apart(Link &link, int budget) {
             continue;
         }
         size_t head_bytes = sizeof(FrameHeader);
-        if (frame.head_come >= head_bytes) head_bytes += body_bytes(frame.head.header.kind) + check_bytes_;
+        bool knows_kind = frame.head_come >= head_bytes;
+        if (frame.head_come == 0 && left >= head_bytes) {  // most often it comes as a whole, and is taken at once
+            std::memcpy(frame.head.bytes, at, head_bytes);
+            knows_kind = true;
+        }
+        if (knows_kind) head_bytes += body_bytes(frame.head.header.kind) + check_bytes_;
         size_t part = std::min(left, head_bytes - frame.head_come);
         std::memcpy(frame.head.bytes + frame.head_come, at, part);
         frame.head_come += part;

@@ -129,11 +129,11 @@ void LinkPath::copy_kept() {
     for (size_t i = 0; i < keeping_.size();) {
         Link &link = *keeping_[i];
         bool all_written = link.socket >= 0 && link.log.unwritten() == 0 && link.log.bytes() < limits_.log_limit;
-        if (all_written && link.log.kept_bytes() <= limits_.copy_kept_up_to) {
+        if (all_written && link.log.awaited_bytes() <= limits_.copy_kept_up_to) {
             link.log.copy_kept();
             take_released(link);
         }
-        if (link.log.kept_bytes() > 0) {
+        if (link.log.awaited_bytes() > 0) {
             ++i;
             continue;
         }

@@ -117,11 +117,15 @@ bool Messenger::flush_credit(Messenger &self, Outgoing &outgoing) {
     return self.transmit(self.peers_[number], number, envelope, {}) == Sent::done;
 }
 
-// Eager payload has been taken by the program: the peer may send as much again.
+// Eager payload has been taken by the program: the peer may send as much again, and learns it with the next envelope.
+void Messenger::owe_credit(Peer &peer, size_t payload) {
+    if (payload > inline_payload) peer.credit_owed += static_cast<int64_t>((payload + credit_unit - 1) / credit_unit * credit_unit);
+}
+
+// The same where there may be no next one for long.
 void Messenger::consumed(uint32_t number, size_t payload) {
-    if (payload <= inline_payload) return;
     Peer &peer = peers_[number];
-    peer.credit_owed += static_cast<int64_t>((payload + credit_unit - 1) / credit_unit * credit_unit);
+    owe_credit(peer, payload);
     if (peer.credit_owed * 2 >= settings_.eager_credit && !peer.credit_return.outgoing_hook.linked()) start(number, peer.credit_return);
 }
 

@@ -140,6 +140,7 @@ private:
     static int flush_all(Task &task);
     static bool flush_reply(Messenger &messenger, Outgoing &outgoing);
     static bool flush_credit(Messenger &messenger, Outgoing &outgoing);
+    static void owe_credit(Peer &peer, size_t payload);
     void consumed(uint32_t peer, size_t payload);
     void begin_under_way(Transfer &transfer);
     void finish(Transfer &transfer);

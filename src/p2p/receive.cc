@@ -68,8 +68,7 @@ void Messenger::deliver(Transfer &transfer, uint32_t peer, const Envelope &envel
 // The payload is here, in its place or elsewhere. An offer's has been accepted.
 void Messenger::take_payload(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     if (envelope.kind == EnvelopeKind::rendezvous) {
-        size -= sizeof(RendezvousOffer);
-        consumed(peer, size);
+        owe_credit(peers_[peer], size - sizeof(RendezvousOffer));  // `finished` will tell
         if (transfer.first) put(transfer, 0, payload + sizeof(RendezvousOffer), transfer.first);
         return complete_if_all(transfer);
     }
