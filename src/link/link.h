@@ -35,8 +35,8 @@ struct Link {
     bool busy = false, unsettled = false;  // as LinkPath has counted it
     uint64_t last_came_ns = 0;
     uint64_t used_ns = 0;       // when something was sent or came
-    uint64_t look_ns = 0;       // when it is looked next whether the other host acknowledges; 0: not
-    uint64_t looked_ns = 0;     // when that was done last
+    uint64_t check_silence_at_ns = 0;  // when it is asked next whether the other host acknowledges; 0: not
+    uint64_t silence_checked_ns = 0;   // when that was done last
     uint64_t heard_ns = 0;      // when it had acknowledged something since the time before
     uint64_t parted_ns = 0;     // since when there is no connection; 0: nobody has missed it
 

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t most_hot = 4;
 constexpr uint32_t arrivals_to_be_hot = 3;
 constexpr int most_ready = 32;
-constexpr uint64_t look_every_ns = 500'000'000;
+constexpr uint64_t check_silence_every_ns = 500'000'000;
 }  // namespace
 
 LinkPath::LinkPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const LinkLimits &limits, FindAddresses find, Crc32c crc)
@@ -44,22 +44,22 @@ void LinkPath::recount(Link &link) {
     unsettled_ += unsettled - link.unsettled;
     link.busy = busy;
     link.unsettled = unsettled;
-    if (!unsettled || link.look_ns) return;
-    link.look_ns = now_ns_ + look_every_ns;
-    tend_to(link, link.look_ns);
+    if (!unsettled || link.check_silence_at_ns) return;
+    link.check_silence_at_ns = now_ns_ + check_silence_every_ns;
+    tend_to(link, link.check_silence_at_ns);
 }
 
 // A host that acknowledges nothing, though the connection is open, may be reached by another one.
-void LinkPath::listen_for_silence(Link &link, uint64_t now_ns) {
+void LinkPath::check_silence(Link &link, uint64_t now_ns) {
     if (link.socket < 0 || !link.unsettled) {
-        link.look_ns = link.looked_ns = 0;
+        link.check_silence_at_ns = link.silence_checked_ns = 0;
         return;
     }
     uint64_t silence_ns = sockets_.silence_ns(link.socket);
-    bool silent = silence_ns > 0 && silence_ns >= now_ns - link.looked_ns;  // all the time since the last look
+    bool silent = silence_ns > 0 && silence_ns >= now_ns - link.silence_checked_ns;  // all the time since the last check
     if (!silent) link.heard_ns = now_ns;
-    link.looked_ns = now_ns;
-    link.look_ns = now_ns + look_every_ns;
+    link.silence_checked_ns = now_ns;
+    link.check_silence_at_ns = now_ns + check_silence_every_ns;
     if (now_ns >= link.heard_ns + limits_.peer_timeout_ns) {
         part(link);
         return time_out(link);
@@ -152,7 +152,7 @@ void LinkPath::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     if (open_ >= limits_.most_open) make_room();
     link.socket = socket;
     ++open_;
-    link.parted_ns = link.looked_ns = 0;
+    link.parted_ns = link.silence_checked_ns = 0;
     link.resting = false;
     link.used_ns = now_ns_;
     link.bulk_flowed = 0;
@@ -177,7 +177,7 @@ void LinkPath::tend_one(Link &link, uint64_t now_ns) {
         // What the other side had for us may have been lost with it, and it may wait for us to ask.
         if (!leaving_ && (!link.resting || !link.log.empty())) connector_.want(link.peer);
     }
-    if (link.look_ns && link.look_ns <= now_ns) listen_for_silence(link, now_ns);
+    if (link.check_silence_at_ns && link.check_silence_at_ns <= now_ns) check_silence(link, now_ns);
     if (link.answer_due_ns <= now_ns && link.socket >= 0) {
         append_answer(link, 0);
         write_out(link);
@@ -196,7 +196,7 @@ int LinkPath::tend(uint64_t now_ns) {
     for (Link *link : due) {
         link->tended = false;
         tend_one(*link, now_ns);
-        if (link->look_ns && !link->lost) tend_to(*link, link->look_ns);
+        if (link->check_silence_at_ns && !link->lost) tend_to(*link, link->check_silence_at_ns);
         if (link->answer_due_ns != UINT64_MAX && link->socket >= 0) tend_to(*link, link->answer_due_ns);
         if (link->socket < 0 && link->parted_ns && !link->lost) tend_to(*link, link->parted_ns + limits_.peer_timeout_ns);
     }

@@ -54,7 +54,7 @@ struct LinkLimits {
     uint64_t silence_ns = 2'000'000'000;
     uint32_t most_open = UINT32_MAX;
     uint64_t hot_ns = 200'000;             // a link is read without asking for so long after something came
-    uint64_t look_every_ns = 0;            // the others are asked for so often,
+    uint64_t look_every_ns = 0;            // the other sockets are asked for so often,
     uint64_t look_beside_hot_ns = 3'000;   // and while there is such a link so often
     uint64_t weigh_from = 0;               // bytes of bulk on a connection, before other addresses are measured (address_choice.h); 0: never
     uint64_t measure_ns = 20'000'000;      // how long each of them is written to
@@ -114,7 +114,6 @@ private:
     void unfit(uint32_t peer, const char *why) override;
     void measured(uint32_t peer, const AddressChoice::Found &found) override;
     void not_moved(uint32_t peer) override;
-
     bool make_room() override;
 
     // link_path.cc: connections, and what is due when
@@ -127,7 +126,7 @@ private:
     int read_hot(int budget);
     void note_arrival(Link &link);
     void cool(Link &link);
-    void listen_for_silence(Link &link, uint64_t now_ns);
+    void check_silence(Link &link, uint64_t now_ns);
     bool is_quiet(const Link &link) const;
     void fail(Link &link);
     void part(Link &link);
