@@ -7,6 +7,11 @@
 
 namespace lanyard {
 
+// How long to sleep, at most: until woken.
+constexpr uint64_t no_limit = UINT64_MAX;
+
+inline timespec to_timespec(uint64_t ns) { return {static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)}; }
+
 inline uint64_t clock_ns() {
     timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

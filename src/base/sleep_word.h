@@ -24,7 +24,7 @@ struct alignas(64) SleepWord {
         std::atomic_thread_fence(std::memory_order_seq_cst);
     }
     void wake_up() { asleep.store(awake, std::memory_order_relaxed); }
-    // On the futex; limit_ns 0: until woken. `shared`: other processes wake it.
+    // On the futex; no_limit: until woken. `shared`: other processes wake it.
     void sleep(uint64_t limit_ns, bool shared) { futex_wait(asleep, on_futex, limit_ns, shared); }
 };
 

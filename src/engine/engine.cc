@@ -134,7 +134,7 @@ void Engine::sleep(const Condition &met) {
     if (quiet) {
         give_up();
         if (self.watcher) idle_.sleep(deadline);
-        else futex_wait(self.signal, 0, 0, false);
+        else futex_wait(self.signal, 0, no_limit, false);
     }
     if (self.watcher) idle_.disarm();
     {
@@ -237,7 +237,7 @@ void Engine::take_slowly() {
             // Who has slept may not be the last that slept: it takes the engine as "wanted", so that it wakes the next one.
             uint32_t before = owned_.exchange(taken_and_wanted, std::memory_order_acquire);
             if (before == free) break;
-            futex_wait(owned_, taken_and_wanted, 0, false);
+            futex_wait(owned_, taken_and_wanted, no_limit, false);
         }
     }
     contenders_.fetch_sub(1, std::memory_order_relaxed);

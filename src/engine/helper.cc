@@ -1,9 +1,7 @@
 #include "engine/helper.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #include <exception>
 
 #include "base/clock.h"
+#include "base/epoll.h"
 #include "base/log.h"
 #include "engine/engine.h"
 
@@ -18,22 +17,14 @@ namespace lanyard {
 
 namespace {
 
-constexpr uint64_t no_limit = UINT64_MAX;
 constexpr uint64_t doze_ns = 10'000'000;
 constexpr uint64_t shortest_nap_ns = 100'000;
-
-bool set_events(int set, int how, int descriptor, uint32_t events) {
-    epoll_event event{};
-    event.events = events;
-    event.data.fd = descriptor;
-    return epoll_ctl(set, how, descriptor, &event) == 0;
-}
 
 }  // namespace
 
 Helper::Helper(Engine &engine, int sockets)
     : engine_(engine), sockets_(sockets), set_(epoll_create1(EPOLL_CLOEXEC)), bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    usable_ = set_events(set_, EPOLL_CTL_ADD, sockets_, EPOLLONESHOT) && set_events(set_, EPOLL_CTL_ADD, bell_, EPOLLIN);
+    usable_ = epoll_add(set_, sockets_, EPOLLONESHOT) && epoll_add(set_, bell_, EPOLLIN);
 }
 
 Helper::~Helper() {
@@ -81,11 +72,11 @@ void Helper::arm(uint32_t departures) {
     if (armed_.exchange(true)) return;
     armed_at_.store(departures, std::memory_order_relaxed);
     times_armed_.fetch_add(1, std::memory_order_relaxed);
-    set_events(set_, EPOLL_CTL_MOD, sockets_, EPOLLIN | EPOLLONESHOT);
+    epoll_change(set_, sockets_, EPOLLIN | EPOLLONESHOT);
 }
 
 void Helper::disarm() {
-    if (armed_.exchange(false)) set_events(set_, EPOLL_CTL_MOD, sockets_, EPOLLONESHOT);
+    if (armed_.exchange(false)) epoll_change(set_, sockets_, EPOLLONESHOT);
 }
 
 void Helper::ring() {
@@ -95,11 +86,8 @@ void Helper::ring() {
 
 // True when there is something on the sockets.
 bool Helper::wait(uint64_t limit_ns) {
-    timespec limit{static_cast<time_t>(limit_ns / 1'000'000'000u), static_cast<long>(limit_ns % 1'000'000'000u)};
     epoll_event events[2];
-    int count = epoll_pwait2(set_, events, 2, limit_ns == no_limit ? nullptr : &limit, nullptr);
-    if (count < 0 && errno == ENOSYS)  // before Linux 5.11
-        count = epoll_wait(set_, events, 2, limit_ns == no_limit ? -1 : static_cast<int>(limit_ns / 1'000'000 + 1));
+    int count = epoll_sleep(set_, events, limit_ns);
     bool something = false;
     for (int i = 0; i < count; ++i) {
         uint64_t rings;

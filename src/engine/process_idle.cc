@@ -1,12 +1,11 @@
 #include "engine/process_idle.h"
 
-#include <errno.h>
 #include <sched.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "base/epoll.h"
 #include "base/wait_record.h"
 #include "path/path.h"
 
@@ -18,13 +17,6 @@ constexpr uint64_t usual_spin_ns = 30'000;  // waking a sleeper costs 3 to 15 us
 constexpr uint32_t usual_yields = 6;
 // Peers of the node that see the segment but not the doorbell (another network namespace) cannot ring; so nobody sleeps for ever.
 constexpr uint64_t longest_sleep_ns = 200'000'000;
-
-bool add(int epoll, int descriptor) {
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.fd = descriptor;
-    return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
-}
 
 }  // namespace
 
@@ -41,12 +33,12 @@ ProcessIdle::~ProcessIdle() {
 bool ProcessIdle::use_descriptors() {
     bell_ = std::make_unique<Doorbell>();
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
-    if (bell_->descriptor() < 0 || epoll_ < 0 || !add(epoll_, bell_->descriptor())) return false;
+    if (bell_->descriptor() < 0 || epoll_ < 0 || !epoll_add(epoll_, bell_->descriptor(), EPOLLIN)) return false;
     word_->bell.store(bell_->name(), std::memory_order_relaxed);
     return true;
 }
 
-bool ProcessIdle::watch(int descriptor) { return add(epoll_, descriptor); }
+bool ProcessIdle::watch(int descriptor) { return epoll_add(epoll_, descriptor, EPOLLIN); }
 
 Idle::Action ProcessIdle::next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) {
     if (record_ && record_->since_ns == 0) record_->since_ns = now_ns;
@@ -63,7 +55,7 @@ void ProcessIdle::quieten() {
 }
 
 void ProcessIdle::sleep(uint64_t deadline_ns) {
-    uint64_t limit_ns = 0;  // none
+    uint64_t limit_ns = no_limit;
     if (deadline_ns != no_deadline) {
         uint64_t now = clock_ns();
         if (deadline_ns <= now) return;
@@ -74,12 +66,9 @@ void ProcessIdle::sleep(uint64_t deadline_ns) {
 }
 
 void ProcessIdle::sleep_at_doorbell(uint64_t limit_ns) {
-    if (shared_) limit_ns = limit_ns ? std::min(limit_ns, longest_sleep_ns) : longest_sleep_ns;
+    if (shared_) limit_ns = std::min(limit_ns, longest_sleep_ns);
     epoll_event events[4];
-    timespec limit{static_cast<time_t>(limit_ns / 1'000'000'000u), static_cast<long>(limit_ns % 1'000'000'000u)};
-    int count = epoll_pwait2(epoll_, events, 4, limit_ns ? &limit : nullptr, nullptr);
-    if (count < 0 && errno == ENOSYS)  // before Linux 5.11
-        count = epoll_wait(epoll_, events, 4, limit_ns ? static_cast<int>(limit_ns / 1'000'000 + 1) : -1);
+    int count = epoll_sleep(epoll_, events, limit_ns);
     for (int i = 0; i < count; ++i)
         if (events[i].data.fd == bell_->descriptor()) bell_->quieten();
 }

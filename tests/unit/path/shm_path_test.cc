@@ -91,7 +91,7 @@ void answer(Path &path, ShmPath &shm, uint64_t frames) {
     uint64_t answered = 0;
     while (answered < frames) {
         shm.sleep_word().fall_asleep_soon(SleepWord::on_futex);
-        if (path.poll(sink, 8, 0) == 0) shm.sleep_word().sleep(0, true);
+        if (path.poll(sink, 8, 0) == 0) shm.sleep_word().sleep(no_limit, true);
         shm.sleep_word().wake_up();
         for (; answered < sink.total && path.send(0, numbered(answered, 0), {}) == Sent::done; ++answered) {}
     }
@@ -115,7 +115,7 @@ TEST(ShmPath, ConnectsRealProcesses) {
             continue;
         }
         shm.sleep_word().fall_asleep_soon(SleepWord::on_futex);
-        if (shm.poll(sink, 8, 0) == 0) shm.sleep_word().sleep(0, true);
+        if (shm.poll(sink, 8, 0) == 0) shm.sleep_word().sleep(no_limit, true);
         shm.sleep_word().wake_up();
     }
     EXPECT_TRUE(sink.in_order);

@@ -1,0 +1,40 @@
+#include "base/epoll.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "base/clock.h"
+
+namespace lanyard {
+
+namespace {
+
+bool control(int epoll, int how, int descriptor, uint32_t events) {
+    epoll_event event{};
+    event.events = events;
+    event.data.fd = descriptor;
+    return epoll_ctl(epoll, how, descriptor, &event) == 0;
+}
+
+int milliseconds(uint64_t limit_ns) {
+    if (limit_ns == no_limit) return -1;
+    return static_cast<int>(std::min<uint64_t>(limit_ns / 1'000'000 + (limit_ns % 1'000'000 != 0), INT_MAX));
+}
+
+}  // namespace
+
+bool epoll_add(int epoll, int descriptor, uint32_t events) { return control(epoll, EPOLL_CTL_ADD, descriptor, events); }
+bool epoll_change(int epoll, int descriptor, uint32_t events) { return control(epoll, EPOLL_CTL_MOD, descriptor, events); }
+
+int epoll_sleep(int epoll, std::span<epoll_event> events, uint64_t limit_ns) {
+    timespec limit = to_timespec(limit_ns);
+    auto most = static_cast<int>(events.size());
+    int count = epoll_pwait2(epoll, events.data(), most, limit_ns == no_limit ? nullptr : &limit, nullptr);
+    // Linux before 5.11 says ENOSYS, older container engines say EPERM to every call that they do not know.
+    if (count < 0 && (errno == ENOSYS || errno == EPERM)) count = epoll_wait(epoll, events.data(), most, milliseconds(limit_ns));
+    return count;
+}
+
+}  // namespace lanyard
