@@ -36,10 +36,10 @@ Helper::~Helper() {
 void Helper::stop() {
     if (getpid() != process_) return;  // the thread is the parent's
     if (stopped_.exchange(true)) return;
-    if (!started_.load()) return;
+    std::lock_guard guard(starting_);  // a thread that leaves MPI may be making it just now
+    if (!thread_.joinable()) return;
     ring();
-    std::lock_guard guard(starting_);
-    if (thread_.joinable()) thread_.join();
+    thread_.join();
 }
 
 // With all signals blocked, as they are the program's.
