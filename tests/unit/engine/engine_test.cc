@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/process_idle.h"
+#include "unit/engine/stubs.h"
 
 namespace lanyard {
 namespace {
@@ -38,15 +39,8 @@ private:
 };
 
 // Completions that somebody outside the engine brings about, as a peer's frames would.
-class OutsidePath final : public Path {
+class OutsidePath final : public StubPath {
 public:
-    const char *name() const override { return "outside"; }
-    size_t max_eager() const override { return 0; }
-    size_t max_bulk() const override { return 1; }
-    bool reaches(uint32_t) const override { return false; }
-    Sent send(uint32_t, const Envelope &, Payload) override { return Sent::full; }
-    Sent send_bulk(uint32_t, const BulkHeader &, Payload, uint64_t) override { return Sent::full; }
-    std::string describe() const override { return "outside: completions"; }
     int poll(Sink &, int, uint64_t) override {
         std::lock_guard guard(lock_);
         int work = 0;
@@ -66,13 +60,6 @@ private:
     std::mutex lock_;
     std::deque<Completion *> arrived_;
 };
-
-class NoSink final : public Sink {
-    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override {}
-    void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
-    void sent(uint64_t) override {}
-    void lost(uint32_t, Error reason) override { reason.discard(); }
-} no_sink;
 
 void rest_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 

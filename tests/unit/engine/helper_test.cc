@@ -12,23 +12,17 @@
 
 #include "engine/engine.h"
 #include "engine/process_idle.h"
+#include "unit/engine/stubs.h"
 
 namespace lanyard {
 namespace {
 
 // Becomes readable when the test gives it work; counts by whom it is polled.
-class EventPath final : public Path {
+class EventPath final : public StubPath {
 public:
     EventPath() : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
     ~EventPath() override { ::close(event_); }
 
-    const char *name() const override { return "event"; }
-    size_t max_eager() const override { return 0; }
-    size_t max_bulk() const override { return 1; }
-    bool reaches(uint32_t) const override { return false; }
-    Sent send(uint32_t, const Envelope &, Payload) override { return Sent::full; }
-    Sent send_bulk(uint32_t, const BulkHeader &, Payload, uint64_t) override { return Sent::full; }
-    std::string describe() const override { return "event: work of a test"; }
     int descriptor() const override { return event_; }
     bool busy() const override { return is_busy; }
     bool unsettled() const override { return is_unsettled; }
@@ -51,13 +45,6 @@ private:
     int event_;
     std::thread::id program_ = std::this_thread::get_id();
 };
-
-class NoSink final : public Sink {
-    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override {}
-    void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
-    void sent(uint64_t) override {}
-    void lost(uint32_t, Error reason) override { reason.discard(); }
-} no_sink;
 
 struct Program {
     Program() {

@@ -27,6 +27,18 @@ protected:
         acked = 0;
         choice.connected(address, own);
     }
+    // Its rate is known by now, and those of the others are asked for.
+    void connect_and_weigh(const Address &address, const Address &own, uint64_t rate) {
+        connect(address, own);
+        flow(rate);
+        choice.to_measure();
+    }
+    // One of the others gives clearly more.
+    void find_better(const Address &address, const Address &own, uint64_t rate) {
+        choice.measured({address, own, rate, {}});
+        EXPECT_EQ(choice.to_move_to(), address);
+    }
+    void find_dead(const Address &address) { choice.measured({address, {}, 0, "did not answer"}); }
 
     AddressChoice choice{{eth0, eth1, docker}, 32 * kib};
     uint64_t acked = 0;
@@ -39,7 +51,7 @@ TEST_F(Choice, StaysWhereNothingIsBetter) {
     EXPECT_EQ(choice.to_measure(), Addresses()) << "once";
     choice.measured({eth1, own1, 11'800'000, {}});
     EXPECT_FALSE(choice.to_report());
-    choice.measured({docker, {}, 0, "did not answer"});
+    find_dead(docker);
     EXPECT_FALSE(choice.to_move_to());
     ASSERT_TRUE(choice.to_report());
     EXPECT_EQ(choice.report(own_interfaces), "by 10.1.0.2 (eth0, 118 MB/s); 10.2.0.2 (eth1) gave 11.8 MB/s, 172.17.0.1 did not answer");
@@ -50,10 +62,9 @@ TEST_F(Choice, MovesToTheFasterWithoutWaitingForTheDead) {
     connect(eth1.with_port(40'000), own1);  // the other side has called
     flow(11 * mb);
     EXPECT_EQ(choice.to_measure(), (Addresses{eth0, docker}));
-    choice.measured({eth0, own0, 118 * mb, {}});
-    EXPECT_EQ(choice.to_move_to(), eth0);
+    find_better(eth0, own0, 118 * mb);
     EXPECT_FALSE(choice.to_move_to()) << "asked once";
-    choice.measured({docker, {}, 0, "did not answer"});
+    find_dead(docker);
     EXPECT_FALSE(choice.samples_wanted()) << "still on the old connection";
     connect(eth0, own0);
     flow(110 * mb);
@@ -64,22 +75,15 @@ TEST_F(Choice, MovesToTheFasterWithoutWaitingForTheDead) {
 }
 
 TEST_F(Choice, MovesOnToWhatIsFasterStill) {
-    connect(docker, docker);
-    flow(5 * mb);
-    choice.to_measure();
-    choice.measured({eth1, own1, 11 * mb, {}});
-    EXPECT_EQ(choice.to_move_to(), eth1);
+    connect_and_weigh(docker, docker, 5 * mb);
+    find_better(eth1, own1, 11 * mb);
     connect(eth1, own1);
-    choice.measured({eth0, own0, 118 * mb, {}});
-    EXPECT_EQ(choice.to_move_to(), eth0);
+    find_better(eth0, own0, 118 * mb);
 }
 
 TEST_F(Choice, RemembersWhatWasMeasuredWhileItMoved) {
-    connect(docker, docker);
-    flow(5 * mb);
-    choice.to_measure();
-    choice.measured({eth1, own1, 11 * mb, {}});
-    EXPECT_EQ(choice.to_move_to(), eth1);
+    connect_and_weigh(docker, docker, 5 * mb);
+    find_better(eth1, own1, 11 * mb);
     choice.measured({eth0, own0, 118 * mb, {}});
     EXPECT_FALSE(choice.to_move_to());
     connect(eth1, own1);
@@ -89,25 +93,18 @@ TEST_F(Choice, RemembersWhatWasMeasuredWhileItMoved) {
 }
 
 TEST_F(Choice, HearsOfTheLastOneAfterAMoveHasBeenProven) {
-    connect(docker, docker);
-    flow(5 * mb);
-    choice.to_measure();
-    choice.measured({eth1, own1, 11 * mb, {}});
-    EXPECT_EQ(choice.to_move_to(), eth1);
+    connect_and_weigh(docker, docker, 5 * mb);
+    find_better(eth1, own1, 11 * mb);
     connect(eth1, own1);
     flow(11 * mb);
     EXPECT_FALSE(choice.to_report());
-    choice.measured({eth0, own0, 118 * mb, {}});
-    EXPECT_EQ(choice.to_move_to(), eth0);
+    find_better(eth0, own0, 118 * mb);
 }
 
 TEST_F(Choice, MovesBackFromWhatOnlySeemedFasterAndForGood) {
-    connect(eth0, own0);
-    flow(100 * mb);
-    choice.to_measure();
-    choice.measured({eth1, own1, 200 * mb, {}});
-    EXPECT_EQ(choice.to_move_to(), eth1);
-    choice.measured({docker, {}, 0, "did not answer"});
+    connect_and_weigh(eth0, own0, 100 * mb);
+    find_better(eth1, own1, 200 * mb);
+    find_dead(docker);
     connect(eth1, own1);
     flow(30 * mb);
     EXPECT_EQ(choice.to_move_to(), eth0);
@@ -118,25 +115,20 @@ TEST_F(Choice, MovesBackFromWhatOnlySeemedFasterAndForGood) {
 }
 
 TEST_F(Choice, DoesNotMoveForLittle) {
-    connect(eth0, own0);
-    flow(100 * mb);
-    choice.to_measure();
+    connect_and_weigh(eth0, own0, 100 * mb);
     choice.measured({eth1, own1, 140 * mb, {}});
-    choice.measured({docker, {}, 0, "did not answer"});
+    find_dead(docker);
     EXPECT_FALSE(choice.to_move_to());
     EXPECT_TRUE(choice.to_report());
 }
 
 TEST_F(Choice, StaysWhenTheMoveFails) {
-    connect(eth1, own1);
-    flow(11 * mb);
-    choice.to_measure();
-    choice.measured({eth0, own0, 118 * mb, {}});
-    EXPECT_EQ(choice.to_move_to(), eth0);
+    connect_and_weigh(eth1, own1, 11 * mb);
+    find_better(eth0, own0, 118 * mb);
     choice.not_moved();
     EXPECT_FALSE(choice.to_report());
     EXPECT_EQ(choice.report({}), "by 10.2.0.2 (11.0 MB/s); 10.1.0.2 gave 118 MB/s, 172.17.0.1 has not answered yet");
-    choice.measured({docker, {}, 0, "did not answer"});
+    find_dead(docker);
     connect(eth1, own1);
     flow(11 * mb);
     EXPECT_EQ(choice.to_measure(), Addresses());
@@ -149,7 +141,7 @@ TEST_F(Choice, MeasuresOnceMoreWhenItComesBackByAnotherAddress) {
         flow(118 * mb);
         EXPECT_EQ(choice.to_measure(), round == 0 ? (Addresses{eth1, docker}) : (Addresses{eth0, docker}));
         choice.measured({round == 0 ? eth1 : eth0, own1, 100 * mb, {}});
-        choice.measured({docker, {}, 0, "did not answer"});
+        find_dead(docker);
         EXPECT_TRUE(choice.to_report());
         choice.report({});
         connect(round == 0 ? eth1 : eth0, own1);
@@ -171,8 +163,7 @@ TEST_F(Choice, KnowsNoWayBackToAnAddressThatWasNotPublished) {
     connect(at("192.168.7.7", 40'000), own0);  // translated on its way
     flow(10 * mb);
     EXPECT_EQ(choice.to_measure(), (Addresses{eth0, eth1, docker}));
-    choice.measured({eth0, own0, 100 * mb, {}});
-    EXPECT_EQ(choice.to_move_to(), eth0);
+    find_better(eth0, own0, 100 * mb);
     connect(eth0, own0);
     flow(5 * mb);
     EXPECT_FALSE(choice.to_move_to());

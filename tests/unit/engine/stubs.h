@@ -1,0 +1,27 @@
+// What the engine's tests have in common: a path that carries nothing, to be given work of the test's own, and a sink for what never comes.
+#pragma once
+
+#include "path/path.h"
+
+namespace lanyard {
+
+class StubPath : public Path {
+public:
+    const char *name() const override { return "stub"; }
+    size_t max_eager() const override { return 0; }
+    size_t max_bulk() const override { return 1; }
+    bool reaches(uint32_t) const override { return false; }
+    Sent send(uint32_t, const Envelope &, Payload) override { return Sent::full; }
+    Sent send_bulk(uint32_t, const BulkHeader &, Payload, uint64_t) override { return Sent::full; }
+    std::string describe() const override { return "stub: work of a test"; }
+};
+
+class NoSink final : public Sink {
+    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override {}
+    void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
+    void sent(uint64_t) override {}
+    void lost(uint32_t, Error reason) override { reason.discard(); }
+};
+inline NoSink no_sink;
+
+}  // namespace lanyard
