@@ -41,11 +41,14 @@ def test_child_is_not_part_of_the_job(mpirun, program, ranks):
     assert "this process was made by fork() and is not part of the MPI job; only its parent may call MPI" in err
 
 
-# A child of a process with threads does not get through the sanitizers' own exit.
-@pytest.mark.parametrize("paths", ["self,shm"] + ["self,tcp"] * ("-fsanitize" not in os.environ.get("LANYARD_CC", "")))
+@pytest.mark.parametrize("paths", ["self,shm", "self,tcp"])
 def test_child_may_end_as_it_likes(mpirun, program, paths):
-    """Also where its parent has a helper thread, which the child has not."""
-    assert mpirun.run("-n", 3, program("life"), "fork", "exit", env={"LANYARD_PATHS": paths}) == (0, "child 0\nsum 3\n", "")
+    """Also where its parent has a helper thread, which the child has not.
+
+    Leaks are looked for in other tests: in a forked child the leak sanitizer of gcc 12 and clang 14 waits for ever, at exit, for a lock of its
+    allocator that another thread of the parent held at the fork, without MPI too."""
+    env = {"LANYARD_PATHS": paths, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+    assert mpirun.run("-n", 3, program("life"), "fork", "exit", env=env) == (0, "child 0\nsum 3\n", "")
 
 
 @pytest.mark.parametrize(("errorcode", "expected"), [(3, 3), (200, 200), (-1, 255)])
