@@ -45,14 +45,20 @@ def test_messages_that_cross_arrive(mpirun, program, way, progress):
     assert mpirun.run("-n", 2, program("crossing"), env={**WAYS[way], **progress}) == (0, "right\n", "")
 
 
-# The undefined-behaviour sanitizer needs descriptors itself, and reports nonsense where it gets none.
-if "-fsanitize" not in os.environ.get("LANYARD_CC", ""):
+# The undefined-behaviour sanitizer looks through a pipe at the first object of each type. Where no descriptor is left for that it says
+# that the object is of another type, so what runs out of them is for builds without it.
+SANITIZED = "-fsanitize" in os.environ.get("LANYARD_CC", "")
 
-    def test_few_descriptors_for_many_peers(mpirun, program):
-        """Quiet connections are closed for others, and opened again."""
-        script = f"ulimit -n 16; exec {program('star')}"
-        code, _, err = mpirun.run("-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])
-        assert (code, err) == (0, "")
+
+@pytest.mark.parametrize("descriptors", [30] if SANITIZED else [30, 16])
+def test_few_descriptors_for_many_peers(mpirun, program, descriptors):
+    """Quiet connections are closed for others, before there are too many and when there are, and opened again."""
+    script = f"ulimit -n {descriptors}; exec {program('star')}"
+    code, _, err = mpirun.run("-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])
+    assert (code, err) == (0, "")
+
+
+if not SANITIZED:
 
     def test_too_few_descriptors_for_any_peer(mpirun, program):
         script = f"ulimit -n 10; exec {program('star')}"
