@@ -47,8 +47,7 @@ struct Link {
 
     // Envelopes from the peer.
     uint64_t expected = 0;      // the number of the next
-    uint64_t told = 0;          // what it was last told of that
-    size_t untold_bytes = 0;
+    size_t untold_bytes = 0;    // that came since it was last told
     bool answer_wanted = false;
     uint64_t answer_due_ns = UINT64_MAX;
 

@@ -158,7 +158,8 @@ void LinkPath::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     link.bulk_flowed = 0;
     link.last_address = sockets_.other_end(socket);
     if (link.choice) link.choice->connected(link.last_address, sockets_.bound(socket));
-    link.told = link.expected;
+    link.answer_due_ns = UINT64_MAX;  // the greeting said what had come
+    link.untold_bytes = 0;
     link.log.acknowledged(peer_expects);
     take_released(link);
     sockets_.watch(socket, peer, false);

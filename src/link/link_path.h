@@ -158,6 +158,7 @@ private:
     int read_in(Link &link, int budget);
     int take_rest(int budget);
     int take_apart(Link &link, int budget);
+    void answer_if_wanted(Link &link);
     bool sensible(const FrameHeader &header) const;
     FrameCheck check_come(const Link &link) const;
     bool head_is_right(Link &link);

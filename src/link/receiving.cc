@@ -42,20 +42,24 @@ int LinkPath::read_in(Link &link, int budget) {
         work += take_apart(link, budget - work);
         if (bytes < missing + behind) break;  // there was no more
     }
-    if (link.answer_wanted || link.untold_bytes >= limits_.answer_after) {
-        if (link.socket >= 0 && !link.failed) {
-            append_answer(link, 0);
-            write_out(link);
-        }
-    }
+    answer_if_wanted(link);
     recount(link);
     return work;
+}
+
+// After frames were taken.
+void LinkPath::answer_if_wanted(Link &link) {
+    bool wanted = link.answer_wanted || link.untold_bytes >= limits_.answer_after;
+    if (!wanted || link.socket < 0 || link.failed) return;
+    append_answer(link, 0);
+    write_out(link);
 }
 
 int LinkPath::take_rest(int budget) {
     if (!rest_of_) return 0;
     Link &link = *rest_of_;
     int work = take_apart(link, budget);
+    answer_if_wanted(link);
     recount(link);
     return work;
 }

@@ -31,7 +31,6 @@ bool LinkPath::ready_to_send(Link &link) {
 
 // Of a frame that goes next: it also tells the peer what has come from it.
 FrameHeader LinkPath::header(Link &link, FrameKind kind, size_t size) {
-    link.told = link.expected;
     link.untold_bytes = 0;
     link.answer_wanted = false;
     link.answer_due_ns = UINT64_MAX;
