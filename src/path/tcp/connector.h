@@ -112,31 +112,36 @@ private:
         std::string trouble;
     };
 
+    static constexpr uint64_t greeting_patience_ns = 10'000'000'000;  // with a side that has dialed
+
+    // connector.cc: attempts
     int listen_at(const std::vector<Address> &addresses, uint16_t port);
     void dial(uint32_t peer, uint64_t now_ns);
     void begin_attempt(uint32_t peer);
     void dial_one(uint32_t peer, const Address &address, uint64_t start_ns, bool moves, uint64_t now_ns);
     bool connect(Attempt &attempt, uint64_t now_ns);
-    int take_measured(uint64_t now_ns);
+    void note_shortage(int result, uint64_t now_ns);
     int accept_all(uint64_t now_ns);
+    int take_measured(uint64_t now_ns);
+    bool under_way(uint32_t peer, bool dialed) const;
+    void end(Attempt &attempt);
+    void fail(Attempt &attempt, const char *why, uint64_t now_ns);
+    void settle(uint32_t peer, uint64_t now_ns);
+
+    // handshake.cc: what is said on them
     int advance(Attempt &attempt, uint64_t now_ns);
     bool flush(Attempt &attempt, uint64_t now_ns);
     bool read_greeting(Attempt &attempt, uint64_t now_ns);
-    void heard(Attempt &attempt, uint64_t now_ns);
-    void heard_hello(Attempt &attempt, uint64_t now_ns);
-    void heard_answer(Attempt &attempt, uint64_t now_ns);
-    bool counts(const Attempt &attempt, const Pair &pair) const;
-    void welcome(Attempt &attempt, uint64_t now_ns);
     void say(Attempt &attempt, GreetingKind kind, uint32_t epoch, uint64_t expects, const Greeting *answered);
+    void heard(Attempt &attempt, uint64_t now_ns);
+    bool counts(const Attempt &attempt, const Pair &pair) const;
+    void heard_hello(Attempt &attempt, uint64_t now_ns);
+    void welcome(Attempt &attempt, uint64_t now_ns);
+    void heard_answer(Attempt &attempt, uint64_t now_ns);
     void hand_over(Attempt &attempt);
-    void end(Attempt &attempt);
-    void fail(Attempt &attempt, const char *why, uint64_t now_ns);
+    void end_others(const Attempt &chosen);
     void refuse_unfit(Attempt &attempt, const char *why);
     void refuse_stranger(Attempt &attempt, const char *why);
-    void end_others(const Attempt &chosen);
-    bool under_way(uint32_t peer, bool dialed) const;
-    void settle(uint32_t peer, uint64_t now_ns);
-    void note_shortage(int result, uint64_t now_ns);
 
     Sockets &sockets_;
     const WireIdentity &identity_;

@@ -1,0 +1,235 @@
+// What is said on an attempt until it is a connection, and which of several counts.
+#include <errno.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "path/tcp/connector.h"
+
+namespace lanyard {
+
+namespace {
+constexpr uint64_t answer_patience_ns = 60'000'000'000;  // a peer that computes does not answer meanwhile
+}  // namespace
+
+// Moves one attempt on as far as it goes now.
+int Connector::advance(Attempt &attempt, uint64_t now_ns) {
+    int work = 0;
+    if (attempt.stage == Stage::later) {
+        if (now_ns < attempt.deadline_ns || connect(attempt, now_ns)) return 0;
+        end(attempt);
+        settle(attempt.peer, now_ns);
+        return 1;
+    }
+    if (attempt.stage == Stage::connecting) {
+        int result = sockets_.connect_result(attempt.socket);
+        if (result == 0) {
+            attempt.deadline_ns = now_ns + answer_patience_ns;
+            attempt.stage = Stage::hello_sent;
+            user_.alive(attempt.peer);
+            say(attempt, GreetingKind::hello, pairs_[attempt.peer].epoch, 0, nullptr);
+            ++work;
+        } else if (result != -EINPROGRESS) {
+            fail(attempt, system_text(-result).c_str(), now_ns);
+            return 1;
+        }
+    }
+    if (attempt.stage == Stage::held) {  // its dialer has nothing to say before it is answered, but may give up
+        char byte;
+        iovec place{&byte, 1};
+        if (sockets_.read(attempt.socket, &place, 1) != -EAGAIN) end(attempt);
+        return work;
+    }
+    while (attempt.stage != Stage::ended && attempt.stage != Stage::connecting) {
+        if (!flush(attempt, now_ns)) break;
+        if (attempt.stage == Stage::confirming) {
+            hand_over(attempt);
+            return work + 1;
+        }
+        if (attempt.stage == Stage::refusing) {
+            end(attempt);
+            return work + 1;
+        }
+        if (!read_greeting(attempt, now_ns)) break;
+        heard(attempt, now_ns);
+        ++work;
+    }
+    if (attempt.stage != Stage::ended && now_ns >= attempt.deadline_ns) fail(attempt, "no answer", now_ns);
+    return work;
+}
+
+// False while something is still to be written, and when the attempt has ended.
+bool Connector::flush(Attempt &attempt, uint64_t now_ns) {
+    while (attempt.written < attempt.to_write) {
+        iovec rest{reinterpret_cast<char *>(&attempt.sent) + attempt.written, attempt.to_write - attempt.written};
+        ssize_t bytes = sockets_.write(attempt.socket, &rest, 1);
+        if (bytes > 0) {
+            attempt.written += static_cast<size_t>(bytes);
+            continue;
+        }
+        if (bytes == -EAGAIN) sockets_.watch(attempt.socket, token, true);
+        else fail(attempt, system_text(static_cast<int>(-bytes)).c_str(), now_ns);
+        return false;
+    }
+    return true;
+}
+
+// True once a whole greeting has come.
+bool Connector::read_greeting(Attempt &attempt, uint64_t now_ns) {
+    while (attempt.read < sizeof(Greeting)) {
+        iovec rest{reinterpret_cast<char *>(&attempt.received) + attempt.read, sizeof(Greeting) - attempt.read};
+        ssize_t bytes = sockets_.read(attempt.socket, &rest, 1);
+        if (bytes > 0) {
+            attempt.read += static_cast<size_t>(bytes);
+            continue;
+        }
+        if (bytes == 0) fail(attempt, "the connection was closed", now_ns);
+        else if (bytes != -EAGAIN) fail(attempt, system_text(static_cast<int>(-bytes)).c_str(), now_ns);
+        return false;
+    }
+    attempt.read = 0;
+    return true;
+}
+
+void Connector::say(Attempt &attempt, GreetingKind kind, uint32_t epoch, uint64_t expects, const Greeting *answered) {
+    attempt.sent = {};
+    attempt.sent.kind = kind;
+    attempt.sent.to = attempt.peer;
+    attempt.sent.epoch = epoch;
+    attempt.sent.expects = expects;
+    attempt.sent.nonce = sockets_.random();
+    seal(attempt.sent, identity_, answered);
+    attempt.to_write = sizeof attempt.sent;
+    attempt.written = 0;
+    sockets_.watch(attempt.socket, token, false);
+}
+
+void Connector::heard(Attempt &attempt, uint64_t now_ns) {
+    if (attempt.stage == Stage::accepted) return heard_hello(attempt, now_ns);
+    heard_answer(attempt, now_ns);
+}
+
+// Does the attempt whose hello has come count more than what is known? (The head of connector.h says why.)
+bool Connector::counts(const Attempt &attempt, const Pair &pair) const {
+    uint32_t epoch = attempt.received.epoch;
+    if (epoch != pair.epoch) return epoch > pair.epoch;
+    if (pair.dialed_by_other) return !pair.confirmed;  // another address of the same attempt
+    return attempt.received.from < identity_.own || !pair.confirmed;
+}
+
+void Connector::heard_hello(Attempt &attempt, uint64_t now_ns) {
+    const Greeting &hello = attempt.received;
+    const char *why = doubt(hello, identity_, nullptr);
+    if (!why && hello.kind != GreetingKind::hello && hello.kind != GreetingKind::measure) why = "it does not begin with a hello";
+    if (!why && (hello.from >= pairs_.size() || hello.from == identity_.own)) why = "there is no such process in the job";
+    if (why) return refuse_stranger(attempt, why);
+    if (const char *difference = lanyard::difference(hello, identity_)) return refuse_unfit(attempt, difference);
+    if (hello.kind == GreetingKind::measure) {
+        meter_.serve(std::exchange(attempt.socket, -1), hello);
+        return end(attempt);
+    }
+    attempt.peer = hello.from;
+    Pair &pair = pairs_[attempt.peer];
+    if (!counts(attempt, pair)) {
+        attempt.stage = Stage::refusing;
+        return say(attempt, GreetingKind::behind, pair.epoch, 0, &attempt.received);
+    }
+    bool same_moment = hello.epoch == pair.epoch && !pair.dialed_by_other;
+    if (same_moment && identity_.own < attempt.peer && under_way(attempt.peer, true)) {
+        attempt.stage = Stage::held;
+        attempt.deadline_ns = UINT64_MAX;
+        return;
+    }
+    welcome(attempt, now_ns);
+}
+
+void Connector::welcome(Attempt &attempt, uint64_t now_ns) {
+    Pair &pair = pairs_[attempt.peer];
+    for (auto &other : attempts_) {
+        if (other->peer != attempt.peer || other.get() == &attempt) continue;
+        bool sibling = !other->dialed && other->stage == Stage::welcome_sent && other->received.epoch == attempt.received.epoch;
+        if (!sibling) end(*other);
+    }
+    pair.epoch = attempt.received.epoch;
+    pair.dialed_by_other = true;
+    pair.confirmed = false;
+    pair.again_ns = UINT64_MAX;
+    attempt.stage = Stage::welcome_sent;
+    attempt.deadline_ns = now_ns + greeting_patience_ns;
+    say(attempt, GreetingKind::welcome, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
+}
+
+// Of a hello: welcome or behind. Of a welcome: confirm.
+void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
+    Pair &pair = pairs_[attempt.peer];
+    const char *why = doubt(attempt.received, identity_, &attempt.sent);
+    if (!why && attempt.received.from != attempt.peer) why = "another process answers";
+    if (why) {
+        ++counts_.strangers;
+        return fail(attempt, why, now_ns);
+    }
+    if (const char *difference = lanyard::difference(attempt.received, identity_)) {
+        ++counts_.strangers;
+        user_.unfit(attempt.peer, difference);
+        return fail(attempt, difference, now_ns);
+    }
+    GreetingKind kind = attempt.received.kind;
+    if (attempt.stage == Stage::welcome_sent && kind == GreetingKind::confirm) {
+        hand_over(attempt);
+    } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::welcome) {
+        end_others(attempt);
+        pair.wanted = true;  // also of a connection that is moved: the old one ends here
+        attempt.stage = Stage::confirming;
+        say(attempt, GreetingKind::confirm, pair.epoch, user_.let_go(attempt.peer), &attempt.received);
+    } else if (attempt.stage == Stage::hello_sent && kind == GreetingKind::behind) {
+        pair.epoch = std::max(pair.epoch, attempt.received.epoch);
+        for (auto &other : attempts_)
+            if (other->peer == attempt.peer && other->stage == Stage::later) end(*other);
+        fail(attempt, "the other process knew of a later attempt", now_ns);
+    } else {
+        ++counts_.strangers;
+        fail(attempt, "it answers something else than was asked", now_ns);
+    }
+}
+
+// The connection is made: its socket goes to the user.
+void Connector::hand_over(Attempt &attempt) {
+    Pair &pair = pairs_[attempt.peer];
+    end_others(attempt);
+    pair.confirmed = true;
+    pair.wanted = false;
+    pair.failures = 0;
+    pair.again_ns = UINT64_MAX;
+    pair.trouble.clear();
+    ++counts_.made;
+    int socket = attempt.socket;
+    attempt.socket = -1;
+    attempt.stage = Stage::ended;
+    attempt.deadline_ns = UINT64_MAX;
+    user_.connected(attempt.peer, socket, attempt.received.expects);
+}
+
+void Connector::end_others(const Attempt &chosen) {
+    for (auto &other : attempts_)
+        if (other->peer == chosen.peer && other.get() != &chosen) end(*other);
+}
+
+// The answer tells the other side why; it goes out though the peer is given up.
+void Connector::refuse_unfit(Attempt &attempt, const char *why) {
+    uint32_t peer = attempt.received.from;
+    ++counts_.strangers;
+    attempt.stage = Stage::refusing;
+    attempt.peer = peer;
+    say(attempt, GreetingKind::behind, pairs_[peer].epoch, 0, &attempt.received);
+    attempt.peer = UINT32_MAX;
+    user_.unfit(peer, why);
+}
+
+void Connector::refuse_stranger(Attempt &attempt, const char *why) {
+    ++counts_.strangers;
+    log(LogLevel::info, "tcp", "a connection from elsewhere is refused: %s", why);
+    end(attempt);
+}
+
+}  // namespace lanyard
