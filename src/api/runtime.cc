@@ -294,9 +294,9 @@ Error make_runtime() {
     IdlePolicy policy = choose_idle_policy(made->bootstrap->local_size(), node_processors(*made), made->settings.spin_us);
     made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path ? &made->shm_path->sleep_word() : nullptr, made->record);
     bool helped = made->settings.progress == "helper" || (made->settings.progress == "auto" && made->network.path);
-    if ((made->network.path || helped) && !made->idle->use_descriptors())
-        return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: too many files are open");
-    if (made->network.path) made->idle->watch(made->network.path->descriptor());
+    bool wakes = !(made->network.path || helped) || made->idle->use_descriptors();
+    if (made->network.path && wakes) wakes = made->idle->watch(made->network.path->descriptor());
+    if (!wakes) return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: too many files are open");
     made->engine = std::make_unique<Engine>(*made->idle);
     auto peers = static_cast<uint32_t>(made->bootstrap->size());
     made->messenger = std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), peers);
