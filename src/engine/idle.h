@@ -1,5 +1,5 @@
 // What a runtime does when a step found nothing: spin, give the processor away, or sleep. Two kinds: the policy for real
-// processes (wait_policy.h) and the simulator's, which hands over to the other ranks of the test in virtual time.
+// processes (process_idle.h) and the simulator's, which hands over to the other ranks of the test in virtual time.
 #pragma once
 
 #include <cstdint>
