@@ -6,7 +6,6 @@
 #include <string>
 #include <system_error>
 
-#include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -94,23 +93,15 @@ void answer_udp(const sockaddr_in& where) {
 Endpoints bind_endpoints(const char* address) {
     Endpoints endpoints;
     sockaddr_in& where = endpoints.where;
-    where.sin_family = AF_INET;
-    if (inet_pton(AF_INET, address, &where.sin_addr) != 1)
-        throw std::runtime_error(std::string("'") + address + "' is not an IPv4 address of this machine, such as 127.0.0.1");
-    auto name = reinterpret_cast<sockaddr*>(&where);
-    socklen_t length = sizeof where;
-    endpoints.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    where = parse_address(address);
+    endpoints.listener = listen_at(where);
     endpoints.datagrams = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (bind(endpoints.listener, name, length) != 0 || listen(endpoints.listener, 1) != 0) throw_errno("bind to the address");
-    getsockname(endpoints.listener, name, &length);
-    if (bind(endpoints.datagrams, name, length) != 0) throw_errno("bind of a UDP socket");
+    if (bind(endpoints.datagrams, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) throw_errno("bind of a UDP socket");
     return endpoints;
 }
 
 void measure_network(const Endpoints& endpoints, Report& report) {
-    int connection = accept4(endpoints.listener, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) throw_errno("accept");
-    without_delay(connection);
+    int connection = accept_one(endpoints.listener);
     char word[word_bytes] = {};
     report.add_named("tcp", "us", time_exchange([&] {
         send_all(connection, word, sizeof word);
@@ -123,10 +114,7 @@ void measure_network(const Endpoints& endpoints, Report& report) {
 }
 
 void answer_network(const Endpoints& endpoints) {
-    int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    auto where = reinterpret_cast<const sockaddr*>(&endpoints.where);
-    if (connect(connection, where, sizeof endpoints.where) != 0) throw_errno("connect");
-    without_delay(connection);
+    int connection = connect_to(endpoints.where);
     char word[word_bytes] = {};
     for (std::uint32_t i = 0; i < all_rounds; ++i) {
         receive_all(connection, word, sizeof word);

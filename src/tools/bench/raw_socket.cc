@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <netinet/in.h>
+#include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
@@ -24,6 +24,11 @@ std::size_t send_once(int socket_fd, const char* from, std::size_t bytes, int fl
     ssize_t put = send(socket_fd, from, bytes, flags | MSG_NOSIGNAL);
     if (put < 0 && errno != EAGAIN && errno != EINTR) throw_errno("send");
     return put < 0 ? 0 : static_cast<std::size_t>(put);
+}
+
+void without_delay(int socket_fd) {
+    int on = 1;
+    setsockopt(socket_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 }  // namespace
@@ -54,9 +59,36 @@ void send_asleep(int socket_fd, const char* from, std::size_t bytes) {
     for (std::size_t done = 0; done < bytes;) done += send_once(socket_fd, from + done, bytes - done, 0);
 }
 
-void without_delay(int socket_fd) {
-    int on = 1;
-    setsockopt(socket_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+sockaddr_in parse_address(const std::string& address, int port) {
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_port = htons(static_cast<std::uint16_t>(port));
+    if (inet_pton(AF_INET, address.c_str(), &where.sin_addr) != 1)
+        throw std::runtime_error("'" + address + "' is not an IPv4 address, such as 127.0.0.1");
+    return where;
+}
+
+int listen_at(sockaddr_in& where) {
+    auto name = reinterpret_cast<sockaddr*>(&where);
+    socklen_t length = sizeof where;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(listener, name, length) != 0 || listen(listener, 1) != 0) throw_errno("bind to the address");
+    getsockname(listener, name, &length);
+    return listener;
+}
+
+int accept_one(int listener) {
+    int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (connection < 0) throw_errno("accept");
+    without_delay(connection);
+    return connection;
+}
+
+int connect_to(const sockaddr_in& where) {
+    int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(connection, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) throw_errno("connect");
+    without_delay(connection);
+    return connection;
 }
 
 }  // namespace lanyard::bench

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+
+#include <netinet/in.h>
 
 namespace lanyard::bench {
 
@@ -20,6 +23,10 @@ std::size_t send_some(int socket_fd, const char* from, std::size_t bytes);
 void receive_asleep(int socket_fd, char* to, std::size_t bytes);
 void send_asleep(int socket_fd, const char* from, std::size_t bytes);
 
-void without_delay(int socket_fd);
+// The two ends of a connection on which nothing small is held back. `address` is IPv4; listen_at() fills in the port where it is 0.
+sockaddr_in parse_address(const std::string& address, int port = 0);
+int listen_at(sockaddr_in& where);
+int accept_one(int listener);
+int connect_to(const sockaddr_in& where);
 
 }  // namespace lanyard::bench

@@ -4,9 +4,6 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tools/bench/raw_socket.h"
@@ -24,15 +21,6 @@ std::string own_path() {
     return path.data();
 }
 
-sockaddr_in parse_address(const std::string& address, int port) {
-    sockaddr_in where{};
-    where.sin_family = AF_INET;
-    where.sin_port = htons(static_cast<std::uint16_t>(port));
-    if (inet_pton(AF_INET, address.c_str(), &where.sin_addr) != 1)
-        throw std::runtime_error("'" + address + "' is not an IPv4 address, such as 127.0.0.1");
-    return where;
-}
-
 std::string command_of_other_end(const Ends& ends, bool pin) {
     return (ends.shell.empty() ? "exec " : ends.shell + " ") + own_path() + " serve " + ends.address + (pin ? " --pin" : "");
 }
@@ -40,16 +28,13 @@ std::string command_of_other_end(const Ends& ends, bool pin) {
 }  // namespace
 
 OtherEnd::OtherEnd(const Ends& ends, bool pin) {
-    parse_address(ends.address, 0);
+    parse_address(ends.address);  // before anything is started
     std::string command = command_of_other_end(ends, pin);
     pipe_ = popen(command.c_str(), "re");
     if (!pipe_) throw_errno("popen");
     int port = 0;
     if (std::fscanf(pipe_, "%d", &port) != 1) throw std::runtime_error("the other end did not start: " + command);
-    sockaddr_in where = parse_address(ends.address, port);
-    connection_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(connection_, reinterpret_cast<sockaddr*>(&where), sizeof where) != 0) throw_errno("connect");
-    without_delay(connection_);
+    connection_ = connect_to(parse_address(ends.address, port));
 }
 
 OtherEnd::~OtherEnd() {
@@ -58,20 +43,14 @@ OtherEnd::~OtherEnd() {
 }
 
 void serve_at(const std::string& address) {
-    sockaddr_in where = parse_address(address, 0);
-    auto name = reinterpret_cast<sockaddr*>(&where);
-    socklen_t length = sizeof where;
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (bind(listener, name, length) != 0 || listen(listener, 1) != 0) throw_errno("bind to the address");
-    getsockname(listener, name, &length);
+    sockaddr_in where = parse_address(address);
+    int listener = listen_at(where);
     std::printf("%d\n", ntohs(where.sin_port));
     std::fflush(stdout);
     alarm(give_up_after_seconds);
-    int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) throw_errno("accept");
+    int connection = accept_one(listener);
     alarm(0);
     close(listener);
-    without_delay(connection);
     serve_orders(connection);
 }
 
