@@ -5,6 +5,7 @@ joined by a link of a rate. On both, bare TCP runs beside as one more library, N
 A sweep puts Lanyard with several values of one setting in the place of the libraries.
 """
 import contextlib
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,8 +14,6 @@ from peers import Library, Unavailable
 REPOSITORY = Path(__file__).resolve().parent.parent
 SSH = str(REPOSITORY / "tests" / "lab" / "ssh")
 RAW_PATTERNS = ("latency", "bandwidth", "unidirectional", "overlap")
-# Values of the settings that are worth a sweep; any other is asked for with its values. `lanyard bench` has the same list.
-SWEEPS = {"eager-limit": ("0", "1024", "4096", "16384", "65536"), "progress": ("caller", "auto", "helper")}
 
 
 def changed(library, environment=None, launcher=None, key=None, title=None):
@@ -108,12 +107,21 @@ def routed(libraries, route, program, arguments, sweep=None):
             yield in_variants(in_lab(libraries, lab, program, arguments))
 
 
+def known_sweeps(lanyard):
+    """{setting: "ONE,TWO"} of the settings that are worth a sweep, as `lanyard bench` has them."""
+    done = subprocess.run([lanyard.home / "bin" / "lanyard", "bench", "--sweep"], capture_output=True, text=True, check=True)
+    return dict(line.split("=") for line in done.stdout.splitlines())
+
+
 def swept(lanyard, text):
     """Lanyard once for each value of a setting: 'eager-limit', or 'eager-limit=0,512' with values of one's own."""
     setting, _, values = text.partition("=")
-    values = values.split(",") if values else SWEEPS.get(setting)
     if not values:
-        raise Unavailable(f"which values of '{setting}'? Write {setting}=ONE,TWO; without values there are {', '.join(SWEEPS)}")
+        known = known_sweeps(lanyard)
+        values = known.get(setting)
+    if not values:
+        raise Unavailable(f"which values of '{setting}'? Write {setting}=ONE,TWO; without values there are {', '.join(known)}")
+    values = values.split(",")
     variable = "LANYARD_" + setting.upper().replace("-", "_")
     return {f"{setting}={value}": changed(lanyard, {variable: value}, key=f"{setting}={value}", title=f"Lanyard, {setting} {value}")
             for value in values}

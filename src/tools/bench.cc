@@ -61,7 +61,7 @@ struct Sweep {
     std::vector<std::string> values;
 };
 
-// Those worth a sweep, with their values; bench/routes.py has the same list.
+// Those worth a sweep, with their values; `lanyard bench --sweep` prints them, also for bench/routes.py.
 const std::vector<Sweep> known_sweeps = {
     {"eager-limit", {"0", "1024", "4096", "16384", "65536"}},
     {"progress", {"caller", "auto", "helper"}},
@@ -123,6 +123,10 @@ int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
     }
     if (words.empty()) {
         fmt::print("{}\n", fmt::join(names, "\n"));
+        return 0;
+    }
+    if (words == std::vector<std::string>{"--sweep"}) {
+        for (const Sweep &known : known_sweeps) fmt::print("{}={}\n", known.setting, fmt::join(known.values, ","));
         return 0;
     }
     std::string name = words.front();

@@ -100,7 +100,7 @@ void add_commands(CLI::App &app, Asked &asked) {
     doctor->add_flag("--json", asked.doctor_json, "as JSON");
 
     CLI::App *bench = app.add_subcommand("bench", "Measures: 'lanyard bench' lists what, 'lanyard bench NAME --help' tells the options of one, "
-                                                  "'--sweep eager-limit' runs one with several values of a setting.");
+                                                  "'--sweep eager-limit' runs one with several values of a setting, '--sweep' lists them.");
     bench->add_option("-n", asked.ranks, "number of ranks, before NAME (2 if left out)")->type_name("N")->check(CLI::Range(1, 1'000'000));
     bench->prefix_command();
 

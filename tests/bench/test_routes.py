@@ -9,6 +9,9 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "bench"))
+import peers  # noqa: E402
+import routes  # noqa: E402
 from lab import missing  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute()
@@ -37,6 +40,13 @@ def test_words_for_the_program_are_handed_on(tmp_path):
 
 def test_a_setting_is_swept(tmp_path):
     assert set(compare(tmp_path, "latency", "--sweep", "eager-limit=0,4096", "--sizes", "8")) == {"eager-limit=0", "eager-limit=4096"}
+
+
+def test_values_of_a_sweep_are_those_of_lanyard_bench():
+    lanyard = peers.Library("lanyard", "Lanyard", BUILD, BUILD / "libexec" / "lanyard", None, {})
+    assert list(routes.swept(lanyard, "progress")) == ["progress=caller", "progress=auto", "progress=helper"]
+    with pytest.raises(peers.Unavailable, match="which values of 'latency'.* without values there are eager-limit, progress"):
+        routes.swept(lanyard, "latency")
 
 
 def test_both_run_across_a_link(tmp_path):

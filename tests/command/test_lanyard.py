@@ -216,6 +216,12 @@ def test_sweep_knows_the_values_of_some_settings():
     assert done.stdout.count("# LANYARD_EAGER_LIMIT=") == done.stdout.count('"benchmark": "barrier"') == 5
 
 
+def test_sweeps_are_listed():
+    done = lanyard("bench", "--sweep")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["eager-limit=0,1024,4096,16384,65536", "progress=caller,auto,helper"]
+
+
 @pytest.mark.parametrize("words", [["--sweep"], ["--sweep", "latency"], ["--sweep", "eager-limit="], ["--sweep", "eager-limit=1,,2"]])
 def test_sweep_without_values_is_refused(words):
     done = lanyard("bench", "barrier", *words)
