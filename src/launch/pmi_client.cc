@@ -99,7 +99,7 @@ Error Pmi1::ask(const std::string &request, std::string_view expected_command, s
 
 Error Pmi1::ask_number(const char *request, const char *answer_command, const char *name, int &number) {
     std::string answer;
-    if (Error error = ask(std::string("cmd=") + request, answer_command, answer)) return error;
+    if (Error error = ask("cmd=" + std::string(request), answer_command, answer)) return error;
     number = PmiLine(answer).number(name, number);
     return {};
 }
