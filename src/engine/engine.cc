@@ -206,6 +206,8 @@ void Engine::leave_to_helper() {
         for (const Polled &polled : paths_) polled.path->leave_nothing_out();
         await_peers();
         going_on = under_way();
+    } else if (going_on) {
+        for (const Polled &polled : paths_) polled.path->show_all();
     }
     bool open = going_on || unsettled();
     give_up();

@@ -238,6 +238,10 @@ void LinkPath::note_arrival(Link &link) {
 void LinkPath::leave_nothing_out() {
     look_at_ns_ = 0;
     ++sleeps_;
+    show_all();
+}
+
+void LinkPath::show_all() {
     for (Link *link : hot_) cool(*link);
     hot_.clear();
 }

@@ -99,6 +99,7 @@ public:
     bool settled() override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     void leave_nothing_out() override;
+    void show_all() override;
     bool busy() const override { return busy_ > 0; }
     bool unsettled() const override { return unsettled_ > 0; }
     uint64_t deadline_ns() const override;

@@ -128,6 +128,8 @@ public:
     virtual bool unsettled() const { return false; }
     // The next poll is the last before the process sleeps: it looks everywhere, also where it otherwise looks only now and then.
     virtual void leave_nothing_out() {}
+    // All that has work for poll() shows at the descriptor from now on, also what polls would otherwise find by themselves.
+    virtual void show_all() {}
     // When poll must be called again at the latest, though nothing comes.
     virtual uint64_t deadline_ns() const { return no_deadline; }
     // A descriptor that becomes readable when poll has work; -1 when polling is a memory read.

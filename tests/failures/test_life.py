@@ -45,7 +45,7 @@ def test_child_is_not_part_of_the_job(mpirun, program, ranks):
 def test_child_may_end_as_it_likes(mpirun, program, paths):
     """Also where its parent has a helper thread, which the child has not.
 
-    Leaks are looked for in other tests: in a forked child the leak sanitizer of gcc 12 and clang 14 waits for ever, at exit, for a lock of its
+    Leaks are looked for in other tests: in a forked child the leak sanitizer of gcc 12 waits for ever, at exit, for a lock of its
     allocator that another thread of the parent held at the fork, without MPI too."""
     env = {"LANYARD_PATHS": paths, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
     assert mpirun.run("-n", 3, program("life"), "fork", "exit", env=env) == (0, "child 0\nsum 3\n", "")

@@ -33,13 +33,14 @@ public:
         done += static_cast<int>(work);
         return endless || work > 0;
     }
+    void show_all() override { ++shown; }
     void give_work() {
         uint64_t one = 1;
         EXPECT_EQ(write(event_, &one, sizeof one), 8);
     }
 
     std::atomic<bool> is_busy{false}, is_unsettled{false}, endless{false};
-    std::atomic<int> done{0}, polls_by_helper{0};
+    std::atomic<int> done{0}, polls_by_helper{0}, shown{0};
 
 private:
     int event_;
@@ -79,6 +80,17 @@ TEST(Helper, GoesOnWithWhatIsUnderWay) {
         program.path.give_work();
         EXPECT_TRUE(soon([&] { return program.path.done == given; })) << given;
     }
+}
+
+// What a path found by itself while the program was inside must be able to wake the helper that is armed still.
+TEST(Helper, IsShownEverythingWhereItIsArmedStill) {
+    Program program;
+    program.path.is_busy = true;
+    EXPECT_EQ(program.path.shown, 0);
+    EXPECT_TRUE(soon([&] {
+        program.calls_mpi();
+        return program.path.shown > 0;
+    }));
 }
 
 TEST(Helper, LeavesThePathAloneWhenNothingIsUnderWay) {
