@@ -114,9 +114,32 @@ def test_goals_are_kept_or_missed_against_the_best_of_the_others():
     assert "| kept |" in judged("bandwidth", size, "GB/s", lanyard=12.0, mpich=10.0, impi=11.9)
     assert "| missed |" in judged("bandwidth", size, "GB/s", lanyard=11.0, mpich=10.0, impi=11.9)
     assert "| kept |" in judged("allreduce", 8, "us", lanyard=10.0, openmpi=10.0)
+    assert "| 6 us |" in judged("allreduce", 8, "us", lanyard=5.0, openmpi=10.0)
     assert "| missed |" in judged("startup", "startup of 4 ranks", "ms", lanyard=61.0)
     assert "nothing to compare with" in judged("allreduce", 8, "us", lanyard=10.0)
     assert judged("allreduce", 8, "us", mpich=10.0) == ""
+
+
+@pytest.mark.parametrize(("low", "median", "high", "at_least", "at_most"), [
+    (1.1, 1.2, 1.3, "kept", "missed"),
+    (0.9, 1.2, 1.3, "kept by the median", "missed by the median"),
+    (0.9, 0.95, 1.3, "missed by the median", "kept by the median"),
+    (0.8, 0.9, 0.95, "missed", "kept"),
+    (1.0, 1.0, 1.0, "kept", "kept"),
+])
+def test_an_interval_that_crosses_the_bound_leaves_it_to_the_median(low, median, high, at_least, at_most):
+    figures_of_run = {"low": low, "median": median, "high": high}
+    assert goals.verdict(figures_of_run, 1.0, +1) == at_least
+    assert goals.verdict(figures_of_run, 1.0, -1) == at_most
+
+
+def test_the_row_with_the_worst_verdict_is_shown():
+    series = measure.Series("x")
+    for number, shaky in enumerate((0.90, 0.94, 1.2)):
+        series.add(shell_library("lanyard", ""), number, "v", {65536: (shaky, "GB/s"), 1 << 20: (0.94, "GB/s")})
+        series.add(shell_library("tcp", ""), number, "v", {65536: (1.0, "GB/s"), 1 << 20: (1.0, "GB/s")})
+    text = goals.table({"tcp-bandwidth": series}, {"lanyard": shell_library("lanyard", "")})
+    assert "0.94 (0.94 to 0.94) at 1 MiB | 0.95 |  | missed |" in text
 
 
 def series_of(rows_by_key, rounds=1):
