@@ -116,5 +116,20 @@ TEST(CommandLine, OfBareTcpKnowsItsOtherEnd) {
     EXPECT_EQ(ends.address, "127.0.0.1");
 }
 
+TEST(CommandLine, OfATreeCountsItsProcessesAndHasNoOtherEnd) {
+    Program tree{.name = "allreduce", .purpose = "A tree.", .sizes = "8", .ranks = 8};
+    auto parse_tree = [&](std::vector<std::string> words) {
+        std::vector<char*> arguments{const_cast<char*>("allreduce")};
+        for (std::string& word : words) arguments.push_back(word.data());
+        Ends ends;
+        return parse_tcp_command_line(tree, static_cast<int>(arguments.size()), arguments.data(), ends);
+    };
+    EXPECT_EQ(parse_tree({}).settings.ranks, 8);
+    EXPECT_EQ(parse_tree({"--ranks", "3"}).settings.ranks, 3);
+    EXPECT_EQ(parse_tree({"--ranks", "1"}).exit_code, 2);
+    EXPECT_EQ(parse_tree({"--shell", "ssh h2"}).exit_code, 2);
+    EXPECT_EQ(parse(latency, {"--ranks", "8"}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace lanyard::bench

@@ -16,8 +16,8 @@ def run(*words, **options):
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=100, check=False, **options)
 
 
-def bench(name, *arguments, ranks=2):
-    return run(BUILD / "bin" / "mpirun", "-n", ranks, BUILD / "libexec" / "lanyard" / f"bench-{name}", *arguments)
+def bench(name, *arguments, ranks=2, **options):
+    return run(BUILD / "bin" / "mpirun", "-n", ranks, BUILD / "libexec" / "lanyard" / f"bench-{name}", *arguments, **options)
 
 
 def shared_files():
@@ -74,6 +74,8 @@ def test_line_leaves_no_file_behind():
     ("unexpected", 2, ["--messages", "0"], "--messages"),
     ("unidirectional", 1, [], "needs 2 ranks, this job has 1"),
     ("probe", 2, ["--sizes", "8"], "has no option '--sizes'"),
+    ("connect", 1, [], "needs 2 ranks or more"),
+    ("peers", 1, [], "needs 2 ranks or more"),
     ("latency", 2, ["--beside", "8x"], "'8x' is not a size"),
 ])
 def test_what_does_not_suit_is_refused_once_with_exit_code_two(name, ranks, arguments, words):
@@ -141,6 +143,21 @@ def test_unexpected_counts_memory_and_time():
     assert rows["receive", None]["median"] > 0
 
 
+def test_connect_tells_first_and_second_messages():
+    done = bench("connect", "--json", ranks=5)
+    rows = rows_of(done)
+    assert [(name, row["unit"]) for (name, _), row in rows.items()] == [
+        ("MPI_Init", "ms"), ("first message", "us"), ("second message", "us"), ("first with everybody", "ms"), ("second with everybody", "ms")]
+    assert rows["first message", None]["samples"] == 4
+    assert all(row["smallest"] > 0 for row in rows.values())
+
+
+def test_peers_counts_a_connection_for_each():
+    rows = rows_of(bench("peers", "--json", ranks=4, env={**os.environ, "LANYARD_PATHS": "self,tcp"}))
+    assert {name for name, _ in rows} == {"allocated", "resident", "descriptors"}
+    assert 1 <= rows["descriptors", None]["median"] < 3  # what the first connection opens besides is among 3 here
+
+
 def test_latency_beside_a_transfer_is_named_so():
     rows = rows_of(bench("latency", *SHORT, "--sizes", "8", "--beside", "1M", "--json"))
     assert set(rows) == {("beside 1048576", 8), ("beside 1048576, its rate", 8)}
@@ -150,6 +167,7 @@ def test_latency_beside_a_transfer_is_named_so():
     ("latency", [*SHORT, "--sizes", "0,8,100k"], {(None, 0), (None, 8), (None, 102400)}),
     ("bandwidth", [*SHORT, "--sizes", "1,64k", "--window", "3", "--reuse"], {(None, 1), (None, 65536)}),
     ("unidirectional", [*SHORT, "--sizes", "1k"], named_sizes(["expected"], USE, [1024])),
+    ("allreduce", [*SHORT, "--sizes", "8,1k", "--ranks", "11"], {(None, 8), (None, 1024)}),
     ("overlap", ["--blocks", "3", "--sizes", "8,1M"], named_sizes(["receive", "send"], OVERLAP, [8, 1 << 20])),
 ])
 def test_bare_tcp_has_the_rows_of_the_program_beside_it(pattern, arguments, rows):
@@ -172,6 +190,7 @@ def test_the_other_end_of_bare_tcp_is_started_by_a_shell(tmp_path):
     (["rate"], 2, "there is no pattern 'rate'"),
     (["latency", "--address", "999.1.1.1"], 1, "not an IPv4 address"),
     (["latency", "--window", "3"], 2, "has no option '--window'"),
+    (["allreduce", "--address", "127.0.0.1"], 2, "has no option '--address'"),
     (["overlap", "--parts", "alltoall"], 2, "--parts"),
     (["latency", "--sizes", "8", "--shell", "false"], 1, "the other end did not start"),
 ])

@@ -32,7 +32,7 @@ def test_help_tells_and_succeeds(arguments):
 
 
 BENCHMARKS = ("latency", "bandwidth", "rate", "allreduce", "barrier", "line", "startup", "limits", "overlap", "unidirectional",
-              "probe", "unexpected", "tcp")
+              "probe", "unexpected", "idle", "connect", "peers", "tcp")
 
 
 @pytest.mark.parametrize("option", ["--version", "-V", "-version"])

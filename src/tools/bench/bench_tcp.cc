@@ -1,6 +1,7 @@
 // bench-tcp: bare TCP with the sizes, writes and patterns of the MPI programs of the same name, printed in the same form:
-//   bench-tcp latency|bandwidth|unidirectional|overlap [OPTIONS]
-// Started by `lanyard bench tcp` or by bench/compare, never through mpirun. See tcp.h.
+//   bench-tcp latency|bandwidth|unidirectional|overlap|allreduce [OPTIONS]
+// Allreduce is among processes of this host, the others between two ends. Started by `lanyard bench tcp` or by bench/compare, never
+// through mpirun. See tcp.h.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -19,7 +20,8 @@ namespace {
 struct Pattern {
     Program program;
     Columns columns;
-    void (*measure)(int connection, const Settings&, Report&);
+    void (*measure)(int connection, const Settings&, Report&);  // between two ends, or
+    void (*measure_tree)(const Settings&, Report&) = nullptr;
 };
 
 const Pattern patterns[] = {
@@ -33,12 +35,15 @@ const Pattern patterns[] = {
     {{.name = "overlap", .purpose = "What a thread in epoll moves while this one works, per size.", .sizes = overlap_sizes,
       .blocks = overlap_blocks, .timed_blocks = false, .parts = {"receive", "send"}, .works = true},
      {"a transfer and work at the same time", "us"}, measure_tcp_overlap},
+    {{.name = "allreduce", .purpose = "The messages of one allreduce over bare TCP, up and down a binomial tree, per size.", .sizes = "8-1M",
+      .ranks = 8},
+     {"time of one call", "us"}, nullptr, measure_tcp_allreduce},
 };
 
 constexpr const char* help =
     "Bare TCP with the sizes, writes and patterns of the MPI programs of the same name.\n"
-    "Usage: bench-tcp latency|bandwidth|unidirectional|overlap [OPTIONS]\n"
-    "       bench-tcp PATTERN --help lists the options of one; all take --address and --shell to reach another host.\n\n"
+    "Usage: bench-tcp latency|bandwidth|unidirectional|overlap|allreduce [OPTIONS]\n"
+    "       bench-tcp PATTERN --help lists the options of one; all but allreduce take --address and --shell to reach another host.\n\n"
     "Options:\n"
     "  -h,--help       Print this help message and exit\n"
     "  -V,--version    Display program version information and exit\n";
@@ -56,11 +61,17 @@ int measure(const Pattern& pattern, int argc, char** argv) {
         std::fputs(parsed.text.c_str(), parsed.exit_code == 2 ? stderr : stdout);
         return parsed.exit_code;
     }
-    OtherEnd other(ends, parsed.settings.pin);
+    const Settings& settings = parsed.settings;
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    Report report("tcp " + pattern.program.name, "raw TCP", host, 2, pattern.columns, parsed.settings.json, true);
-    pattern.measure(other.connection(), parsed.settings, report);
+    int ranks = pattern.measure_tree ? static_cast<int>(settings.ranks) : 2;
+    Report report("tcp " + pattern.program.name, "raw TCP", host, ranks, pattern.columns, settings.json, true);
+    if (pattern.measure_tree) {
+        pattern.measure_tree(settings, report);
+    } else {
+        OtherEnd other(ends, settings.pin);
+        pattern.measure(other.connection(), settings, report);
+    }
     report.finish();
     return 0;
 }
@@ -75,7 +86,7 @@ int run(int argc, char** argv) {
     if (word.empty()) std::fputs("bench-tcp: which pattern?", stderr);
     else if (word.front() == '-') std::fprintf(stderr, "bench-tcp: has no option '%s'", word.c_str());
     else std::fprintf(stderr, "bench-tcp: there is no pattern '%s'", word.c_str());
-    std::fputs("; there are latency, bandwidth, unidirectional and overlap.\nbench-tcp --help tells more.\n", stderr);
+    std::fputs("; there are latency, bandwidth, unidirectional, overlap and allreduce.\nbench-tcp --help tells more.\n", stderr);
     return 2;
 }
 

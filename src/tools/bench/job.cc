@@ -63,8 +63,11 @@ int run_program(const Frame& frame, int argc, char** argv) {
         std::fputs(parsed.text.c_str(), parsed.exit_code == 2 ? stderr : stdout);
         return parsed.exit_code;
     }
+    double start = now_seconds();
     MPI_Init(&argc, &argv);
+    double init_seconds = now_seconds() - start;
     Job job = describe_job(parsed.settings);
+    job.init_seconds = init_seconds;
     int exit_code = parsed.exit_code;
     if (parsed.run) {
         try {

@@ -18,6 +18,7 @@ struct Job {
     int size = 1;
     std::string library;    // first line of MPI_Get_library_version
     std::string host;
+    double init_seconds = 0;  // what MPI_Init took on this rank
     Settings settings;
 };
 

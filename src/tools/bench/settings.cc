@@ -98,6 +98,8 @@ void offer_own(CLI::App& app, const Program& program, Settings& settings, std::s
     if (program.works)
         app.add_option("--iterations", settings.iterations, "Iterations of work; 0 takes 1.2 times as long as the transfer")
             ->capture_default_str()->check(CLI::Range(0L, 1000000000000L));
+    if (program.ranks > 0)
+        app.add_option("--ranks", settings.ranks, "Number of processes")->capture_default_str()->check(CLI::Range(2L, 1024L));
     if (program.beside) app.add_option("--beside", beside, "Keep a transfer of this size running on the same link");
 }
 
@@ -114,6 +116,7 @@ Parsed parse_program(CLI::App& app, const Program& program, int argc, char** arg
     settings.blocks = program.blocks;
     settings.parts = program.parts;
     settings.messages = program.messages;
+    settings.ranks = program.ranks;
     std::string sizes = program.sizes, beside;
 
     if (!program.sizes.empty())
@@ -153,8 +156,10 @@ Parsed parse_command_line(const Program& program, int argc, char** argv) {
 
 Parsed parse_tcp_command_line(const Program& program, int argc, char** argv, Ends& ends) {
     CLI::App app(program.purpose, "bench-tcp " + program.name);
-    app.add_option("--address", ends.address, "IPv4 address at which the other end listens")->capture_default_str();
-    app.add_option("--shell", ends.shell, "Words that start the other end on another host, such as 'ssh h2'");
+    if (program.ranks == 0) {
+        app.add_option("--address", ends.address, "IPv4 address at which the other end listens")->capture_default_str();
+        app.add_option("--shell", ends.shell, "Words that start the other end on another host, such as 'ssh h2'");
+    }
     return parse_program(app, program, argc, argv);
 }
 

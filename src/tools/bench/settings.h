@@ -20,6 +20,7 @@ struct Settings {
     std::vector<std::string> parts;        // what to measure, of those the program has
     long messages = 0;                     // how many (unexpected)
     long iterations = 0;                   // of work between post and wait; 0: as many as the transfer asks for (overlap)
+    long ranks = 0;                        // processes of a tree (bench-tcp allreduce)
     std::size_t beside_bytes = 0;          // of a transfer that runs beside; 0: none (latency)
 };
 
@@ -36,6 +37,7 @@ struct Program {
     long messages = 0;        // offers --messages with this default
     bool works = false;       // offers --iterations
     bool beside = false;      // offers --beside
+    long ranks = 0;           // offers --ranks with this default
 };
 
 struct Parsed {
@@ -50,7 +52,7 @@ struct Parsed {
 constexpr int options_are_good = 100;
 
 Parsed parse_command_line(const Program& program, int argc, char** argv);
-// Of bench-tcp, which has two more words: the address to listen at and the remote shell that starts the other end.
+// Of bench-tcp, which has two more words where there is another end: the address to listen at and the remote shell that starts it.
 struct Ends {
     std::string address = "127.0.0.1";
     std::string shell;

@@ -50,6 +50,9 @@ void measure_tcp_latency(int connection, const Settings& settings, Report& repor
 void measure_tcp_bandwidth(int connection, const Settings& settings, Report& report);
 void measure_tcp_unidirectional(int connection, const Settings& settings, Report& report);
 
+// tcp_tree.cc: has no other end, but forks the processes of a tree.
+void measure_tcp_allreduce(const Settings& settings, Report& report);
+
 // tcp_overlap.cc: a thread in epoll moves the bytes while this one works.
 void measure_tcp_overlap(int connection, const Settings& settings, Report& report);
 
