@@ -7,9 +7,11 @@ import functools
 import json
 import os
 import signal
+import statistics
 import subprocess
 import time
 
+import proof
 from peers import say
 
 RUN_LIMIT_SECONDS = 120
@@ -112,6 +114,7 @@ class Series:
         self.versions = {}
         self.failures = {}
         self.busy = []
+        self.counted = {}  # by library: (bytes that the route's interface counted, bytes sent at least), one a run; see proof.py
 
     def add(self, library, number, version, rows):
         """The result of round `number`; earlier rounds without one are None."""
@@ -125,16 +128,31 @@ class Series:
     def add_failure(self, library, words):
         self.failures.setdefault(library.key, []).append(words)
 
+    def off_path(self, key):
+        """Whether the interface of the route did not see what a library sent."""
+        quotients = proof.quotients(self, key)
+        return bool(quotients) and statistics.median(quotients) < proof.LEAST
+
     def numbers(self, key, row):
         return [value for value in self.values.get(key, {}).get(row, []) if value is not None]
 
     def as_json(self):
         return {"name": self.name, "units": {row_text(k): v for k, v in self.units.items()}, "versions": self.versions,
-                "failures": self.failures, "busy_share_before_each_round": [round(share, 3) for share in self.busy],
+                "failures": self.failures, "bytes_counted_and_sent": self.counted,
+                "busy_share_before_each_round": [round(share, 3) for share in self.busy],
                 "values": {key: {row_text(row): column for row, column in table.items()} for key, table in self.values.items()}}
 
 
-def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3):
+def measured_with_proof(series, library, measure, sent):
+    """measure(library) while the interface of the route is watched; sent(rows) tells what the run sent at least."""
+    before = library.counted() if sent and library.counted else None
+    version, rows = measure(library)
+    if before is not None and (bytes_sent := sent(rows)) > 0:
+        series.counted.setdefault(library.key, []).append((library.counted() - before, round(bytes_sent)))
+    return version, rows
+
+
+def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3, sent=None):
     """`rounds` rounds of measure(library) -> (version, rows) over all libraries, as a Series.
 
     A library that failed `give_up_after` times and never gave a number is not tried again.
@@ -149,7 +167,7 @@ def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3
             if failures >= give_up_after and library.key not in series.values:
                 continue
             try:
-                series.add(library, number, *measure(library))
+                series.add(library, number, *measured_with_proof(series, library, measure, sent))
             except Failed as problem:
                 series.add_failure(library, str(problem))
                 if failures == 0:

@@ -33,6 +33,7 @@ class Library:
         self.programs = programs
         self.launcher = launcher
         self.environment = environment
+        self.counted = None  # on a route: a function that gives the bytes its interface has counted
 
     def command(self, ranks, program, arguments=()):
         return [*self.launcher(ranks), str(self.programs / f"bench-{program}"), *arguments]

@@ -1,4 +1,5 @@
 """Tables of alternating runs; used by bench/compare and bench/run."""
+import proof
 from figures import paired_ratio, summary
 
 
@@ -31,6 +32,17 @@ def best(values, unit):
     return max(values) if unit.endswith("/s") else min(values)
 
 
+def marked(title, series, key):
+    return f"{title} ({proof.MARK})" if series.off_path(key) else title
+
+
+def proof_line(series, libraries):
+    """What the route's interface counted for each byte that a library sent, or nothing where no route was asked for."""
+    words = [f"{marked(libraries[key].title, series, key)} {number(summary(quotients)['median'])}"
+             for key in libraries if (quotients := proof.quotients(series, key))]
+    return [f"Bytes on the interface for each byte sent: {', '.join(words)}.  "] if words else []
+
+
 def markdown(series, libraries, first="lanyard"):
     """A table: a line for each row and library with the median, its interval, and the ratio first/library by rounds."""
     lines = [f"### {series.name}", "",
@@ -42,10 +54,11 @@ def markdown(series, libraries, first="lanyard"):
             if not values:
                 continue
             ratio = paired_ratio(series.values.get(first, {}).get(row, []), series.values[key][row]) if key != first else None
-            lines.append(f"| {size_name(row)} | {library.title} | {with_interval(summary(values))} | "
+            lines.append(f"| {size_name(row)} | {marked(library.title, series, key)} | {with_interval(summary(values))} | "
                          f"{number(best(values, unit))} | {unit} | "
                          f"{with_interval(ratio) if ratio else ''} | {len(values)} |")
     lines += [""] + [f"{libraries[key].title}: {version}" + "  " for key, version in series.versions.items()]
+    lines += proof_line(series, libraries)
     for key, words in series.failures.items():
         lines.append(f"{libraries[key].title} failed {len(words)} times: {words[0]}  ")
     if series.busy and max(series.busy) > 0.10:

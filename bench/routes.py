@@ -1,7 +1,8 @@
 """Other ways for the messages than a library's own choice, and other settings of Lanyard; used by bench/compare and bench/run.
 
-`tcp` forces every library to TCP on this machine's loopback; `lab` runs rank 0 and rank 1 on two hosts of a lab (tests/lab),
-joined by a link of a rate. On both, bare TCP runs beside as one more library, NetPIPE's method: the loss is read off the picture.
+`tcp` forces every library to TCP on this machine's loopback, `tcp-1500` on that of one host of a lab (tests/lab), which has that MTU; a
+rate such as `1gbit` runs rank 0 and rank 1 on two hosts of a lab, joined by a link of that rate. On all of them bare TCP runs beside as
+one more library, NetPIPE's method: the loss is read off the picture; and the interface's counters prove the path (proof.py).
 A sweep puts Lanyard with several values of one setting in the place of the libraries.
 """
 import contextlib
@@ -9,16 +10,27 @@ import subprocess
 import sys
 from pathlib import Path
 
+import proof
 from peers import Library, Unavailable
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SSH = str(REPOSITORY / "tests" / "lab" / "ssh")
-RAW_PATTERNS = ("latency", "bandwidth", "unidirectional", "overlap")
+RAW_PATTERNS = ("latency", "bandwidth", "unidirectional", "overlap", "allreduce")
+RAW_TREES = ("allreduce",)  # of these, among processes of one host
 
 
 def changed(library, environment=None, launcher=None, key=None, title=None):
-    return Library(key or library.key, title or library.title, library.home, library.programs, launcher or library.launcher,
-                   {**library.environment, **(environment or {})})
+    other = Library(key or library.key, title or library.title, library.home, library.programs, launcher or library.launcher,
+                    {**library.environment, **(environment or {})})
+    other.counted = library.counted
+    return other
+
+
+def counted_by(libraries, count):
+    """The libraries, each with `count` as what proves their path (proof.py)."""
+    for library in libraries.values():
+        library.counted = count
+    return libraries
 
 
 class RawTcp(Library):
@@ -30,7 +42,8 @@ class RawTcp(Library):
         self.elsewhere = elsewhere
 
     def command(self, ranks, program, arguments=()):
-        return [*self.enter, str(self.programs / "bench-tcp"), program, *arguments, *self.elsewhere]
+        where = ["--ranks", str(ranks)] if program in RAW_TREES else self.elsewhere
+        return [*self.enter, str(self.programs / "bench-tcp"), program, *arguments, *where]
 
 
 def has_raw(program, arguments):
@@ -47,17 +60,18 @@ def tcp_environment(library):
         "mpich": {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"},
         "impi": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp", "I_MPI_OFI_LIBRARY": str(libfabric)},
         "openmpi": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp"},
-    }[library.key]
+    }[library.key.partition("-")[0]]  # 'impi-wait' is impi
 
 
 def with_raw(libraries, program, arguments, **elsewhere):
-    if not has_raw(program, arguments):
+    if not has_raw(program, arguments) or (elsewhere and program in RAW_TREES):
         return libraries
     return {**libraries, "tcp": RawTcp(next(iter(libraries.values())).programs, **elsewhere)}
 
 
 def over_tcp(libraries, program, arguments):
-    return with_raw({key: changed(library, tcp_environment(library)) for key, library in libraries.items()}, program, arguments)
+    moved = with_raw({key: changed(library, tcp_environment(library)) for key, library in libraries.items()}, program, arguments)
+    return counted_by(moved, lambda: proof.bytes_of_interface("lo"))
 
 
 def lab_launcher(library, ranks):
@@ -69,7 +83,7 @@ def lab_launcher(library, ranks):
         "mpich": ["-launcher", "ssh", "-launcher-exec", SSH, "-hosts", "h1,h2", "-ppn", "1"],
         "impi": ["-bootstrap", "ssh", "-bootstrap-exec", SSH, "-hosts", "h1,h2", "-ppn", "1", "-genv", "I_MPI_PIN", "off"],
         "openmpi": ["--mca", "plm_rsh_agent", SSH, "--mca", "btl_tcp_if_include", "rail1", "--bind-to", "none", "--host", "h1:1,h2:1"],
-    }[library.key]
+    }[library.key.partition("-")[0]]
     return [command, *options, "-n", str(ranks)]
 
 
@@ -81,12 +95,37 @@ def in_lab(libraries, lab, program, arguments):
                    enter=lab.command("h1", []), elsewhere=["--address", lab.address("h2"), "--shell", f"{SSH} h2"])
     if "tcp" in raw:
         raw["tcp"].environment["LANYARD_LAB"] = lab.name
-    return raw
+    return counted_by(raw, lambda: sum(lab.counters("h1")["rail1"][name] for name in ("sent_bytes", "received_bytes")))
+
+
+def inside_host(libraries, lab, host):
+    """The libraries and raw TCP as they are, but in a host of a lab."""
+    def moved(library):
+        enter = lab.command(host, [])
+        if isinstance(library, RawTcp):
+            return RawTcp(library.programs, enter=enter)
+        return changed(library, launcher=lambda ranks: [*enter, *library.launcher(ranks)])
+    return counted_by({key: moved(library) for key, library in libraries.items()}, lambda: lab.counters(host)["lo"]["sent_bytes"])
+
+
+def make_lab(**wanted):
+    sys.path.insert(0, str(REPOSITORY / "tests"))
+    from lab import Lab, missing
+    if reason := missing():
+        raise Unavailable(f"there can be no lab here: {reason}")
+    return Lab(**wanted)
+
+
+def set_loopback_mtu(lab, host, mtu):
+    command = ["ip", "-n", lab.namespace(host), "link", "set", "lo", "mtu", mtu]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Unavailable(f"loopback cannot have an MTU of {mtu}: {done.stderr.strip()}")
 
 
 @contextlib.contextmanager
 def routed(libraries, route, program, arguments, sweep=None):
-    """The libraries on a route: None for their own choice, 'tcp', or the rate of a lab's link such as '1gbit'. With a sweep, Lanyard
+    """The libraries on a route: None for their own choice, 'tcp', 'tcp-MTU', or the rate of a lab's link such as '1gbit'. With a sweep, Lanyard
     stands there once for each value."""
     def in_variants(moved):
         if not sweep:
@@ -98,12 +137,12 @@ def routed(libraries, route, program, arguments, sweep=None):
         yield in_variants(libraries)
     elif route == "tcp":
         yield in_variants(over_tcp(libraries, program, arguments))
+    elif route.startswith("tcp-"):
+        with make_lab(hosts=1) as lab:
+            set_loopback_mtu(lab, "h1", route.removeprefix("tcp-"))
+            yield in_variants(inside_host(over_tcp(libraries, program, arguments), lab, "h1"))
     else:
-        sys.path.insert(0, str(REPOSITORY / "tests"))
-        from lab import Lab, missing
-        if reason := missing():
-            raise Unavailable(f"there can be no lab here: {reason}")
-        with Lab(hosts=2, rate=route) as lab:
+        with make_lab(hosts=2, rate=route) as lab:
             yield in_variants(in_lab(libraries, lab, program, arguments))
 
 

@@ -65,6 +65,8 @@ struct Sweep {
 const std::vector<Sweep> known_sweeps = {
     {"eager-limit", {"0", "1024", "4096", "16384", "65536"}},
     {"progress", {"caller", "auto", "helper"}},
+    {"connect", {"lazy", "all"}},
+    {"checksum", {"off", "on"}},
 };
 
 // Takes the sweep out of `words`. False where its values are neither given nor known, which is told.
@@ -84,7 +86,7 @@ bool take_sweep(std::vector<std::string> &words, Sweep &sweep) {
     }
     if (!sweep.values.empty() && std::find(sweep.values.begin(), sweep.values.end(), "") == sweep.values.end()) return true;
     fmt::print(stderr, "lanyard: --sweep needs a setting and its values, such as eager-limit=0,4096; "
-                       "without values there are eager-limit and progress\n");
+                       "without values there are eager-limit, progress, connect and checksum\n");
     return false;
 }
 

@@ -118,6 +118,8 @@ def test_goals_are_kept_or_missed_against_the_best_of_the_others():
     assert "| missed |" in judged("startup", "startup of 4 ranks", "ms", lanyard=61.0)
     assert "nothing to compare with" in judged("allreduce", 8, "us", lanyard=10.0)
     assert judged("allreduce", 8, "us", mpich=10.0) == ""
+    beside = judged("tcp-allreduce", 8, "us", lanyard=6.0, mpich=16.0, openmpi=14.0, impi=1.0, tcp=5.0)
+    assert "| 7 us | Mpich 16, Openmpi 14, Impi 1, raw TCP 5 | kept |" in beside
 
 
 @pytest.mark.parametrize(("low", "median", "high", "at_least", "at_most"), [
@@ -200,12 +202,19 @@ def test_a_sweep_takes_its_route():
         assert moved["progress=auto"].environment == {"LANYARD_PATHS": "self,tcp", "LANYARD_PROGRESS": "auto"}
 
 
+def test_a_second_setting_of_a_library_is_forced_to_tcp_too():
+    crowded = peers.with_crowded_settings({"impi": shell_library("impi", "")})
+    moved = routes.over_tcp(crowded, "rate", [])
+    assert moved["impi-wait"].environment == {**moved["impi"].environment, "I_MPI_WAIT_MODE": "1"}
+
+
 def test_all_are_forced_to_tcp_and_raw_tcp_runs_beside_what_it_has():
     libraries = {key: shell_library(key, "") for key in peers.ALL}
     moved = routes.over_tcp(libraries, "latency", ["--sizes", "8"])
     assert list(moved) == [*peers.ALL, "tcp"]
     assert all("tcp" in " ".join(library.environment.values()) for key, library in moved.items() if key != "tcp")
     assert moved["tcp"].command(2, "latency", ["--pin"]) == ["/none/bench-tcp", "latency", "--pin"]
+    assert routes.over_tcp(libraries, "allreduce", [])["tcp"].command(8, "allreduce") == ["/none/bench-tcp", "allreduce", "--ranks", "8"]
     for program, words in (("rate", []), ("latency", ["--beside", "1M"]), ("overlap", ["--parts", "receive,alltoall"])):
         assert "tcp" not in routes.over_tcp(libraries, program, words)
 

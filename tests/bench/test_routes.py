@@ -45,8 +45,26 @@ def test_a_setting_is_swept(tmp_path):
 def test_values_of_a_sweep_are_those_of_lanyard_bench():
     lanyard = peers.Library("lanyard", "Lanyard", BUILD, BUILD / "libexec" / "lanyard", None, {})
     assert list(routes.swept(lanyard, "progress")) == ["progress=caller", "progress=auto", "progress=helper"]
-    with pytest.raises(peers.Unavailable, match="which values of 'latency'.* without values there are eager-limit, progress"):
+    with pytest.raises(peers.Unavailable, match="which values of 'latency'.* without values there are eager-limit, progress, connect, checksum"):
         routes.swept(lanyard, "latency")
+
+
+def test_loopback_has_the_mtu_that_the_route_names(tmp_path):
+    if reason := missing():
+        pytest.skip(reason)
+    with routes.routed({"lanyard": peers.lanyard(BUILD)}, "tcp-1500", "latency", []) as moved:
+        enter = moved["lanyard"].launcher(2)[:-3]
+        assert "mtu 1500" in subprocess.run([*enter, "ip", "link", "show", "lo"], capture_output=True, text=True, check=True).stdout
+    values = compare(tmp_path, "bandwidth", "--route", "tcp-1500", "--sizes", "64k")
+    assert {key: set(rows) for key, rows in values.items()} == {"lanyard": {"65536"}, "tcp": {"65536"}}
+
+
+def test_the_interface_proves_the_path(tmp_path):
+    compare(tmp_path, "bandwidth", "--route", "tcp", "--sizes", "64k")
+    (numbers,) = (tmp_path / "out").glob("*.json")
+    proofs = json.loads(numbers.read_text())["bytes_counted_and_sent"]
+    assert set(proofs) == {"lanyard", "tcp"}
+    assert all(counted > sent / 2 for rounds in proofs.values() for counted, sent in rounds)
 
 
 def test_both_run_across_a_link(tmp_path):

@@ -1,0 +1,115 @@
+"""Processor time of a whole job while all its ranks wait: launcher, helpers and ranks together; used by bench/compare and bench/run.
+
+bench-idle says when its ranks wait and never ends by itself. The job's processes are the descendants of the launcher; their time is read
+from /proc at two moments, thread by thread in nanoseconds. What a process used that ended between is not counted.
+"""
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from measure import Failed, version
+
+START_LIMIT_SECONDS = 40  # bench-idle gives up after 60
+SETTLE_SECONDS = 1.0      # until ranks that spin before they sleep have gone to sleep
+WAITS = "ranks wait"      # bench-idle's words
+
+
+def run_idle(library, ranks, seconds=10.0):
+    """Share of one processor in per cent, in the form of measure.run_json."""
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(library.command(ranks, "idle"), env=library.environ(), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True)
+        members = set()
+        try:
+            wait_for_line(process, errors)
+            time.sleep(SETTLE_SECONDS)
+            members = tree(process.pid)
+            if len(members) < ranks:
+                raise Failed(f"only {len(members)} processes descend from its launcher, which is too few for {ranks} ranks")
+            share = share_of(process.pid, seconds)
+        finally:
+            end(process, members | tree(process.pid))
+    return version(library), {"all ranks wait": (100 * share, "%")}
+
+
+def wait_for_line(process, errors):
+    lines = queue.SimpleQueue()
+
+    def read():
+        for line in process.stdout:
+            lines.put(line)
+        lines.put(None)
+    threading.Thread(target=read, daemon=True).start()
+    deadline = time.monotonic() + START_LIMIT_SECONDS
+    try:
+        while (line := lines.get(timeout=max(0.0, deadline - time.monotonic()))) is not None:
+            if WAITS in line:
+                return
+    except queue.Empty:
+        raise Failed(f"its ranks do not wait after {START_LIMIT_SECONDS} seconds") from None
+    process.wait()
+    errors.seek(0)
+    words = errors.read().decode(errors="replace").strip().splitlines() or ["no words"]
+    raise Failed(f"exit code {process.returncode}: {words[-1].strip()}")
+
+
+def share_of(launcher, seconds):
+    """Processor seconds that the launcher and its descendants use, over `seconds`."""
+    before, start = {member: used_ns(member) for member in tree(launcher)}, time.monotonic()
+    time.sleep(seconds)
+    after, passed = {member: used_ns(member) for member in tree(launcher)}, time.monotonic() - start
+    return sum(max(0, ns - before.get(member, 0)) for member, ns in after.items()) / 1e9 / passed
+
+
+def stat_of(process):
+    """(parent, time of its start) or None when it is gone or a zombie."""
+    try:
+        words = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if words[0] in "ZX" else (int(words[1]), int(words[19]))
+
+
+def tree(root):
+    """A process and all its descendants as (id, time of its start), which names a process also after its id was given to another."""
+    stats = {int(name): stat for name in os.listdir("/proc") if name.isdigit() and (stat := stat_of(name))}
+    found, added = set(), {root} & set(stats)
+    while added:
+        found |= added
+        added = {process for process, (parent, _) in stats.items() if parent in added} - found
+    return {(process, stats[process][1]) for process in found}
+
+
+def used_ns(member):
+    """Nanoseconds that a process's threads have run."""
+    total = 0
+    for thread in Path(f"/proc/{member[0]}/task").glob("*/schedstat"):
+        try:
+            total += int(thread.read_text().split()[0])
+        except (OSError, IndexError):
+            pass  # it ended
+    return total
+
+
+def end(process, members):
+    """Asks the launcher to end the job, kills what is left of it, and sees it gone."""
+    process.terminate()
+    try:
+        process.wait(timeout=3)
+    except subprocess.TimeoutExpired:
+        pass
+    def left():
+        return [number for number, start in members if (stat := stat_of(number)) and stat[1] == start]
+    for number in left():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+    process.wait()
+    deadline = time.monotonic() + 3
+    while left() and time.monotonic() < deadline:
+        time.sleep(0.05)
