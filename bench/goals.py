@@ -118,6 +118,14 @@ NETWORK_GOALS = [
       for size in (65536, 262144, 1 << 20, 1 << 22)),
     Goal("tcp-allreduce", 8, "TCP, allreduce of 8 bytes, 8 ranks, at most half the better of MPICH and Open MPI", -1,
          others=("mpich", "openmpi"), factor=0.5, beside=("impi", "tcp")),
+    Each("tcp-checksum", any_row, "TCP, bandwidth from 64 KiB with LANYARD_CHECKSUM=on over raw TCP's, at least", +1, 0.75, ratio_to("tcp"),
+         own="checksum=on"),
+    *(Goal(part, "all ranks wait", f"{way}, processor use of 8 ranks that wait, mpirun and helpers included, at most", -1, fixed=1)
+      for part, way in (("idle", "shared memory"), ("tcp-idle", "TCP"))),
+    *(Each("peer-memory", named(row), f"TCP, 63 quiet peers, {words}, for each at most", -1, 1024, itself, " B")
+      for row, words in (("allocated", "memory by the allocator's counters"), ("resident", "growth of private pages"))),
+    Goal("start-16", "startup of 16 ranks", "16 ranks of MPI_Init and MPI_Finalize, at most", -1, fixed=150),
+    Each("lab-bandwidth", lambda row: row >= 1024, "1 Gbit/s, bandwidth from 1 KiB, at least", +1, 0.112, itself, " GB/s"),
     Each("lab-bandwidth", any_row, "1 Gbit/s, bandwidth over that of the next smaller size, at least", +1, 1 / 1.03, ratio_to_next_smaller),
     *(Each(f"overlap-{side}", named(f"{side} wait share"), f"1 Gbit/s, {side}: wait after the work, share of the transfer alone, at most",
            -1, 5, itself, " %") for side in ("receive", "send")),
@@ -125,6 +133,9 @@ NETWORK_GOALS = [
            -1, 1, more_than("tcp"), " %") for side in ("receive", "send")),
     *(Each("progress", any_row, f"blocking latency with LANYARD_PROGRESS={value} over caller, at most", -1, 1.03,
            ratio_to("progress=caller"), own=f"progress={value}") for value in ("auto", "helper")),
+    Each("probe", named("nothing from a rank", "nothing from anyone"), "TCP, an MPI_Iprobe that finds nothing, at most", -1, 60, itself, " ns"),
+    Each("unexpected", named("memory"), "TCP, a million unexpected messages, memory for each (64 B and its share of 512 KiB of credit), at most",
+         -1, 64 + 512 * 1024 / 1e6, itself, " B"),
     Each("probe", named("probed", "found"), "TCP, until a loop of MPI_Iprobe sees a message, at most", -1, 20, itself, " us"),
 ]
 GOALS = [

@@ -1,0 +1,49 @@
+"""The parts of bench/run: what `make bench ONLY=network` takes, in which order and for how long."""
+import importlib.machinery
+import importlib.util
+import pathlib
+import sys
+
+import pytest
+
+sys.dont_write_bytecode = True
+BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
+sys.path.insert(0, str(BENCH))
+import goals  # noqa: E402
+import peers  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def run():
+    loader = importlib.machinery.SourceFileLoader("bench_run", str(BENCH / "run"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_run", loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_every_goal_has_its_part_and_every_name_is_one_part(run):
+    names = [part.name for part in run.PARTS + run.NETWORK]
+    assert len(names) == len(set(names))
+    assert {goal.part for goal in goals.GOALS} <= set(names)
+
+
+def test_the_networks_parts_take_less_than_an_hour_and_the_others_half_of_one(run):
+    seconds = {part.name: part.seconds for part in run.PARTS + run.NETWORK}
+    assert sum(seconds[name] for name in run.GROUPS["network"]) < 3600
+    assert sum(part.seconds for part in run.PARTS) < 1800
+
+
+def test_the_networks_parts_begin_with_those_that_matter_most(run):
+    network = run.GROUPS["network"]
+    assert network[:6] == ["tcp-latency", "tcp-bandwidth", "lab-bandwidth", "overlap-receive", "overlap-send", "progress"]
+    assert len(network) == len(set(network))
+    assert {goal.part for goal in goals.NETWORK_GOALS} <= set(network)
+
+
+def test_a_job_of_more_ranks_than_processors_has_intel_twice(run, monkeypatch):
+    monkeypatch.setattr(peers, "processors", lambda: 2)
+    libraries = {key: peers.Library(key, key, pathlib.Path("/"), pathlib.Path("/"), None, {}) for key in peers.ALL}
+    chosen = {part.name: list(part.choose(libraries)) for part in run.NETWORK}
+    assert chosen["tcp-idle"] == ["lanyard", "mpich", "impi", "impi-wait", "openmpi"]
+    assert chosen["tcp-latency"] == list(peers.ALL)
+    assert chosen["peer-memory"] == chosen["connect"] == chosen["tcp-checksum"] == ["lanyard"]
