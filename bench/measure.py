@@ -52,10 +52,17 @@ def run_own(library, command):
     return version(library), read_json(run_command(library, command))[1]
 
 
+class Rows(dict):
+    """{row: (median, unit)}, and the bytes that the program sent in all, 0 where it does not say."""
+
+    sent_bytes = 0
+
+
 def read_json(output):
     try:
         report = json.loads(output[output.index("{"):])
-        rows = {row_key(row.get("name"), row.get("bytes")): (row["median"], row["unit"]) for row in report["results"]}
+        rows = Rows({row_key(row.get("name"), row.get("bytes")): (row["median"], row["unit"]) for row in report["results"]})
+        rows.sent_bytes = round(report.get("sent_bytes", 0))
         return report.get("library", ""), rows
     except (ValueError, KeyError) as problem:
         raise Failed(f"its output is not the expected JSON ({problem})") from None
@@ -114,7 +121,7 @@ class Series:
         self.versions = {}
         self.failures = {}
         self.busy = []
-        self.counted = {}  # by library: (bytes that the route's interface counted, bytes sent at least), one a run; see proof.py
+        self.counted = {}  # by library: (bytes that the route's interface counted, bytes sent), one a run; see proof.py
 
     def add(self, library, number, version, rows):
         """The result of round `number`; earlier rounds without one are None."""
@@ -143,16 +150,17 @@ class Series:
                 "values": {key: {row_text(row): column for row, column in table.items()} for key, table in self.values.items()}}
 
 
-def measured_with_proof(series, library, measure, sent):
-    """measure(library) while the interface of the route is watched; sent(rows) tells what the run sent at least."""
-    before = library.counted() if sent and library.counted else None
+def measured_with_proof(series, library, measure):
+    """measure(library) while the interface of the route is watched."""
+    before = library.counted() if library.counted else None
     version, rows = measure(library)
-    if before is not None and (bytes_sent := sent(rows)) > 0:
-        series.counted.setdefault(library.key, []).append((library.counted() - before, round(bytes_sent)))
+    sent_bytes = getattr(rows, "sent_bytes", 0)
+    if before is not None and sent_bytes > 0:
+        series.counted.setdefault(library.key, []).append((library.counted() - before, sent_bytes))
     return version, rows
 
 
-def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3, sent=None):
+def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3):
     """`rounds` rounds of measure(library) -> (version, rows) over all libraries, as a Series.
 
     A library that failed `give_up_after` times and never gave a number is not tried again.
@@ -167,7 +175,7 @@ def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3
             if failures >= give_up_after and library.key not in series.values:
                 continue
             try:
-                series.add(library, number, *measured_with_proof(series, library, measure, sent))
+                series.add(library, number, *measured_with_proof(series, library, measure))
             except Failed as problem:
                 series.add_failure(library, str(problem))
                 if failures == 0:

@@ -42,6 +42,7 @@ def test_json_has_each_row_with_a_median_inside_its_interval(name, ranks, argume
     assert (report["benchmark"], report["ranks"]) == (name, ranks)
     assert report["library"].startswith("Lanyard")
     assert [row.get("bytes", row.get("name")) for row in report["results"]] == rows
+    assert ("sent_bytes" in report) == (name in ("latency", "bandwidth") or (name == "allreduce" and ranks > 1))
     for row in report["results"]:
         assert row["samples"] == 3 and row["unit"]
         assert row["smallest"] <= row["low"] <= row["median"] <= row["high"] <= row["largest"]

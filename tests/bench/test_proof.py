@@ -2,8 +2,6 @@
 import pathlib
 import sys
 
-import pytest
-
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import goals  # noqa: E402
@@ -13,30 +11,19 @@ import proof  # noqa: E402
 import report  # noqa: E402
 import routes  # noqa: E402
 
-TEN = ["--blocks", "10"]
-
 
 def library(key):
     return peers.Library(key, key.title(), pathlib.Path("/"), pathlib.Path("/none"), lambda ranks: ["launch"], {})
 
 
-@pytest.mark.parametrize(("program", "rows", "sent"), [
-    ("latency", {8: (10.0, "us"), 1000: (100.0, "us")}, 0.1 / 10e-6 * 8 + 0.1 / 100e-6 * 1000),
-    ("latency", {("beside 16777216", 8): (10.0, "us")}, 0),
-    ("bandwidth", {65536: (2.0, "GB/s")}, 0.1 * 2e9),
-    ("unidirectional", {("expected", 8): (1.0, "GB/s"), ("expected, sender's processor", 8): (50.0, "%")}, 0.1 * 1e9),
-    ("allreduce", {8: (20.0, "us")}, 0.1 / 20e-6 * 8 * 14),
-    ("overlap", {("receive alone", 16384): (100.0, "us"), ("receive work alone", 16384): (120.0, "us"), ("receive wait", 16384): (0.0, "us")},
-     10 * 16384),
-    ("probe", {"found": (2.0, "us")}, 0),
-])
-def test_what_a_run_sent_is_told_by_what_it_reports(program, rows, sent):
-    assert proof.sent_bytes(program, 8, TEN, rows) == pytest.approx(sent)
+def rows_of(value, sent):
+    output = f'{{"sent_bytes": {sent}, "results": [{{"bytes": 8, "median": {value}, "unit": "us"}}]}}'
+    return measure.read_json(output)[1]
 
 
-def test_the_programs_defaults_are_used_where_nothing_is_said():
-    assert proof.sent_bytes("bandwidth", 2, ["--blocks", "5", "--block-seconds", "0.05"], {8: (1.0, "GB/s")}) == pytest.approx(0.25e9)
-    assert proof.sent_bytes("bandwidth", 2, [], {8: (1.0, "GB/s")}) == pytest.approx(0.2e9)
+def test_a_program_says_what_it_sent_or_nothing():
+    assert rows_of(1.0, 1000.0).sent_bytes == 1000
+    assert measure.read_json('{"results": []}')[1].sent_bytes == 0
 
 
 def series_over_tcp():
@@ -49,9 +36,9 @@ def series_over_tcp():
     def run(one):
         nonlocal position
         position += 10 if one.key in ("impi", "openmpi") else 1100
-        return "v", {8: ({"lanyard": 6.0, "mpich": 20.0, "openmpi": 1.0, "impi": 1.0}[one.key], "us")}
+        return "v", rows_of({"lanyard": 6.0, "mpich": 20.0, "openmpi": 1.0, "impi": 1.0}[one.key], 1000)
 
-    return measure.alternate("x", libraries, 3, run, quiet_seconds=0, sent=lambda rows: 1000), libraries
+    return measure.alternate("x", libraries, 3, run, quiet_seconds=0), libraries
 
 
 def test_a_library_that_the_interface_did_not_see_is_marked_and_bounds_nothing():
@@ -73,7 +60,7 @@ def test_a_goal_is_not_kept_on_another_path():
 
 def test_without_a_route_nothing_is_counted():
     one = library("lanyard")
-    series = measure.alternate("x", {"lanyard": one}, 1, lambda _: ("v", {8: (1.0, "us")}), quiet_seconds=0, sent=lambda rows: 1000)
+    series = measure.alternate("x", {"lanyard": one}, 1, lambda _: ("v", rows_of(1.0, 1000)), quiet_seconds=0)
     assert series.counted == {} and not series.off_path("lanyard")
     assert "interface" not in report.markdown(series, {"lanyard": one})
 

@@ -27,6 +27,7 @@ void measure(const Job& job, Report& report) {
         auto samples = sample(job.settings, [&] {
             MPI_Allreduce(mine.data(), sum.data(), static_cast<int>(count), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         });
+        report.count_sent(2 * (job.size - 1) * samples.rounds, static_cast<double>(count * sizeof(double)));  // or more, by another algorithm
         report.add_size(count * sizeof(double), summarise_as(std::move(samples), [](double seconds) { return seconds * 1e6; }));
     }
 }

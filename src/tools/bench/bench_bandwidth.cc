@@ -11,6 +11,7 @@ void measure(const Job& job, Report& report) {
     for (std::size_t bytes : job.settings.sizes_bytes) {
         double window_bytes = static_cast<double>(bytes) * job.settings.window * (job.size / 2);
         auto samples = sample_windows(job, bytes);
+        report.count_sent(samples.rounds, window_bytes);
         report.add_size(bytes, summarise_as(std::move(samples), [&](double seconds) { return window_bytes / seconds / 1e9; }));
     }
 }

@@ -43,6 +43,7 @@ void measure_size(const Job& job, std::size_t bytes, Report& report) {
         beside.turn();
         exchange(job, buffer.data(), static_cast<int>(bytes));
     });
+    report.count_sent(2 * samples.rounds, static_cast<double>(bytes));
     double beside_rate = beside.finish();
     Summary summary = summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; });
     if (beside_bytes == 0) return report.add_size(bytes, summary);

@@ -79,6 +79,7 @@ void measure_size(const Job& job, const std::string& part, std::size_t bytes, Re
     auto samples = sample_blocks(job.settings, [&](long rounds) { return time_and_use(job, rounds, windows, use); });
     if (job.rank != 0) return;
     double window_bytes = static_cast<double>(bytes) * job.settings.window;
+    report.count_sent(samples.rounds, window_bytes);
     report.add_named_size(part, bytes, "GB/s",
                           summarise_as(std::move(samples), [&](double seconds) { return window_bytes / seconds / 1e9; }));
     const char* sides[] = {", sender's processor", ", receiver's processor"};

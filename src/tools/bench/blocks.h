@@ -25,20 +25,29 @@ inline double processor_seconds() {
     return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
-// Seconds per round, one value for each block; `block` runs so many rounds and returns their seconds, the same on every
+// Seconds per round, one value for each block, and the number of all rounds, also of those that warmed up.
+struct Samples : std::vector<double> {
+    long rounds = 0;
+};
+
+// Seconds per round; `block` runs so many rounds and returns their seconds, the same on every
 // rank. The first, growing blocks warm up and are not kept.
 template <class Block>
-std::vector<double> sample_blocks(const Settings& settings, Block block) {
+Samples sample_blocks(const Settings& settings, Block block) {
+    Samples samples;
+    auto run = [&](long rounds) {
+        samples.rounds += rounds;
+        return block(rounds);
+    };
     long rounds = 1;
-    double seconds = block(rounds);
+    double seconds = run(rounds);
     while (seconds < settings.block_seconds / 4) {
         rounds *= 2;
-        seconds = block(rounds);
+        seconds = run(rounds);
     }
     rounds = std::max(1L, std::lround(static_cast<double>(rounds) * settings.block_seconds / seconds));
-    block(rounds);
-    std::vector<double> samples;
-    for (int i = 0; i < settings.blocks; ++i) samples.push_back(block(rounds) / static_cast<double>(rounds));
+    run(rounds);
+    for (int i = 0; i < settings.blocks; ++i) samples.push_back(run(rounds) / static_cast<double>(rounds));
     return samples;
 }
 

@@ -84,6 +84,7 @@ void measure_overlap(const Settings& settings, const std::string& part, std::siz
         double work_before_both = and_rest(work_alone(iterations));
         figures.add(alone, {work_before_alone, work_before_both}, lap(iterations));
     }
+    report.count_sent(2 * settings.blocks, static_cast<double>(bytes));
     figures.report(report, part, bytes);
 }
 

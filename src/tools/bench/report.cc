@@ -58,6 +58,7 @@ void Report::print_json() const {
         object["ranks"] = ranks_;
     }
     object["host"] = host_;
+    if (sent_bytes_ > 0) object["sent_bytes"] = sent_bytes_;
     object["results"] = nlohmann::ordered_json::array();
     for (const Row& row : rows_) {
         nlohmann::ordered_json entry;

@@ -28,6 +28,8 @@ public:
     void add_size(std::size_t bytes, const Summary& summary);
     void add_named_size(const std::string& label, std::size_t bytes, const std::string& unit, const Summary& summary);
     void add_named(const std::string& label, const std::string& unit, const Summary& summary);
+    // Bytes of messages that went from one process to another, for the proof of their path (bench/proof.py); in the JSON only.
+    void count_sent(long messages, double message_bytes) { sent_bytes_ += static_cast<double>(messages) * message_bytes; }
     void finish();
 
 private:
@@ -49,6 +51,7 @@ private:
     Columns columns_;
     bool json_;
     bool speaks_;
+    double sent_bytes_ = 0;
     std::vector<Row> rows_;
 };
 

@@ -25,9 +25,9 @@ double time_block(long rounds, Work& work) {
     return slowest;
 }
 
-// Seconds per round, one value for each block.
+// Seconds per round, one value for each block; see sample_blocks.
 template <class Work>
-std::vector<double> sample(const Settings& settings, Work work) {
+Samples sample(const Settings& settings, Work work) {
     return sample_blocks(settings, [&](long rounds) { return time_block(rounds, work); });
 }
 

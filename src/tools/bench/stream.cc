@@ -47,7 +47,7 @@ void Stream::check() {
     if (!sends_) std::fill(buffer_.begin(), buffer_.end(), 0);
 }
 
-std::vector<double> sample_windows(const Job& job, std::size_t message_bytes) {
+Samples sample_windows(const Job& job, std::size_t message_bytes) {
     Stream stream(job, message_bytes);
     stream.check();
     return sample(job.settings, [&] { stream.send_or_receive_window(); });

@@ -36,6 +36,6 @@ private:
 };
 
 // Seconds per window, one value per block.
-std::vector<double> sample_windows(const Job& job, std::size_t message_bytes);
+Samples sample_windows(const Job& job, std::size_t message_bytes);
 
 }  // namespace lanyard::bench

@@ -22,7 +22,7 @@ Summary of_last(const std::vector<double>& values, std::size_t count) {
 }
 
 // Seconds per window, one value for each block.
-std::vector<double> stream(int connection, const Settings& settings, std::size_t bytes, Use& use) {
+Samples stream(int connection, const Settings& settings, std::size_t bytes, Use& use) {
     std::vector<char> data(bytes, known_byte);
     auto window = static_cast<std::uint32_t>(settings.window);
     std::size_t buffer_bytes = settings.reuse_buffer ? bytes : bytes * window;
@@ -65,6 +65,7 @@ void measure_tcp_latency(int connection, const Settings& settings, Report& repor
             }
             return now_seconds() - start;
         });
+        report.count_sent(2 * samples.rounds, static_cast<double>(bytes));
         report.add_size(bytes, summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; }));
     }
 }
@@ -73,7 +74,9 @@ void measure_tcp_bandwidth(int connection, const Settings& settings, Report& rep
     if (settings.pin) pin_to_processor(0);
     for (std::size_t bytes : settings.sizes_bytes) {
         Use use;
-        report.add_size(bytes, gigabytes_per_second(stream(connection, settings, bytes, use), bytes, settings.window));
+        auto samples = stream(connection, settings, bytes, use);
+        report.count_sent(samples.rounds * settings.window, static_cast<double>(bytes));
+        report.add_size(bytes, gigabytes_per_second(std::move(samples), bytes, settings.window));
     }
 }
 
@@ -83,6 +86,7 @@ void measure_tcp_unidirectional(int connection, const Settings& settings, Report
         Use use;
         auto samples = stream(connection, settings, bytes, use);
         std::size_t count = samples.size();
+        report.count_sent(samples.rounds * settings.window, static_cast<double>(bytes));
         report.add_named_size("expected", bytes, "GB/s", gigabytes_per_second(std::move(samples), bytes, settings.window));
         report.add_named_size("expected, sender's processor", bytes, "%", of_last(use.sender, count));
         report.add_named_size("expected, receiver's processor", bytes, "%", of_last(use.receiver, count));

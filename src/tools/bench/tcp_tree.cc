@@ -132,6 +132,7 @@ void measure_tcp_allreduce(const Settings& settings, Report& report) {
             }
             return now_seconds() - start;
         });
+        report.count_sent(2 * (size - 1) * samples.rounds, static_cast<double>(count * sizeof(double)));
         report.add_size(count * sizeof(double), summarise_as(std::move(samples), [](double seconds) { return seconds * 1e6; }));
     }
 }
