@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 
 #include <unistd.h>
@@ -62,16 +63,14 @@ int measure(const Pattern& pattern, int argc, char** argv) {
         return parsed.exit_code;
     }
     const Settings& settings = parsed.settings;
+    std::optional<OtherEnd> other;
+    if (pattern.measure) other.emplace(ends, settings.pin);
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     int ranks = pattern.measure_tree ? static_cast<int>(settings.ranks) : 2;
     Report report("tcp " + pattern.program.name, "raw TCP", host, ranks, pattern.columns, settings.json, true);
-    if (pattern.measure_tree) {
-        pattern.measure_tree(settings, report);
-    } else {
-        OtherEnd other(ends, settings.pin);
-        pattern.measure(other.connection(), settings, report);
-    }
+    if (other) pattern.measure(other->connection(), settings, report);
+    else pattern.measure_tree(settings, report);
     report.finish();
     return 0;
 }
