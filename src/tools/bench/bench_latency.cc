@@ -45,6 +45,7 @@ void measure_size(const Job& job, std::size_t bytes, Report& report) {
     });
     report.count_sent(2 * samples.rounds, static_cast<double>(bytes));
     double beside_rate = beside.finish();
+    report.count_sent(beside.transfers(), static_cast<double>(beside_bytes));
     Summary summary = summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; });
     if (beside_bytes == 0) return report.add_size(bytes, summary);
     std::string name = "beside " + std::to_string(beside_bytes);

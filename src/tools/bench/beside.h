@@ -21,6 +21,7 @@ public:
 
     // Ends the transfer; bytes a second since it began.
     double finish();
+    long transfers() const { return started_; }
 
 private:
     void start();
