@@ -12,9 +12,6 @@
 #include <string>
 #include <vector>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,22 +30,12 @@ struct Pair {
 };
 
 Pair connected_pair() {
-    sockaddr_in where{};
-    where.sin_family = AF_INET;
-    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    auto name = reinterpret_cast<sockaddr*>(&where);
-    socklen_t length = sizeof where;
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (bind(listener, name, length) != 0 || listen(listener, 1) != 0) throw_errno("listen on loopback");
-    getsockname(listener, name, &length);
+    sockaddr_in where = parse_address("127.0.0.1");
+    int listener = listen_at(where);
     Pair pair;
-    pair.theirs = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(pair.theirs, name, length) != 0) throw_errno("connect on loopback");
-    pair.mine = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    if (pair.mine < 0) throw_errno("accept on loopback");
+    pair.theirs = connect_to(where);
+    pair.mine = accept_one(listener);
     close(listener);
-    without_delay(pair.mine);
-    without_delay(pair.theirs);
     return pair;
 }
 
