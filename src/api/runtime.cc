@@ -293,6 +293,7 @@ Error make_runtime() {
     if ((error = make_paths(*made))) return error;
     IdlePolicy policy = choose_idle_policy(made->bootstrap->local_size(), node_processors(*made), made->settings.spin_us);
     made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path ? &made->shm_path->sleep_word() : nullptr, made->record);
+    if (policy.crowded && made->network.path) made->network.path->share_processors();
     bool helped = made->settings.progress == "helper" || (made->settings.progress == "auto" && made->network.path);
     bool wakes = !(made->network.path || helped) || made->idle->use_descriptors();
     if (made->network.path && wakes) wakes = made->idle->watch(made->network.path->descriptor());

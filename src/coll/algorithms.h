@@ -77,6 +77,9 @@ Work reduce_exchange_work(int size, int64_t bytes);
 // with partners at distance 1, 2, 4 ...; keeps rank order. 2(P-Q) + Q*log2 Q messages of n bytes.
 void allreduce_recursive_doubling(const ReduceShape &, Schedule &);
 Work allreduce_recursive_doubling_work(int size, int64_t bytes);
+// A reduce to rank 0 and a broadcast from it, both binomial: twice the rounds, but 2(P-1) messages, 2(P-1)n bytes. Keeps rank order.
+void allreduce_reduce_bcast(const ReduceShape &, Schedule &);
+Work allreduce_reduce_bcast_work(int size, int64_t bytes);
 // Rabenseifner's: recursive halving of a reduce-scatter, then doubling of an allgather. 2(P-Q) + 2Q*log2 Q messages,
 // 2(P-Q)n + 2(Q-1)n bytes. For operations that commute.
 void allreduce_halving_doubling(const ReduceShape &, Schedule &);

@@ -1,5 +1,6 @@
 // Allreduce algorithms (MPI-5.0 6.9.6).
 #include "coll/running.h"
+#include "coll/tree.h"
 
 namespace lanyard {
 
@@ -47,6 +48,28 @@ Work allreduce_recursive_doubling_work(int size, int64_t bytes) {
     double path = double(rounds + (extra > 0)) * double(bytes);
     return {.rounds = rounds + 2 * (extra > 0), .messages = messages, .bytes = messages * bytes,
             .path_bytes = path + double(extra > 0) * double(bytes), .path_reduced = path};
+}
+
+void allreduce_reduce_bcast(const ReduceShape &s, Schedule &schedule) {
+    constexpr int up_label = 0, down_label = 1;
+    BinomialTree tree(s.index, s.size, 0);
+    Running running = begin(s, schedule);
+    tree.each_child_smallest_first([&](int child, int, int) { running.take(child, false, no_step, up_label); });
+    StepId have;
+    if (tree.is_root()) {
+        running.move_to(s.result);
+        have = running.ready();
+    } else {
+        StepId sent = schedule.send(tree.parent(), running.value(), running.ready(), up_label);
+        have = schedule.receive(tree.parent(), s.result, sent, down_label);
+    }
+    tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, s.result, have, down_label); });
+}
+
+Work allreduce_reduce_bcast_work(int size, int64_t bytes) {
+    int rounds = doublings(size), messages = 2 * (size - 1);
+    double path = double(rounds) * double(bytes);
+    return {.rounds = 2 * rounds, .messages = messages, .bytes = messages * bytes, .path_bytes = 2 * path, .path_reduced = path};
 }
 
 void allreduce_halving_doubling(const ReduceShape &s, Schedule &schedule) {

@@ -8,7 +8,6 @@
 namespace lanyard {
 
 namespace {
-constexpr size_t most_hot = 4;
 constexpr uint32_t arrivals_to_be_hot = 3;
 constexpr int most_ready = 32;
 constexpr uint64_t check_silence_every_ns = 500'000'000;
@@ -229,7 +228,7 @@ void LinkPath::cool(Link &link) {
 void LinkPath::note_arrival(Link &link) {
     if (link.sleeps != sleeps_) link.came_awake = 0;
     link.sleeps = sleeps_;
-    if (++link.came_awake < arrivals_to_be_hot || hot_.size() >= most_hot || link.socket < 0) return;
+    if (++link.came_awake < arrivals_to_be_hot || hot_.size() >= most_hot_ || link.socket < 0) return;
     link.hot = true;
     hot_.push_back(&link);
     sockets_.unwatch(link.socket);

@@ -79,6 +79,8 @@ public:
     bool connected_to_all();
     // Nothing is sent any more, and all that was sent has arrived: a connection that ends is no loss.
     void leave() { leaving_ = true; }
+    // Processes share processors: each socket is asked for, as a read that finds nothing costs the others time.
+    void share_processors() { most_hot_ = 0; }
     // Before the first poll.
     void set_secret(const Secret &secret) { identity_.secret = secret; }
     const Counts &counts() const { return counts_; }
@@ -182,6 +184,7 @@ private:
     SpareBlocks spare_;
     std::vector<std::unique_ptr<Link>> links_;  // by peer, made at first contact
     std::vector<Link *> hot_;
+    size_t most_hot_ = 4;
     std::vector<Link *> tended_;
     std::vector<Link *> to_flush_;
     std::vector<Link *> keeping_;  // those whose log keeps payload of the program
