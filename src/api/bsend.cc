@@ -102,7 +102,7 @@ std::byte *SendBuffer::find_gap(size_t bytes, std::list<Message>::iterator &behi
 void SendBuffer::message_left(Completion &completion) {
     auto *left = static_cast<Message *>(completion.context);
     SendBuffer &buffer = *left->buffer;
-    left->transfer.error.discard();
+    if (left->transfer.error) runtime()->messenger->unasked(left->transfer, true);
     buffer.messages_.remove_if([&](const Message &message) { return &message == left; });
     buffer.end_flushes();
 }

@@ -73,6 +73,7 @@ Error leave_network(Runtime &ending) {
     LinkPath &path = *ending.network.path;
     auto settled = [](const void *subject) { return static_cast<const Network *>(subject)->path->settled(); };
     ending.engine->wait_owned(Condition{settled, &ending.network});
+    if (Error error = ending.messenger->untold_loss()) return error;
     path.leave();
     struct Meeting {
         std::atomic<bool> over{false};
@@ -103,6 +104,7 @@ Error leave(Runtime &ending) {
         Waiting waiting("MPI_Finalize", &world, parts);
         ending.engine->wait_owned(Condition{all_sent, ending.messenger.get()});
     }
+    if (Error error = ending.messenger->untold_loss()) return error;
     Collective *barrier = ending.executor->take();
     plan_barrier(*ending.executor, world.team, *barrier);
     ending.executor->start(*barrier, world.team);

@@ -322,7 +322,7 @@ Error lanyard_request_free(Request *&request) {
             request->completion().context = request;
             request->completion().then = [](Completion &completion) {
                 auto *ended = static_cast<Request *>(completion.context);
-                ended->transfer.error.discard();
+                if (ended->transfer.error) runtime()->messenger->unasked(ended->transfer, ended->kind == Request::Kind::send);
                 release_request(ended);
             };
         }

@@ -115,9 +115,11 @@ void LinkPath::time_out(Link &link) {
 void LinkPath::lose(Link &link, std::string why) {
     connector_.give_up(link.peer);
     link.lost = true;
+    for (const Envelope &envelope : link.log.copied()) sink_->undelivered(link.peer, envelope);
     link.log.clear();
     recount(link);
-    sink_->lost(link.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(link.peer) + " cannot be reached " + why));
+    std::string at = link.last_address.version ? " at " + to_text(link.last_address) : "";
+    sink_->lost(link.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(link.peer) + at + " cannot be reached " + why));
 }
 
 void LinkPath::alive(uint32_t peer) {

@@ -15,7 +15,8 @@
 //    come twice are the same bytes. So p2p ends a send only when the receiver says that it has everything.
 // 4. Acknowledgements ride on every frame; alone they go when the peer asks (it waits for that to end), when much has come, or after a while.
 // 5. A connection on which what was written is not acknowledged by the other host for silence_ns is dialed beside, on all addresses; it is kept
-//    until another is there. A peer not heard of for peer_timeout_ns is lost.
+//    until another is there. A peer not heard of for peer_timeout_ns is lost, and what it has not acknowledged is given up. The program may
+//    long have been told that such a send is over, so p2p is given these envelopes back before the loss (Sink::undelivered).
 // 6. A process that has most_open connections closes a quiet one before it opens another (resting.cc).
 // 7. With LANYARD_CHECKSUM=on each frame carries checksums (frame.h), made when it enters the log or is opened as bulk, so that a replay has
 //    the same. A frame that is damaged ends the connection, as if it had been reset before it: its envelope is not counted, its range not

@@ -119,6 +119,23 @@ bool OutgoingLog::has_written(uint64_t sequence) const {
     return widened(header_at(block, at).sequence, sequence) >= sequence;
 }
 
+std::vector<Envelope> OutgoingLog::copied() const {
+    std::vector<Envelope> found;
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+        const Block &block = blocks_[i];
+        for (size_t at = block.begin, next; at < block.end && !block.continues; at = next) {
+            EnvelopeFrame frame;
+            frame.header = header_at(block, at);
+            next = at + frame_bytes(frame.header);
+            bool kept = next > block.end && !blocks_[i + 1].own;
+            if (frame.header.kind != FrameKind::envelope || kept) continue;
+            std::memcpy(&frame, block.bytes + at, sizeof frame);
+            found.push_back(frame.envelope);
+        }
+    }
+    return found;
+}
+
 void OutgoingLog::acknowledged(uint64_t sequence) {
     if (sequence <= acknowledged_) return;
     acknowledged_ = sequence;

@@ -53,6 +53,8 @@ public:
     void acknowledged(uint64_t sequence);
     // Are all envelopes before this one acknowledged, or written to their end?
     bool has_written(uint64_t sequence) const;
+    // The envelopes that are not acknowledged, but of which nothing is kept elsewhere: nobody waits for them any more.
+    std::vector<Envelope> copied() const;
     // The connection is a new one: all that is left is unwritten again.
     void rewind();
     // All is given up.

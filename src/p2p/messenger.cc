@@ -205,29 +205,4 @@ void Messenger::fail(Transfer &transfer, Error error) {
     finish(transfer);
 }
 
-void Messenger::lost(uint32_t number, Error reason) {
-    Peer &peer = peers_[number];
-    std::string why = reason.take().sentence;
-    log(LogLevel::info, "p2p", "peer %u is lost: %s", number, why.c_str());
-    peer.lost = true;
-    auto error = [&] { return Error(ErrorClass::proc_aborted, "the other process cannot be reached any more: " + why); };
-    for (MatchEntry *entry = posted_.first(); entry;) {
-        MatchEntry *next = posted_.after(*entry);
-        Transfer &transfer = static_cast<Transfer &>(*entry);
-        if (transfer.peer == number) {
-            posted_.remove(*entry);
-            fail(transfer, error());
-        }
-        entry = next;
-    }
-    Transfer *arriving = std::exchange(peer.arriving, nullptr);
-    if (arriving && !arriving->id) fail(*arriving, error());
-    transfers_.each([&](Transfer &transfer) {
-        if (transfer.outgoing_hook.linked()) return;  // fails when it is flushed, if it needs an answer
-        bool receiving = transfer.data_peer == number;
-        if (receiving && transfer.word) free_word(transfer);
-        if (receiving || transfer.peer == number) fail(transfer, error());
-    });
-}
-
 }  // namespace lanyard

@@ -18,12 +18,16 @@
 // Long eager payload need not be copied there: it completes when the peer has acknowledged it (send_kept), unless the call itself waits.
 // A long payload that comes in parts is matched when its envelope is here, and received in place: its receive is the peer's `arriving`
 // until it has all come, over however many connections.
+// A peer that is lost (lost.cc): what is open with it fails, and what is begun with it. Nothing is lost silently: messages whose send was over
+// before that, and sends that nobody asks about, are told of by the next of these errors, and at the latest by MPI_Finalize.
 // Credit: payload of eager messages that the receiver has not consumed, bounded per peer; returned in envelopes, by one of its
 // own when half of it is owed. Envelopes themselves are never held back.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "config/settings.h"
@@ -87,6 +91,11 @@ public:
     // A posted receive is withdrawn at once if nothing matched it; an offered send is withdrawn at the receiver, which answers.
     void cancel(Transfer &transfer);
 
+    // The transfer has ended, and its caller never asks how.
+    void unasked(Transfer &transfer, bool is_send);
+    // Messages that lost peers may not have got, as long as nobody has been told.
+    Error untold_loss();
+
     // Nothing is owed to any peer and no peer owes anything.
     bool quiet() const { return waiting_peers_ == 0 && transfers_.empty(); }
     // Sends whose offer no receive has matched.
@@ -106,12 +115,24 @@ public:
     void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) override;
     void renewed(uint32_t peer) override;
     void sent(uint64_t token) override;
+    void undelivered(uint32_t peer, const Envelope &envelope) override;
     void lost(uint32_t peer, Error reason) override;
     bool sated() const override { return engine_.wait_is_over(); }
 
 private:
     struct CreditReturn : Outgoing {
         uint32_t peer = no_peer;
+    };
+    struct Loss {
+        std::string why;
+        uint64_t messages = 0, bytes = 0;  // that were sent and may not have arrived
+        bool told = false;                 // about all of these
+
+        void add(uint64_t of_bytes) {
+            ++messages;
+            bytes += of_bytes;
+            told = false;
+        }
     };
     struct Peer {
         Path *path = nullptr;
@@ -124,6 +145,7 @@ private:
         CreditReturn credit_return;  // its place in the queue when credit must travel alone
         bool waiting = false;       // counted in waiting_peers_
         bool lost = false;
+        std::unique_ptr<Loss> loss;
     };
     struct Reply;  // a control envelope that found no room
     struct FlushTask : Task {
@@ -145,6 +167,11 @@ private:
     void begin_under_way(Transfer &transfer);
     void finish(Transfer &transfer);
     void fail(Transfer &transfer, Error error);
+
+    // lost.cc
+    Loss &loss_of(uint32_t peer);
+    Error tell_loss(uint32_t peer, const char *what);
+    bool fails_with_peer(Transfer &transfer);
 
     // send.cc
     static bool eager_fits(const Peer &peer, int64_t bytes);

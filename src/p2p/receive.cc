@@ -38,7 +38,7 @@ void Messenger::receive(Transfer &transfer) {
         return receive_taken(transfer, *message);
     }
     if (transfer.peer != no_peer && peers_[transfer.peer].lost)
-        return fail(transfer, Error(ErrorClass::proc_aborted, "the process to receive from cannot be reached any more"));
+        return fail(transfer, tell_loss(transfer.peer, "the process to receive from"));
     posted_.add(transfer);
     if (transfer.buffer.bytes() >= attended_bytes) begin_under_way(transfer);
 }
@@ -159,7 +159,7 @@ int Messenger::read_on(Task &task) {
 // False when that has failed, and the transfer with it.
 bool Messenger::ask_for_bulk(Transfer &transfer) {
     if (peers_[transfer.data_peer].lost) {
-        fail(transfer, Error(ErrorClass::proc_aborted, "the process that sends this message cannot be reached any more"));
+        fail(transfer, tell_loss(transfer.data_peer, "the process that sends this message"));
         return false;
     }
     transfer.arrived.clear();

@@ -72,7 +72,7 @@ void Messenger::send(Transfer &transfer) {
     transfer.cancelled = transfer.cancelling = false;
     transfer.word = nullptr;
     transfer.data_peer = no_peer;
-    if (peer.lost) return fail(transfer, Error(ErrorClass::proc_aborted, "the process to send to cannot be reached any more"));
+    if (fails_with_peer(transfer)) return;
     if (transfer.mode != SendMode::synchronous && eager_fits(peer, transfer.buffer.bytes())) {
         bool keep = transfer.buffer.contiguous() && static_cast<size_t>(transfer.buffer.bytes()) >= peer.path->keep_from();
         transfer.flush = keep ? flush_kept : flush_eager;
@@ -89,6 +89,7 @@ void Messenger::send(Transfer &transfer) {
 
 bool Messenger::flush_eager(Messenger &self, Outgoing &outgoing) {
     Transfer &transfer = static_cast<Transfer &>(outgoing);
+    if (self.fails_with_peer(transfer)) return true;
     int64_t bytes = transfer.buffer.bytes();
     Envelope envelope = message_envelope(transfer, EnvelopeKind::eager, bytes, transfer.check);
     if (transfer.mode == SendMode::ready) envelope.flags = flag_ready;
@@ -106,6 +107,7 @@ bool Messenger::flush_eager(Messenger &self, Outgoing &outgoing) {
 
 bool Messenger::flush_kept(Messenger &self, Outgoing &outgoing) {
     Transfer &transfer = static_cast<Transfer &>(outgoing);
+    if (self.fails_with_peer(transfer)) return true;
     auto bytes = static_cast<size_t>(transfer.buffer.bytes());
     Envelope envelope = message_envelope(transfer, EnvelopeKind::eager, transfer.buffer.bytes(), transfer.check);
     if (transfer.mode == SendMode::ready) envelope.flags = flag_ready;
@@ -122,10 +124,7 @@ bool Messenger::flush_kept(Messenger &self, Outgoing &outgoing) {
 bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     Transfer &transfer = static_cast<Transfer &>(outgoing);
     Peer &peer = self.peers_[transfer.peer];
-    if (peer.lost) {
-        self.fail(transfer, Error(ErrorClass::proc_aborted, "the process to send to cannot be reached any more"));
-        return true;
-    }
+    if (self.fails_with_peer(transfer)) return true;
     Envelope envelope = message_envelope(transfer, EnvelopeKind::rendezvous, transfer.buffer.bytes(), transfer.check);
     RendezvousOffer offer{transfer.id, 0};
     if (transfer.buffer.contiguous() && peer.path->touches_memory(transfer.peer)) offer.address = reinterpret_cast<uintptr_t>(transfer.buffer.base);

@@ -12,7 +12,8 @@
 // - On a path that loses_bulk() envelopes may keep their payload where it is until the peer has acknowledged them (send_kept). What
 //   send_bulk took there may be lost with a connection, though envelopes never are: Sink::renewed says so on both sides, the receiver asks
 //   again for what it misses, and a send ends only when the receiver says that it has all.
-// - A dead peer is reported once, by Sink::lost; afterwards sends to it answer `done` and vanish.
+// - A dead peer is reported once, by Sink::lost; afterwards sends to it answer `done` and vanish. What was `done` before and may not have
+//   arrived is reported too, where the path knows (Sink::undelivered).
 // - All functions are called by the owner of the engine only.
 #pragma once
 
@@ -82,6 +83,8 @@ public:
     virtual void renewed(uint32_t) {}
     // A send_bulk that was `pending` has left its buffer.
     virtual void sent(uint64_t token) = 0;
+    // An envelope to a peer, whose send was `done`, has not been acknowledged and is given up: lost() comes next.
+    virtual void undelivered(uint32_t, const Envelope &) {}
     virtual void lost(uint32_t peer, Error reason) = 0;
     // The owner of the engine has what it waited for: a path may keep what it has read, and deliver it in the next poll, before which a
     // receive may have been posted.

@@ -46,6 +46,16 @@ struct Reference {
         for (const Frame &frame : frames) sum += frame.token ? frame.kept : 0;
         return sum;
     }
+    std::vector<uint64_t> copied() const {  // the lengths that their envelopes name
+        std::vector<uint64_t> lengths;
+        for (const Frame &frame : frames) {
+            if (!frame.is_envelope || frame.kept) continue;
+            EnvelopeFrame whole;
+            std::memcpy(&whole, frame.bytes.data(), sizeof whole);
+            lengths.push_back(whole.envelope.length);
+        }
+        return lengths;
+    }
     size_t bytes() const {
         size_t sum = 0;
         for (const Frame &frame : frames) sum += frame.bytes.size();
@@ -86,6 +96,12 @@ Bytes unwritten_of(const OutgoingLog &log) {
         all.insert(all.end(), from, from + parts[static_cast<size_t>(i)].iov_len);
     }
     return all;
+}
+
+std::vector<uint64_t> copied_in(const OutgoingLog &log) {
+    std::vector<uint64_t> lengths;
+    for (const Envelope &envelope : log.copied()) lengths.push_back(envelope.length);
+    return lengths;
 }
 
 // Appends a frame to both; its payload may stay in the program.
@@ -169,6 +185,7 @@ void compare(uint64_t seed, size_t check_bytes) {
         ASSERT_EQ(unwritten_of(log), reference.unwritten());
         ASSERT_EQ(log.unwritten(), reference.unwritten().size());
         ASSERT_EQ(log.empty(), reference.frames.empty());
+        ASSERT_EQ(copied_in(log), reference.copied());
     }
 }
 

@@ -329,5 +329,41 @@ TEST_F(MessengerTest, FailsWhatNeedsALostPeer) {
     }
 }
 
+Envelope envelope_of(EnvelopeKind kind, uint64_t length) {
+    Envelope envelope{};
+    envelope.kind = kind;
+    envelope.length = length;
+    return envelope;
+}
+
+// A send whose payload was copied is over for the program, so that its loss needs to be told by another.
+TEST_F(MessengerTest, TellsOfMessagesThatALostPeerMayNotHaveGot) {
+    make(quiet());
+    EXPECT_FALSE(messenger(1).untold_loss());
+    auto freed = send(10, false, SendMode::synchronous, 9);
+    messenger(0).undelivered(1, envelope_of(EnvelopeKind::eager, 70));
+    messenger(0).undelivered(1, envelope_of(EnvelopeKind::eager, 30));
+    messenger(0).undelivered(1, envelope_of(EnvelopeKind::credit, 0));
+    messenger(0).lost(1, Error(ErrorClass::proc_aborted, "its cable is cut"));
+    EXPECT_FALSE(messenger(0).untold_loss()) << "told by the send that failed";
+    ASSERT_TRUE(freed->done());
+    EXPECT_EQ(freed->transfer.error.sentence(), "the other process cannot be reached any more: its cable is cut; 2 messages of together 100 bytes "
+                                                "that were sent to it before may not have arrived");
+    messenger(0).unasked(freed->transfer, true);
+    EXPECT_FALSE(freed->transfer.error);
+    Error error = messenger(0).untold_loss();
+    ASSERT_TRUE(error) << "nobody asked about that send";
+    EXPECT_EQ(error.take().sentence, "a process that messages were sent to cannot be reached any more: its cable is cut; 3 messages of together "
+                                     "110 bytes that were sent to it before may not have arrived");
+    EXPECT_FALSE(messenger(0).untold_loss()) << "once is enough";
+
+    messenger(1).undelivered(0, envelope_of(EnvelopeKind::eager, 1));
+    messenger(1).lost(0, Error(ErrorClass::proc_aborted, "its cable is cut"));
+    auto late = receive(10);
+    ASSERT_TRUE(late->done());
+    EXPECT_TRUE(late->transfer.error.take().sentence.ends_with("; a message of 1 bytes that was sent to it before may not have arrived"));
+    EXPECT_FALSE(messenger(1).untold_loss()) << "a call that failed has told of it";
+}
+
 }  // namespace
 }  // namespace lanyard
