@@ -38,6 +38,8 @@ struct Link {
     uint64_t check_silence_at_ns = 0;  // when it is asked next whether the other host acknowledges; 0: not
     uint64_t silence_checked_ns = 0;   // when that was done last
     uint64_t heard_ns = 0;      // when it had acknowledged something since the time before
+    uint64_t heard_bulk = 0;    // of bulk_flowed: bytes that it had acknowledged then
+    uint64_t asked_ns = 0;      // when the peer was asked last whether it is there
     uint64_t parted_ns = 0;     // since when there is no connection; 0: nobody has missed it
 
     // Envelopes to the peer.

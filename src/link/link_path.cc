@@ -43,18 +43,25 @@ void LinkPath::recount(Link &link) {
     unsettled_ += unsettled - link.unsettled;
     link.busy = busy;
     link.unsettled = unsettled;
-    if (!unsettled || link.check_silence_at_ns) return;
+    if (link.check_silence_at_ns || (!unsettled && link.bulk_flowed == link.heard_bulk)) return;
     link.check_silence_at_ns = now_ns_ + check_silence_every_ns;
     tend_to(link, link.check_silence_at_ns);
 }
 
-// A host that acknowledges nothing, though the connection is open, may be reached by another one.
+// A host that acknowledges nothing, though the connection is open, may be reached by another one. Where it has everything, but the peer has
+// not answered, the peer computes or its answer goes a way that is dead: a question shows which.
 void LinkPath::check_silence(Link &link, uint64_t now_ns) {
-    if (link.socket < 0 || !link.unsettled) {
+    uint64_t silence_ns = link.socket >= 0 ? sockets_.silence_ns(link.socket) : 0;
+    if (silence_ns == 0) link.heard_bulk = link.bulk_flowed;
+    if (link.socket < 0 || (!link.unsettled && link.heard_bulk == link.bulk_flowed)) {
         link.check_silence_at_ns = link.silence_checked_ns = 0;
         return;
     }
-    uint64_t silence_ns = sockets_.silence_ns(link.socket);
+    if (silence_ns == 0 && link.log.unwritten() == 0 && now_ns >= std::max(link.last_came_ns, link.asked_ns) + limits_.silence_ns) {
+        link.asked_ns = now_ns;
+        append_answer(link, answer_now);
+        write_out(link);
+    }
     bool silent = silence_ns > 0 && silence_ns >= now_ns - link.silence_checked_ns;  // all the time since the last check
     if (!silent) link.heard_ns = now_ns;
     link.silence_checked_ns = now_ns;
@@ -65,6 +72,7 @@ void LinkPath::check_silence(Link &link, uint64_t now_ns) {
     }
     if (now_ns < link.heard_ns + limits_.silence_ns) return;
     log(LogLevel::debug, "tcp", "peer %u: its host is silent; another connection is tried", link.peer);
+    ++counts_.silences;
     connector_.want(link.peer);
 }
 
@@ -102,7 +110,8 @@ void LinkPath::part(Link &link) {
     recount(link);
     if (closed_ || leaving_ || (link.resting && link.log.empty())) return;
     ++counts_.broken;
-    link.parted_ns = sockets_.now_ns();
+    link.parted_ns = link.silence_checked_ns ? link.heard_ns : sockets_.now_ns();  // the kernel may have given up a host that was silent
+    link.silence_checked_ns = 0;
     tend_to(link, link.parted_ns + limits_.peer_timeout_ns);
 }
 
@@ -118,6 +127,7 @@ void LinkPath::lose(Link &link, std::string why) {
     for (const Envelope &envelope : link.log.copied()) sink_->undelivered(link.peer, envelope);
     link.log.clear();
     recount(link);
+    ++told_lost_;
     std::string at = link.last_address.version ? " at " + to_text(link.last_address) : "";
     sink_->lost(link.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(link.peer) + at + " cannot be reached " + why));
 }
@@ -156,7 +166,7 @@ void LinkPath::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     link.parted_ns = link.silence_checked_ns = 0;
     link.resting = false;
     link.used_ns = now_ns_;
-    link.bulk_flowed = 0;
+    link.bulk_flowed = link.heard_bulk = 0;
     link.last_address = sockets_.other_end(socket);
     if (link.choice) link.choice->connected(link.last_address, sockets_.bound(socket));
     link.answer_due_ns = UINT64_MAX;  // the greeting said what had come
@@ -275,6 +285,7 @@ int LinkPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     if (closed_) return 0;
     sink_ = &sink;
     now_ns_ = now_ns;
+    told_lost_ = 0;
     int work = take_rest(budget);
     // Where some links used up the last budget the others come first.
     if (!passed_over_) work += read_hot(budget - work);
@@ -289,7 +300,7 @@ int LinkPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     if (now_ns >= tend_at_ns_) work += tend(now_ns);
     if (!to_flush_.empty()) flush_all();
     sink_ = nullptr;
-    return work;
+    return work + told_lost_;
 }
 
 // Nobody sleeps before all sockets have been looked at.

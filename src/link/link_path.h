@@ -15,8 +15,9 @@
 //    come twice are the same bytes. So p2p ends a send only when the receiver says that it has everything.
 // 4. Acknowledgements ride on every frame; alone they go when the peer asks (it waits for that to end), when much has come, or after a while.
 // 5. A connection on which what was written is not acknowledged by the other host for silence_ns is dialed beside, on all addresses; it is kept
-//    until another is there. A peer not heard of for peer_timeout_ns is lost, and what it has not acknowledged is given up. The program may
-//    long have been told that such a send is over, so p2p is given these envelopes back before the loss (Sink::undelivered).
+//    until another is there. So that a dead one shows, a peer that does not answer, though its host does, is asked again after that time. A
+//    peer not heard of for peer_timeout_ns is lost, and what it has not acknowledged is given up. The program may long have been told that
+//    such a send is over, so p2p is given these envelopes back before the loss (Sink::undelivered).
 // 6. A process that has most_open connections closes a quiet one before it opens another (resting.cc).
 // 7. With LANYARD_CHECKSUM=on each frame carries checksums (frame.h), made when it enters the log or is opened as bulk, so that a replay has
 //    the same. A frame that is damaged ends the connection, as if it had been reset before it: its envelope is not counted, its range not
@@ -66,7 +67,8 @@ public:
     using FindAddresses = std::function<Error(uint32_t peer, std::vector<Address> &list)>;
     struct Counts {
         uint64_t envelopes_sent = 0, envelopes_come = 0, bulk_sent = 0, bulk_come = 0, broken = 0, garbled = 0, acknowledgements = 0, rested = 0;
-        uint64_t damaged = 0;  // frames with a wrong checksum
+        uint64_t damaged = 0;   // frames with a wrong checksum
+        uint64_t silences = 0;  // hosts that were dialed beside a connection on which they are silent
     };
 
     // With `crc` frames are checked; all processes of a job need that alike.
@@ -198,6 +200,7 @@ private:
     bool passed_over_ = false;  // all but the busiest, in the last poll()
     uint64_t tend_at_ns_ = UINT64_MAX;
     uint32_t busy_ = 0, unsettled_ = 0, open_ = 0;  // links
+    int told_lost_ = 0;         // in this poll()
     bool leaving_ = false, closed_ = false;
     Counts counts_;
 

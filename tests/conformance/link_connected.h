@@ -14,10 +14,17 @@ namespace lanyard::conformance {
 class LinkConnected : public Connected {
 public:
     LinkPath &link_path(uint32_t peer) { return *links_[peer]; }
+    // What its host does with the sockets of a process that has ended.
+    bool kill(uint32_t peer) override {
+        link_path(peer).close();
+        return true;
+    }
 
 protected:
     // `sockets` and the address of each process. With `checks` frames carry checksums.
-    void connect(const std::vector<Sockets *> &sockets, const std::vector<Address> &at, bool checks) {
+    void connect(const std::vector<Sockets *> &sockets, const std::vector<Address> &at, bool checks, uint64_t peer_timeout_ns) {
+        LinkLimits limits;
+        limits.peer_timeout_ns = peer_timeout_ns;
         Crc32c crc;
         LANYARD_MUST(!checks || !Crc32c::load(crc));
         auto count = static_cast<uint32_t>(sockets.size());
@@ -29,7 +36,7 @@ protected:
                 return Error();
             };
             identity.own = own;
-            links_.push_back(std::make_unique<LinkPath>(*sockets[own], identity, count, LinkLimits(), find, crc));
+            links_.push_back(std::make_unique<LinkPath>(*sockets[own], identity, count, limits, find, crc));
             LANYARD_MUST(!links_[own]->listen({at[own]}, 0, 0, ports_[own]));
             paths.push_back(links_.back().get());
         }
@@ -50,7 +57,7 @@ public:
             sockets_.push_back(std::make_unique<SystemSockets>());
             all.push_back(sockets_.back().get());
         }
-        connect(all, std::vector<Address>(peers, loopback), checks);
+        connect(all, std::vector<Address>(peers, loopback), checks, 1'000'000'000);
     }
     ~TcpConnected() override {
         for (uint32_t peer = 0; peer < sockets_.size(); ++peer) link_path(peer).close();
@@ -70,7 +77,7 @@ public:
             all.push_back(sockets_.back().get());
             at.push_back(sim::SimInternet::address_of(peer));
         }
-        connect(all, at, checks);
+        connect(all, at, checks, 50'000'000);
     }
     ~SimLinkConnected() override {
         for (uint32_t peer = 0; peer < sockets_.size(); ++peer) link_path(peer).close();

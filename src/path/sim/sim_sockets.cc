@@ -29,6 +29,8 @@ SocketBehaviour SocketBehaviour::any(Random &random) {
 void SimInternet::drives(uint32_t process, uint32_t thread) {
     if (threads_.size() <= process) threads_.resize(process + 1, UINT32_MAX);
     threads_[process] = thread;
+    if (behaviour_.patience_ns == UINT64_MAX) return;
+    for (const Cut &cut : cuts_) tell(process, cut.from_ns + behaviour_.patience_ns);
 }
 
 Address SimInternet::address_of(uint32_t process, uint32_t which) {
@@ -58,7 +60,42 @@ uint64_t SimInternet::delay_ns() {
     return random.below(most + 1);
 }
 
+bool SimInternet::is_on(const Cut &cut, const Stream &stream, uint64_t time_ns) {
+    auto is_behind = [&](const Address &at) {
+        auto process = static_cast<uint32_t>(at.bytes[2] << 8 | at.bytes[3]);
+        return process == cut.process && (cut.which == UINT32_MAX || at.bytes[1] == cut.which);
+    };
+    return time_ns >= cut.from_ns && time_ns < cut.until_ns && (is_behind(stream.addresses[0]) || is_behind(stream.addresses[1]));
+}
+
+// When what would come at this time does come.
+uint64_t SimInternet::passes_ns(const Stream &stream, uint64_t time_ns) {
+    for (size_t i = 0; i < cuts_.size();) {
+        if (!is_on(cuts_[i++], stream, time_ns)) continue;
+        if (cuts_[i - 1].until_ns == UINT64_MAX) return UINT64_MAX;
+        time_ns = cuts_[i - 1].until_ns + delay_ns();
+        i = 0;  // there may be another cut then
+    }
+    return time_ns;
+}
+
+// UINT64_MAX: it is not.
+uint64_t SimInternet::cut_since_ns(const Stream &stream) const {
+    uint64_t since = UINT64_MAX;
+    for (const Cut &cut : cuts_)
+        if (is_on(cut, stream, baton_.now_ns())) since = std::min(since, cut.from_ns);
+    return since;
+}
+
+uint64_t SimInternet::latest_come_ns(const End &end, uint64_t now_ns) {
+    uint64_t latest = end.read_time_ns;
+    for (const Chunk &chunk : end.coming)
+        if (chunk.time_ns <= now_ns) latest = std::max(latest, chunk.time_ns);
+    return latest;
+}
+
 void SimInternet::tell(uint32_t process, uint64_t time_ns) {
+    if (time_ns == UINT64_MAX) return;
     if (process < threads_.size()) baton_.notify_at(time_ns, threads_[process]);
 }
 
@@ -114,6 +151,16 @@ Address SimSockets::other_end(int number) {
     return socket.stream->addresses[1 - socket.side];
 }
 
+// The other host acknowledges what comes, also while its process does not read.
+uint64_t SimSockets::silence_ns(int number) {
+    const Socket &socket = sockets_[at(number)];
+    const SimInternet::Stream &stream = *socket.stream;
+    const SimInternet::End &own = stream.ends[socket.side], &other = stream.ends[1 - socket.side];
+    uint64_t now = now_ns();
+    if (other.coming.empty() || other.coming.back().time_ns <= now) return 0;
+    return now - std::max({stream.established_ns, SimInternet::latest_come_ns(own, now), SimInternet::latest_come_ns(other, now)});
+}
+
 Sockets::Traffic SimSockets::traffic(int number) {
     const Socket &socket = sockets_[at(number)];
     bool held_back = net_.behaviour_.held_back_percent > 0 && net_.baton_.random().chance(net_.behaviour_.held_back_percent);
@@ -137,17 +184,18 @@ int SimSockets::connect(const Address &to) {
     stream->ends[0].process = process_;
     stream->addresses[0] = SimInternet::address_of(process_, to.bytes[1]).with_port(1);
     stream->addresses[1] = to;
-    stream->established_ns = now_ns() + 1 + net_.delay_ns();
+    stream->established_ns = net_.passes_ns(*stream, now_ns() + 1 + net_.delay_ns());
     auto listener = std::find_if(net_.listeners_.begin(), net_.listeners_.end(), [&](const auto &each) { return each->at == to; });
     if (listener == net_.listeners_.end() || random.chance(net_.behaviour_.refuse_percent)) {
         stream->refused = true;
     } else if (random.chance(net_.behaviour_.vanish_percent)) {
         stream->established_ns = UINT64_MAX;
-    } else {
+    } else if (stream->established_ns != UINT64_MAX) {
         stream->ends[1].process = (*listener)->process;
         auto &waiting = (*listener)->waiting;
-        uint64_t time_ns = std::max(stream->established_ns, waiting.empty() ? 0 : waiting.back().time_ns);
-        waiting.push_back({time_ns, stream});
+        uint64_t time_ns = stream->established_ns;
+        auto behind = std::find_if(waiting.begin(), waiting.end(), [&](const auto &each) { return each.time_ns > time_ns; });
+        waiting.insert(behind, {time_ns, stream});
         net_.tell((*listener)->process, time_ns);
     }
     if (stream->established_ns != UINT64_MAX) net_.tell(process_, stream->established_ns);
@@ -168,6 +216,15 @@ size_t SimSockets::portion(size_t bytes) {
     Random &random = net_.baton_.random();
     if (bytes < 2 || !random.chance(net_.behaviour_.portion_percent)) return bytes;
     return 1 + random.below(random.chance(30) ? std::min<size_t>(bytes, 8) : bytes);
+}
+
+// The kernel asks a host that says nothing for a sign of life.
+void SimSockets::note_silence(Socket &socket) {
+    if (!socket.stream || net_.behaviour_.patience_ns == UINT64_MAX) return;
+    uint64_t since_ns = net_.cut_since_ns(*socket.stream), now = now_ns();
+    if (since_ns == UINT64_MAX || now < since_ns + net_.behaviour_.patience_ns) return;
+    SimInternet::End &own = socket.stream->ends[socket.side];
+    own.reset_time_ns = std::min(own.reset_time_ns, now);
 }
 
 bool SimSockets::misfortune(SimInternet::Stream &stream) {
@@ -208,6 +265,7 @@ ssize_t SimSockets::read(int number, const iovec *parts, int count) {
         own.coming_bytes -= some;
         if (own.read_of_first < bytes.size()) continue;
         own.read_of_first = 0;
+        own.read_time_ns = own.coming.front().time_ns;
         own.coming.pop_front();
     }
     if (read) {
@@ -226,8 +284,9 @@ ssize_t SimSockets::write(int number, const iovec *parts, int count) {
     SimInternet::Stream &stream = *socket.stream;
     misfortune(stream);
     if (stream.ends[socket.side].reset_time_ns <= now_ns()) return -EPIPE;
-    SimInternet::End &other = stream.ends[1 - socket.side];
-    if (other.closed) {
+    SimInternet::End &own = stream.ends[socket.side], &other = stream.ends[1 - socket.side];
+    bool silent = net_.passes_ns(stream, now_ns()) > now_ns();
+    if (other.closed && !silent) {
         net_.reset(stream);
         return -EPIPE;
     }
@@ -239,7 +298,7 @@ ssize_t SimSockets::write(int number, const iovec *parts, int count) {
         return -EAGAIN;
     }
     bytes = portion(std::min(bytes, room));
-    SimInternet::Chunk chunk{std::max(now_ns() + net_.delay_ns(), other.last_time_ns), {}};
+    SimInternet::Chunk chunk{std::max(net_.passes_ns(stream, now_ns() + net_.delay_ns()), other.last_time_ns), {}};
     for (int i = 0; i < count && chunk.bytes.size() < bytes; ++i) {
         auto *from = static_cast<const std::byte *>(parts[i].iov_base);
         chunk.bytes.insert(chunk.bytes.end(), from, from + std::min(parts[i].iov_len, bytes - chunk.bytes.size()));
@@ -247,6 +306,13 @@ ssize_t SimSockets::write(int number, const iovec *parts, int count) {
     net_.baton_.progress();
     if (other.reset_time_ns != UINT64_MAX) return static_cast<ssize_t>(bytes);  // it will not come
     flip_a_bit(chunk.bytes);
+    auto end_at = [&](uint64_t time_ns) {
+        if (time_ns >= own.reset_time_ns) return;
+        own.reset_time_ns = time_ns;
+        net_.tell(process_, time_ns);
+    };
+    if (other.closed) end_at(chunk.time_ns);  // the answer
+    if (chunk.time_ns - now_ns() > net_.behaviour_.patience_ns) end_at(now_ns() + net_.behaviour_.patience_ns);
     other.last_time_ns = chunk.time_ns;
     other.coming_bytes += bytes;
     net_.tell(other.process, chunk.time_ns);
@@ -262,10 +328,14 @@ void SimSockets::close(int number) {
         SimInternet::Stream &stream = *socket.stream;
         SimInternet::End &own = stream.ends[socket.side], &other = stream.ends[1 - socket.side];
         own.closed = true;
-        if (own.coming_bytes > 0) net_.reset(stream);  // the kernel answers a close with unread bytes like that
-        other.ended = true;
-        other.end_time_ns = std::max(now_ns() + net_.delay_ns(), other.last_time_ns);
-        net_.tell(other.process, other.end_time_ns);
+        bool resets = own.coming_bytes > 0;  // the kernel answers a close with unread bytes like that
+        bool silent = net_.passes_ns(stream, now_ns()) > now_ns();
+        if (resets && !silent) net_.reset(stream);
+        if (!resets || !silent) {
+            other.ended = true;
+            other.end_time_ns = std::max(net_.passes_ns(stream, now_ns() + net_.delay_ns()), other.last_time_ns);
+            net_.tell(other.process, other.end_time_ns);
+        }
     }
     socket = {};
 }
@@ -301,8 +371,10 @@ int SimSockets::ready(Ready *list, int most) {
     int count = 0;
     size_t first = sockets_.empty() ? 0 : baton.random().below(sockets_.size());
     for (size_t i = 0; i < sockets_.size() && count < most; ++i) {
-        const Socket &socket = sockets_[(first + i) % sockets_.size()];
-        if (!socket.in_use || !socket.watched) continue;
+        Socket &socket = sockets_[(first + i) % sockets_.size()];
+        if (!socket.in_use) continue;
+        note_silence(socket);
+        if (!socket.watched) continue;
         Ready now{socket.token, readable(socket), socket.wants_writable && writable(socket)};
         if (now.readable || now.writable) list[count++] = now;
     }

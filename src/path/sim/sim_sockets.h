@@ -1,6 +1,7 @@
 // Sockets for tests, in the virtual time of a Baton: streams between the processes of a simulation that do, by a seed, everything that TCP
 // does to a program: bytes late and in any portions, buffers that fill, connections refused, never answered or slow to be accepted,
-// and reset at any moment, each end finding out in its own time, with what was on its way lost.
+// reset at any moment, each end finding out in its own time, with what was on its way lost, and silent while a cable is cut: what is written
+// then comes when the cable is whole again (as the kernel repeats it), a reset does not come at all, and nobody is told of anything.
 // Thread rule: the thread that holds the baton. Compiled into tests only.
 #pragma once
 
@@ -29,6 +30,7 @@ struct SocketBehaviour {
     uint32_t addresses = 1;     // of each process
     uint32_t fastest = 0;       // of these; the rates of the others are said to be a third, a fifth...
     int held_back_percent = 0;  // of the rates that are asked for
+    uint64_t patience_ns = UINT64_MAX;  // a connection ends when the other host has been silent for so long (it is asked for signs of life)
 
     static SocketBehaviour any(Random &random);
 };
@@ -49,6 +51,11 @@ public:
     uint64_t rate_by(const Address &address) const;
     uint64_t resets() const { return resets_; }
     uint64_t flips() const { return flips_; }
+    // The cable behind one address of a process, or behind all, is cut from then until then. Known before: what is on its way already arrives.
+    // Before drives().
+    void cut(uint32_t process, uint64_t from_ns, uint64_t until_ns, uint32_t which = UINT32_MAX) {
+        cuts_.push_back({process, which, from_ns, until_ns});
+    }
     // From now on nothing breaks.
     void calm() { behaviour_.reset_permille = behaviour_.refuse_percent = behaviour_.vanish_percent = behaviour_.flip_permille = 0; }
 
@@ -64,6 +71,7 @@ private:
         size_t coming_bytes = 0;
         size_t read_of_first = 0;
         uint64_t last_time_ns = 0;
+        uint64_t read_time_ns = 0;  // when the latest of what was read had come
         bool ended = false;  // nothing more comes after that
         uint64_t end_time_ns = 0;
         uint64_t reset_time_ns = UINT64_MAX;
@@ -87,7 +95,16 @@ private:
         std::deque<Waiting> waiting;
     };
 
+    struct Cut {
+        uint32_t process, which;
+        uint64_t from_ns, until_ns;
+    };
+
     uint64_t delay_ns();
+    static bool is_on(const Cut &cut, const Stream &stream, uint64_t time_ns);
+    uint64_t passes_ns(const Stream &stream, uint64_t time_ns);
+    uint64_t cut_since_ns(const Stream &stream) const;
+    static uint64_t latest_come_ns(const End &end, uint64_t now_ns);
     void tell(uint32_t process, uint64_t time_ns);
     void reset(Stream &stream);
 
@@ -95,6 +112,7 @@ private:
     SocketBehaviour behaviour_;
     std::vector<uint32_t> threads_;
     std::vector<std::shared_ptr<Listener>> listeners_;
+    std::vector<Cut> cuts_;
     uint64_t resets_ = 0, flips_ = 0;
     uint16_t next_port_ = 1000;
 };
@@ -113,6 +131,7 @@ public:
     ssize_t read(int socket, const iovec *parts, int count) override;
     ssize_t write(int socket, const iovec *parts, int count) override;
     void close(int socket) override;
+    uint64_t silence_ns(int socket) override;
     Address other_end(int socket) override;
     Traffic traffic(int socket) override;
     void watch(int socket, uint64_t token, bool writable) override;
@@ -137,6 +156,7 @@ private:
     size_t portion(size_t bytes);
     bool readable(const Socket &socket) const;
     bool writable(const Socket &socket) const;
+    void note_silence(Socket &socket);
     bool misfortune(SimInternet::Stream &stream);
     void flip_a_bit(std::vector<std::byte> &bytes);
 

@@ -238,6 +238,7 @@ void Connector::fail(Attempt &attempt, const char *why, uint64_t now_ns) {
     if (peer == UINT32_MAX) return now_ns < attempt.deadline_ns ? end(attempt) : refuse_stranger(attempt, "it does not say who it is");
     if (attempt.dialed) pairs_[peer].trouble = to_text_with_port(attempt.address) + ": " + why;
     log(LogLevel::debug, "tcp", "peer %u: an attempt to connect has failed: %s", peer, why);
+    if (attempt.stage == Stage::hello_sent && now_ns >= attempt.deadline_ns) pairs_[peer].no_answer = true;
     bool moves = attempt.moves;
     end(attempt);
     for (auto &other : attempts_)
@@ -254,6 +255,7 @@ void Connector::settle(uint32_t peer, uint64_t now_ns) {
         if (attempt->peer != peer || attempt->stage != Stage::held) continue;
         return welcome(*attempt, now_ns);
     }
+    pair.unanswered += std::exchange(pair.no_answer, false);
     if (!pair.wanted || pair.again_ns != UINT64_MAX) return;
     uint64_t pause_ns = std::min(first_pause_ns << std::min(pair.failures++, 16u), longest_pause_ns);
     pair.again_ns = now_ns + pause_ns;

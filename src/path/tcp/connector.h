@@ -11,7 +11,8 @@
 //   can arrive later. A connection counts for the dialer when it has sent `confirm`, for the acceptor when that has come; either may be wrong
 //   about the other for a while, and then finds its connection closed and dials again, with a greater epoch.
 //   Where one address is known to be good, by having been used, the others follow only after a while.
-// - An attempt that fails is repeated, after a pause that grows to a second, until the user stops wanting it.
+// - An attempt that fails is repeated, after a pause that grows to a second, until the user stops wanting it. So is one that gets no answer,
+//   after a time that grows from two seconds to thirty: the peer may compute, but its answer may also have gone a way that is dead.
 // - A connection is moved to another address by an attempt at that address alone. The one that there is stays until that is welcomed.
 //
 // Strangers: what does not prove itself is counted and closed, changes nothing, and only so many can wait at a time.
@@ -108,6 +109,8 @@ private:
         bool confirmed = false;        // it became a connection
         bool wanted = false;
         uint32_t failures = 0;
+        uint32_t unanswered = 0;       // attempts since the last connection that ended since no answer came
+        bool no_answer = false;        // the attempt under way is one
         uint64_t again_ns = UINT64_MAX;  // when to dial again
         std::string trouble;
     };

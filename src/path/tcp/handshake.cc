@@ -10,7 +10,7 @@
 namespace lanyard {
 
 namespace {
-constexpr uint64_t answer_patience_ns = 60'000'000'000;  // a peer that computes does not answer meanwhile
+constexpr uint64_t first_answer_patience_ns = 2'000'000'000, answer_patience_ns = 30'000'000'000;  // a peer that computes does not answer meanwhile
 }  // namespace
 
 // Moves one attempt on as far as it goes now.
@@ -25,7 +25,7 @@ int Connector::advance(Attempt &attempt, uint64_t now_ns) {
     if (attempt.stage == Stage::connecting) {
         int result = sockets_.connect_result(attempt.socket);
         if (result == 0) {
-            attempt.deadline_ns = now_ns + answer_patience_ns;
+            attempt.deadline_ns = now_ns + std::min(first_answer_patience_ns << std::min(pairs_[attempt.peer].unanswered, 16u), answer_patience_ns);
             attempt.stage = Stage::hello_sent;
             user_.alive(attempt.peer);
             say(attempt, GreetingKind::hello, pairs_[attempt.peer].epoch, 0, nullptr);
@@ -199,7 +199,7 @@ void Connector::hand_over(Attempt &attempt) {
     end_others(attempt);
     pair.confirmed = true;
     pair.wanted = false;
-    pair.failures = 0;
+    pair.failures = pair.unanswered = 0;
     pair.again_ns = UINT64_MAX;
     pair.trouble.clear();
     ++counts_.made;

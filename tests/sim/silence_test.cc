@@ -1,0 +1,211 @@
+// Cables that are cut, in virtual time: nobody is told, what is written is not acknowledged. A cut that ends before the peer's time-out is no
+// more than a pause, an address that stays dead is left for another, and a peer that cannot be reached at all is lost after that
+// time and not before, with every message accounted for.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <list>
+
+#include "datatype/predefined.h"
+#include "sim/job.h"
+#include "sim/p2p_program.h"
+#include "sim/seeds.h"
+
+namespace lanyard::sim {
+namespace {
+
+constexpr uint64_t s = 1'000'000'000;
+
+// Of all processes.
+uint64_t silences(Job &job) {
+    uint64_t sum = 0;
+    for (uint32_t own = 0; own < job.shape.ranks; ++own) sum += job.links->path(own).counts().silences;
+    return sum;
+}
+
+JobShape random_shape(Random &random) {
+    JobShape shape{.ranks = static_cast<uint32_t>(random.between(2, 4)), .settings = {}};
+    if (random.chance(50)) shape.settings.eager_limit = random.between(0, 20'000);
+    if (random.chance(50)) shape.settings.first_bytes = random.between(0, 30'000);
+    shape.over_sockets = SocketBehaviour::any(random);
+    shape.over_sockets->patience_ns = shape.limits.peer_timeout_ns;
+    if (random.chance(30)) shape.limits.most_open = static_cast<uint32_t>(random.between(1, 3));
+    return shape;
+}
+
+void play(Baton &baton, Job &job, const Program &program) {
+    job.each([&program, &baton](Rank &rank) {
+        Player(program, rank, baton.seed()).play();
+        rank.finish();
+    });
+    baton.run();
+    for (uint32_t own = 0; own < job.shape.ranks; ++own) {
+        EXPECT_EQ(job.rank(own).messenger.unexpected().count(), 0u);
+        EXPECT_FALSE(job.rank(own).messenger.untold_loss());
+    }
+}
+
+TEST(Silence, IsAPauseWhereItIsShorterThanTheTimeOut) {
+    uint64_t dialed_beside = 0;
+    for_seeds(20, 15, [&](uint64_t seed) {
+        SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+        Baton baton(seed);
+        Random &random = baton.random();
+        JobShape shape = random_shape(random);
+        Program program(random, shape.ranks, static_cast<int>(random.between(10, 200)));
+        Job job(baton, {}, shape);
+        uint64_t left_ns = 40 * s;
+        for (auto cuts = random.between(1, 4); cuts > 0; --cuts) {
+            uint64_t from_ns = random.below(uint64_t{1} << random.between(10, 24)), for_ns = 1 + random.below(left_ns);
+            left_ns -= for_ns;
+            job.links->internet.cut(static_cast<uint32_t>(random.below(shape.ranks)), from_ns, from_ns + for_ns);
+        }
+        play(baton, job, program);
+        dialed_beside += silences(job);
+        return !::testing::Test::HasFailure();
+    });
+    EXPECT_TRUE(dialed_beside > 20 || ::testing::Test::HasFailure());
+}
+
+TEST(Silence, OfOneAddressOfSeveralLastsSeconds) {
+    uint64_t dialed_beside = 0;
+    for_seeds(20, 10, [&](uint64_t seed) {
+        SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+        Baton baton(seed);
+        Random &random = baton.random();
+        JobShape shape = random_shape(random);
+        shape.over_sockets->addresses = static_cast<uint32_t>(random.between(2, 4));
+        shape.over_sockets->refuse_percent = shape.over_sockets->vanish_percent = 0;
+        Program program(random, shape.ranks, static_cast<int>(random.between(10, 200)));
+        Job job(baton, {}, shape);
+        auto dead = static_cast<uint32_t>(random.below(shape.over_sockets->addresses));
+        for (uint32_t own = 0; own < shape.ranks; ++own)
+            job.links->internet.cut(own, random.below(uint64_t{1} << random.between(10, 22)), UINT64_MAX, dead);
+        play(baton, job, program);
+        EXPECT_LT(baton.now_ns(), 30 * s);
+        dialed_beside += silences(job);
+        return !::testing::Test::HasFailure();
+    });
+    EXPECT_TRUE(dialed_beside > 5 || ::testing::Test::HasFailure());
+}
+
+// Three processes; the cable of the last is cut for ever while all send to all, without receiving.
+struct Parted {
+    static constexpr uint32_t ranks = 3, cut_off = 2;
+    struct Operation {
+        Transfer transfer;
+        std::vector<std::byte> memory;
+    };
+
+    explicit Parted(uint64_t seed) : baton(seed), job(baton, {}, shape(baton.random())) {
+        cut_ns = 1 + baton.random().below(uint64_t{1} << baton.random().between(10, 32));
+        job.links->internet.cut(cut_off, cut_ns, UINT64_MAX);
+    }
+    static JobShape shape(Random &random) {
+        JobShape shape{.ranks = ranks, .settings = {}};
+        shape.settings.eager_credit = 1 << 30;
+        shape.over_sockets = SocketBehaviour::any(random);
+        shape.over_sockets->refuse_percent = shape.over_sockets->vanish_percent = shape.over_sockets->reset_permille = 0;
+        shape.over_sockets->patience_ns = shape.limits.peer_timeout_ns;
+        if (random.chance(50)) shape.limits.keep_from = random.between(1, 5000);
+        if (random.chance(50)) shape.limits.log_limit = random.between(1, 20'000);
+        return shape;
+    }
+    static bool parted(uint32_t one, uint32_t other) { return (one == cut_off) != (other == cut_off); }
+
+    static Operation &begin(std::list<Operation> &list, Rank &rank, uint32_t peer, int32_t tag, size_t bytes, bool sends) {
+        Operation &made = list.emplace_back();
+        made.memory.resize(bytes);
+        made.transfer.buffer = {made.memory.data(), static_cast<int64_t>(bytes), predefined_datatype(abi::type_byte)};
+        static_cast<MatchKey &>(made.transfer) = {rank.world().context, static_cast<int32_t>(sends ? rank.own : peer), tag};
+        made.transfer.peer = peer;
+        if (sends) rank.messenger.send(made.transfer);
+        else rank.messenger.receive(made.transfer);
+        return made;
+    }
+    void send_for_a_while(Rank &rank, std::list<Operation> &sends) {
+        Random &random = baton.random();
+        uint64_t end_ns = cut_ns + random.below(3 * s), turns = 40;
+        for (uint64_t turn = 1; turn <= turns; ++turn) {
+            auto peer = static_cast<uint32_t>(random.below(ranks));
+            if (peer != rank.own) begin(sends, rank, peer, 1, random.below(random.chance(20) ? 30'000 : 100), true);
+            uint64_t next_ns = end_ns * turn / turns;
+            while (baton.now_ns() < next_ns) {
+                baton.arm();
+                if (rank.engine.step() == 0) baton.sleep_until(next_ns);
+            }
+        }
+        for (uint32_t peer = 0; peer < ranks; ++peer)
+            if (peer != rank.own) begin(sends, rank, peer, 1, 10, true);
+    }
+    // How the loss of a peer is told.
+    void await_loss(Rank &rank, uint32_t peer) {
+        std::list<Operation> one;
+        Transfer &never = begin(one, rank, peer, 99, 10, false).transfer;
+        rank.engine.wait_owned(never.completion);
+        ASSERT_TRUE(never.error);
+        std::string sentence = never.error.take().sentence;
+        EXPECT_NE(sentence.find("cannot be reached since 60 s (LANYARD_PEER_TIMEOUT)"), std::string::npos) << sentence;
+        size_t at = sentence.rfind("; ");
+        if (std::sscanf(sentence.c_str() + at, "; %lu messages", &given_up[rank.own][peer]) != 1)
+            given_up[rank.own][peer] = sentence.ends_with("before may not have arrived");
+        EXPECT_GE(baton.now_ns() + s, cut_ns + 60 * s) << sentence;  // there may never have been a connection
+        // Who has nothing to say to the other host is told only by the kernel that it is silent, and tries again from then on.
+        EXPECT_LE(baton.now_ns(), cut_ns + 130 * s) << sentence;
+    }
+    void live(Rank &rank) {
+        std::list<Operation> sends;
+        {
+            EngineGuard guard(rank.engine);
+            send_for_a_while(rank, sends);
+            for (uint32_t peer = 0; peer < ranks; ++peer)
+                if (parted(rank.own, peer)) await_loss(rank, peer);
+            for (Operation &each : sends) {
+                rank.engine.wait_owned(each.transfer.completion);
+                bool failed = static_cast<bool>(each.transfer.error);
+                EXPECT_TRUE(!failed || parted(rank.own, each.transfer.peer));
+                each.transfer.error.discard();
+                ++(failed ? failures : sent)[rank.own][each.transfer.peer];
+            }
+        }
+        rank.finish();
+    }
+    void compare(uint32_t from, uint32_t to) {
+        uint64_t come = 0;
+        auto &unexpected = job.rank(to).messenger.unexpected();
+        for (Unexpected *message = unexpected.first(); message; message = unexpected.after(*message)) come += message->peer == from;
+        SCOPED_TRACE("from " + std::to_string(from) + " to " + std::to_string(to));
+        EXPECT_LE(come, sent[from][to] + failures[from][to]);
+        EXPECT_LE(sent[from][to], come + given_up[from][to]) << "something was lost silently";
+        EXPECT_LE(given_up[from][to], sent[from][to]) << "told twice, as the send failed too";
+        if (!parted(from, to)) EXPECT_EQ(come, sent[from][to]);
+    }
+
+    Baton baton;
+    Job job;
+    uint64_t cut_ns;
+    uint64_t sent[ranks][ranks] = {}, failures[ranks][ranks] = {}, given_up[ranks][ranks] = {};
+};
+
+TEST(Silence, LongerThanTheTimeOutIsALossAndEveryMessageIsAccountedFor) {
+    uint64_t given_up = 0, failures = 0;
+    for_seeds(20, 15, [&](uint64_t seed) {
+        SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+        Parted parted(seed);
+        parted.job.each([&parted](Rank &rank) { parted.live(rank); });
+        parted.baton.run();
+        for (uint32_t from = 0; from < Parted::ranks; ++from)
+            for (uint32_t to = 0; to < Parted::ranks; ++to) {
+                if (from != to) parted.compare(from, to);
+                given_up += parted.given_up[from][to];
+                failures += parted.failures[from][to];
+            }
+        return !::testing::Test::HasFailure();
+    });
+    if (::testing::Test::HasFailure()) return;
+    EXPECT_GT(given_up, 20u);
+    EXPECT_GT(failures, 0u);
+}
+
+}  // namespace
+}  // namespace lanyard::sim
