@@ -20,6 +20,8 @@ BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", HERE.parents[1] / "build" /
 PROGRAMS = HERE.parent / "failures" / "programs"
 MOMENTS = ("before-any-contact", "before-it-answers", "after-messages", "after-an-offer", "receiving-bulk", "sending-bulk", "in-a-collective",
            "in-finalize")
+PROC_ABORTED = 58
+LONG = "LANYARD_TEST_ALL" in os.environ
 PATIENCE_S = 2  # from a death to the end of the job
 
 
@@ -147,4 +149,52 @@ def test_host_that_cannot_be_reached_is_lost_after_the_time_that_is_set(hosts):
     finally:
         hosts.lab.heal("h2")
     assert process.returncode not in (0, 124, 134, 139)
-    assert re.search(r"process [01] cannot be reached since 1 s \(LANYARD_PEER_TIMEOUT\)", err), err
+    assert re.search(r"process [01]( at \S+)? cannot be reached since 1 s \(LANYARD_PEER_TIMEOUT\)", err), err
+
+
+def cut_while(hosts, how, seconds, cut_s, timeout_s):
+    """(exit code, output, errors, seconds from the cut to the end) of silent.c, whose cable is cut for so long, or to the end."""
+    process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("silent"), how, seconds, environment={"LANYARD_PEER_TIMEOUT": str(timeout_s)})
+    first = process.stdout.readline()
+    hosts.lab.cut("h2")
+    began = time.monotonic()
+    try:
+        if cut_s:
+            time.sleep(cut_s)
+            hosts.lab.heal("h2")
+        out, err = process.communicate(timeout=60)
+    finally:
+        hosts.lab.heal("h2")
+    return process.returncode, first + out, err, time.monotonic() - began
+
+
+@pytest.mark.parametrize(("how", "lost"), [("told", "3 messages of together 300 bytes"), ("freed", "4 messages of together 400 bytes")][:1 + LONG])
+def test_messages_that_did_not_arrive_are_told_by_finalize(hosts, how, lost):
+    """Their sends were over, the peer was lost while the program computed, and no other call speaks of it."""
+    code, out, err, _ = cut_while(hosts, how, 4, None, 1)
+    assert (code, out) == (PROC_ABORTED, "cut\n"), err
+    assert re.search(rf"MPI_Finalize\(\) on rank 0 \(h1\): a process that messages were sent to cannot be reached any more: process 1 at "
+                     rf"10\.\d+\.0\.2 cannot be reached since 1 s \(LANYARD_PEER_TIMEOUT\).*; {lost} that were sent to it before may not have "
+                     r"arrived; the job is aborted", err), err
+
+
+if LONG:
+
+    def test_messages_that_did_not_arrive_are_told_by_the_next_call(hosts):
+        code, out, err, _ = cut_while(hosts, "ask", 4, None, 1)
+        assert code == 3, err
+        assert re.search(r"MPI_Send.* on rank 0 .*: the process to send to cannot be reached any more: process 1 at \S+ cannot be reached since 1 s "
+                         r".*3 messages of together 300 bytes that were sent to it before may not have arrived", out), out
+
+
+def test_cable_cut_for_longer_than_the_time_out_ends_the_job(hosts):
+    code, out, err, seconds = cut_while(hosts, "going-on", 30, None, 1)
+    assert (code, out) == (PROC_ABORTED, "cut\n"), err
+    assert re.search(r"Lanyard: MPI_\w+\(.*\) on rank [01] \(h[12]\): .*process [01] at \S+ cannot be reached since 1 s \(LANYARD_PEER_TIMEOUT\)",
+                     err), err
+    assert 1 <= seconds < 5, err
+
+
+def test_cable_cut_for_less_than_the_time_out_is_a_pause(hosts):
+    code, out, err, _ = cut_while(hosts, "going-on", 1, 3.5, 20)
+    assert (code, out, err) == (0, "cut\nright\n", "")

@@ -1,0 +1,73 @@
+// Two ranks that have exchanged something, and a cable between them that somebody cuts when rank 0 has said so ("cut" on its output).
+//   silent told SECONDS       rank 0 sends short messages into the cut, computes for so long and ends; it makes no further call on rank 1
+//   silent freed SECONDS      the same with a synchronous send whose request it frees
+//   silent ask SECONDS        the same, with errors returned: rank 0 calls MPI_Send once more and prints what it is told
+//   silent going-on SECONDS   both go on exchanging for so long
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int rank;
+
+static void pause_s(double s) {
+    nanosleep(&(struct timespec){(time_t)s, (long)((s - (double)(time_t)s) * 1e9)}, NULL);
+}
+
+static void exchange(int tag) {
+    int mine = rank + tag, theirs = 0;
+    MPI_Sendrecv(&mine, 1, MPI_INT, !rank, tag, &theirs, 1, MPI_INT, !rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (theirs != !rank + tag) {
+        fprintf(stderr, "rank %d received %d\n", rank, theirs);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+int main(int count, char **words) {
+    char bytes[100] = "";
+    const char *how = words[1];
+    double seconds = atof(words[2]);
+    MPI_Init(&count, &words);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    exchange(1);
+    pause_s(0.2);  // until that has been acknowledged
+    if (rank == 0) {
+        puts("cut");
+        fflush(stdout);
+    }
+    if (!strcmp(how, "going-on")) {
+        int64_t rounds = 0;
+        int go_on = 1;
+        for (double end = MPI_Wtime() + seconds; go_on; ++rounds) {
+            exchange(2);
+            go_on = MPI_Wtime() < end;
+            MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        }
+        if (rank == 0) printf("right\n");
+        return MPI_Finalize();
+    }
+    pause_s(0.5);
+    if (rank == 0) {
+        for (int i = 0; i < 3; ++i) MPI_Send(bytes, (int)sizeof bytes, MPI_CHAR, 1, 3, MPI_COMM_WORLD);
+        if (!strcmp(how, "freed")) {
+            MPI_Request request;
+            MPI_Issend(bytes, (int)sizeof bytes, MPI_CHAR, 1, 4, MPI_COMM_WORLD, &request);
+            MPI_Request_free(&request);
+        }
+    }
+    pause_s(seconds);
+    if (rank == 0 && !strcmp(how, "ask")) {
+        char text[MPI_MAX_ERROR_STRING] = "";
+        int length = 0;
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        int code = MPI_Send(bytes, 1, MPI_CHAR, 1, 5, MPI_COMM_WORLD);
+        if (code) MPI_Error_string(code, text, &length);
+        printf("%s\n", text);
+        fflush(stdout);
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    if (rank == 0) return MPI_Finalize();
+    pause_s(100);
+    return 1;
+}
