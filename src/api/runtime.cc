@@ -159,8 +159,8 @@ Error make_routes(Runtime &made) {
         const std::vector<int> &node = bootstrap.identity().node_of_rank;
         bool here = node[static_cast<size_t>(rank)] == node[static_cast<size_t>(bootstrap.rank())];
         std::string who = "rank " + std::to_string(bootstrap.rank()) + " cannot reach rank " + std::to_string(rank);
-        return Error(ErrorClass::other, who + ": LANYARD_PATHS=" + made.settings.paths + " leaves no path to another process of " +
-                                            (here ? "this node; add shm or tcp" : "another node; add tcp"));
+        return Error(ErrorClass::other, who + ": LANYARD_PATHS=" + made.settings.paths + " leaves no path to " +
+                                            (here ? "another process of this node; add shm or tcp" : "a process of another node; add tcp"));
     }
     return {};
 }

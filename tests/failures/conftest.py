@@ -10,7 +10,10 @@ _spec = importlib.util.spec_from_file_location("launch_conftest", HERE.parent / 
 _launch = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_launch)
 
+across = _launch.across
 mpirun = _launch.mpirun
+pytest_configure = _launch.pytest_configure
+pytest_runtest_setup = _launch.pytest_runtest_setup
 built = _launch.built
 
 

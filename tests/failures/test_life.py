@@ -41,7 +41,7 @@ def test_child_is_not_part_of_the_job(mpirun, program, ranks):
     assert "this process was made by fork() and is not part of the MPI job; only its parent may call MPI" in err
 
 
-@pytest.mark.parametrize("paths", ["self,shm", "self,tcp"])
+@pytest.mark.parametrize("paths", [pytest.param("self,shm", marks=pytest.mark.one_host("shared memory")), "self,tcp"])
 def test_child_may_end_as_it_likes(mpirun, program, paths):
     """Also where its parent has a helper thread, which the child has not.
 

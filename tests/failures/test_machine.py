@@ -11,7 +11,7 @@ def seccomp_or_skip(program):
         pytest.skip("the kernel has no seccomp filters")
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.one_host("each rank is alone on its host")), 4])
 def test_refused_direct_copies_are_replaced(mpirun, program, ranks):
     seccomp_or_skip(program)
     code, out, err = mpirun.run("-n", ranks, program("refused"), program("exchange"), env={"LANYARD_LOG": "info"})
@@ -90,6 +90,7 @@ def test_sixty_four_ranks_in_sixty_four_mebibyte(small_memory, program):
     assert small_memory.run("64m", "-n", 64, program("exchange"), 20000, timeout=120) == (0, "right\n", "")
 
 
+@pytest.mark.one_host("ranks that share no memory need no folder for it")
 def test_folder_that_is_not_there(mpirun, program):
     code, out, err = mpirun.run("-n", 2, program("exchange"), env={"LANYARD_SHM_DIR": "/nowhere/at/all"})
     assert code not in (0,) and code < 128 and out == ""

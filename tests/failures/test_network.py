@@ -44,21 +44,25 @@ def ports_of(mpirun, program):
     return look
 
 
+@pytest.mark.one_host("it looks at the sockets of this host")
 def test_job_of_one_host_opens_no_port(ports_of):
     assert ports_of({}) == []
 
 
+@pytest.mark.one_host("there are other interfaces to listen at")
 def test_ranks_without_shared_memory_listen_on_loopback_only(ports_of):
     found = ports_of(TCP)
     assert [address for address, _ in found] == ["0100007F"] * 3
     assert len({port for _, port in found}) == 3
 
 
+@pytest.mark.one_host("it looks at the sockets of this host")
 def test_ports_are_those_asked_for(ports_of):
     found = ports_of({**TCP, "LANYARD_PORT_RANGE": "42000-42007"})
     assert len(found) == 3 and all(42000 <= port <= 42007 for _, port in found)
 
 
+@pytest.mark.one_host("each host has ports of its own")
 def test_too_few_ports(mpirun, program):
     code, _, err = mpirun.run("-n", 3, program("life"), "end", env={**TCP, "LANYARD_PORT_RANGE": "42010-42011"})
     assert code not in (0, 134, 139)
@@ -71,5 +75,6 @@ def test_interface_that_is_not_there(mpirun, program):
     assert "LANYARD_INTERFACES names 'eth77', which is no interface, address or network of this machine; there are lo (127.0.0.1)" in err
 
 
+@pytest.mark.one_host("it chooses loopback")
 def test_interface_that_is_chosen(mpirun, program):
     assert mpirun.run("-n", 2, program("exchange"), 100000, env={**TCP, "LANYARD_INTERFACES": "127.0.0.0/8"}) == (0, "right\n", "")

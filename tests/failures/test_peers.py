@@ -60,6 +60,7 @@ def test_few_descriptors_for_many_peers(mpirun, program, descriptors):
 
 if not SANITIZED:
 
+    @pytest.mark.one_host("a rank listens at more addresses there, and the limit is counted for one")
     def test_too_few_descriptors_for_any_peer(mpirun, program):
         script = f"ulimit -n 10; exec {program('star')}"
         code, out, err = mpirun.run("--timeout", 3, "-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])

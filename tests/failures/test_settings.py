@@ -56,6 +56,7 @@ def test_empty_value_is_as_if_unset(mpirun, program, name):
     assert mpirun.run("-n", 2, program("exchange"), 100000, env={name: ""}) == (0, "right\n", "")
 
 
+@pytest.mark.one_host("the sentence is about ranks of one node")
 def test_paths_that_reach_nobody(mpirun, program):
     code, _, err = mpirun.run("-n", 2, program("life"), "end", env={"LANYARD_PATHS": "self"})
     assert code not in (0, 134, 139) and code < 128
@@ -76,7 +77,9 @@ def test_name_that_is_none(mpirun, program, name, nearest, alone):
 
 
 @pytest.mark.parametrize(("name", "value"), [("LANYARD_EAGER_LIMIT", "4k"), ("LANYARD_EAGER_LIMIT", "0"), ("LANYARD_CMA", "off"),
-                                             ("LANYARD_PATHS", "shm"), ("LANYARD_PATHS", "self,shm"), ("LANYARD_PATHS", "tcp"),
+                                             pytest.param("LANYARD_PATHS", "shm", marks=pytest.mark.one_host("shared memory")),
+                                             pytest.param("LANYARD_PATHS", "self,shm", marks=pytest.mark.one_host("shared memory")),
+                                             ("LANYARD_PATHS", "tcp"),
                                              ("LANYARD_SPIN_US", "-1"), ("LANYARD_EAGER_CREDIT", "0"), ("LANYARD_CHECKSUM", "on")])
 def test_value_that_can_be_used(mpirun, program, name, value):
     assert mpirun.run("-n", 3, program("exchange"), 100000, env={name: value}) == (0, "right\n", "")

@@ -1,5 +1,8 @@
 """What the launcher's tests share: mpirun of the build named by LANYARD_BUILD, and a check after every test that no
-process it started, whatever it has become, is left, nor any file in /dev/shm."""
+process it started, whatever it has become, is left, nor any file in /dev/shm.
+
+With LANYARD_TEST_ACROSS the ranks of every job that a test starts by mpirun are on two hosts of a lab in turn (tests/failures and
+test_mpi.py, in 'make test-all'). A test that would be another there, or none, is marked with one_host(reason)."""
 import os
 import pathlib
 import select
@@ -12,8 +15,14 @@ import uuid
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from lab import Lab, missing  # noqa: E402
+from lab.system import processes_in  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", ROOT / "build" / "release")).absolute()
 DEADLINE_S = 60
+ACROSS = "LANYARD_TEST_ACROSS" in os.environ
+LAB_SSH = ROOT / "tests" / "lab" / "ssh"
 # What an outer launcher or the test driver may have set.
 DROPPED = ("PMI_", "PMIX_", "OMPI_", "SLURM_", "MPI_LOCAL", "LANYARD_", "LD_LIBRARY_PATH", "MPIEXEC_")
 
@@ -51,7 +60,8 @@ def processes_with(mark):
 class Launcher:
     """Starts mpirun with a mark in the environment that everything it starts inherits."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, lab=None):
+        self.lab = lab
         self.mark = f"LAUNCH_TEST_MARK={uuid.uuid4()}"
         self.build = BUILD
         self.path = BUILD / "bin" / "mpirun"
@@ -78,7 +88,10 @@ class Launcher:
             if prepare:
                 prepare()
 
-        process = subprocess.Popen([str(launcher or self.path), *map(str, arguments)], env=self.environment(env or {}),
+        words = [str(launcher or self.path), *map(str, arguments)]
+        if self.lab and not launcher:
+            words = self.lab.command("h1", [words[0], "--ssh", str(LAB_SSH), "--host", "h1,h2", "--map-by", "node", *words[1:]])
+        process = subprocess.Popen(words, env=self.environment(env or {}),
                                    cwd=keywords.pop("cwd", self.folder), preexec_fn=with_signals, **keywords)
         self.started.append(process)
         return process
@@ -100,7 +113,8 @@ class Launcher:
         return self.python(PMI_CLIENT + text)
 
     def alive(self):
-        return processes_with(self.mark)
+        there = processes_in(self.lab.namespace("h2")) if self.lab else ()  # to which the mark does not come
+        return {**processes_with(self.mark), **{pid: "in h2" for pid in there}}
 
     def agents(self):
         """Process ids of the agents of jobs on several hosts."""
@@ -144,9 +158,31 @@ class Launcher:
             process.wait(timeout=DEADLINE_S)
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "one_host(reason): not with the ranks on two hosts (LANYARD_TEST_ACROSS)")
+
+
+def pytest_runtest_setup(item):
+    mark = item.get_closest_marker("one_host")
+    if mark and ACROSS:
+        pytest.skip(f"one host only: {mark.args[0]}")
+
+
+@pytest.fixture(scope="session")
+def across():
+    """Two hosts for the jobs of all tests, where that is asked for."""
+    if not ACROSS:
+        yield None
+        return
+    if reason := missing():
+        pytest.skip(reason)
+    with Lab(hosts=2) as lab:
+        yield lab
+
+
 @pytest.fixture
-def mpirun(tmp_path):
-    launcher = Launcher(tmp_path)
+def mpirun(tmp_path, across):
+    launcher = Launcher(tmp_path, across)
     files_before = set(os.listdir("/dev/shm"))
     yield launcher
     try:
