@@ -1,5 +1,9 @@
 """What a job does with the network of one machine: which ports it opens, where, and what it says when it cannot."""
 import os
+import random
+import socket
+import struct
+import time
 
 import pytest
 
@@ -78,3 +82,43 @@ def test_interface_that_is_not_there(mpirun, program):
 @pytest.mark.one_host("it chooses loopback")
 def test_interface_that_is_chosen(mpirun, program):
     assert mpirun.run("-n", 2, program("exchange"), 100000, env={**TCP, "LANYARD_INTERFACES": "127.0.0.0/8"}) == (0, "right\n", "")
+
+
+MAGIC, VERSION, HELLO = 0x4c4e5944, 1, 1  # docs/protocol-link.md
+
+
+def greeting(chance, job=None):
+    """A hello of rank 1 to rank 0 that proves nothing, with an epoch far ahead, as of an earlier job."""
+    return struct.pack("=IHH16sIIIIQQQ16s", MAGIC, VERSION, HELLO, job or chance.randbytes(16), 1, 0, 0, 1000, 0, 7, 0, chance.randbytes(16))
+
+
+def say_as_stranger(chance, port, kind):
+    """What came back before the other side closed the connection; nothing where the stranger leaves first."""
+    with socket.create_connection(("127.0.0.1", port), timeout=15) as stranger:
+        said = {"garbage": chance.randbytes(chance.randrange(80, 5000)), "half a greeting": greeting(chance)[:chance.randrange(80)],
+                "nothing": b"", "an earlier job": greeting(chance)}[kind]
+        try:
+            stranger.sendall(said)
+            return stranger.recv(100) if kind in ("garbage", "an earlier job") else b""
+        except ConnectionError:
+            return b""
+
+
+@pytest.mark.one_host("it looks at the sockets of this host")
+def test_strangers_do_not_disturb(mpirun, program):
+    """A job of two ranks goes on while others connect to its ports and say what is not meant for them; they are counted and dropped."""
+    assert len(greeting(random.Random(1))) == 80
+    chance = random.Random(int(os.environ.get("LANYARD_TEST_SEED", 1)))
+    process = mpirun.start("-n", 2, program("silent"), "going-on", 2, env={**TCP, "LANYARD_LOG": "info,tcp"}, text=True)
+    assert process.stdout.readline() == "cut\n"
+    ports = [port for _, port in listening(mpirun.alive())]
+    assert len(ports) == 2
+    end, dropped = time.monotonic() + 1.5, 0
+    while time.monotonic() < end:
+        for kind in ("garbage", "half a greeting", "nothing", "an earlier job"):
+            assert say_as_stranger(chance, chance.choice(ports), kind) == b""
+            dropped += kind in ("garbage", "an earlier job")
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (0, "right\n"), err
+    refused = err.count("a connection from elsewhere is refused: ")
+    assert dropped >= 20 and refused >= dropped, (dropped, refused)

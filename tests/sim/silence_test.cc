@@ -178,7 +178,9 @@ struct Parted {
         EXPECT_LE(come, sent[from][to] + failures[from][to]);
         EXPECT_LE(sent[from][to], come + given_up[from][to]) << "something was lost silently";
         EXPECT_LE(given_up[from][to], sent[from][to]) << "told twice, as the send failed too";
-        if (!parted(from, to)) EXPECT_EQ(come, sent[from][to]);
+        if (!parted(from, to)) {
+            EXPECT_EQ(come, sent[from][to]);
+        }
     }
 
     Baton baton;
