@@ -219,7 +219,7 @@ def test_sweep_knows_the_values_of_some_settings():
 def test_sweeps_are_listed():
     done = lanyard("bench", "--sweep")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == ["eager-limit=0,1024,4096,16384,65536", "progress=caller,auto,helper"]
+    assert done.stdout.splitlines() == ["eager-limit=0,1024,4096,16384,65536", "progress=caller,auto,helper", "connect=lazy,all", "checksum=off,on"]
 
 
 @pytest.mark.parametrize("words", [["--sweep"], ["--sweep", "latency"], ["--sweep", "eager-limit="], ["--sweep", "eager-limit=1,,2"]])
