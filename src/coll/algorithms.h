@@ -77,6 +77,9 @@ Work reduce_exchange_work(int size, int64_t bytes);
 // with partners at distance 1, 2, 4 ...; keeps rank order. 2(P-Q) + Q*log2 Q messages of n bytes.
 void allreduce_recursive_doubling(const ReduceShape &, Schedule &);
 Work allreduce_recursive_doubling_work(int size, int64_t bytes);
+// All send to rank 0, and it to all: 2(P-1) messages, 2(P-1)n bytes, and each other rank waits once. Keeps rank order.
+void allreduce_linear(const ReduceShape &, Schedule &);
+Work allreduce_linear_work(int size, int64_t bytes);
 // A reduce to rank 0 and a broadcast from it, both binomial: twice the rounds, but 2(P-1) messages, 2(P-1)n bytes. Keeps rank order.
 void allreduce_reduce_bcast(const ReduceShape &, Schedule &);
 Work allreduce_reduce_bcast_work(int size, int64_t bytes);

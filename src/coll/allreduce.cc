@@ -50,6 +50,26 @@ Work allreduce_recursive_doubling_work(int size, int64_t bytes) {
             .path_bytes = path + double(extra > 0) * double(bytes), .path_reduced = path};
 }
 
+void allreduce_linear(const ReduceShape &s, Schedule &schedule) {
+    constexpr int up_label = 0, down_label = 1;
+    Running running = begin(s, schedule);
+    if (s.index > 0) {
+        StepId sent = schedule.send(0, running.value(), running.ready(), up_label);
+        schedule.receive(0, s.result, sent, down_label);
+        return;
+    }
+    for (int other = 1; other < s.size; ++other) running.take(other, false, no_step, up_label);
+    running.move_to(s.result);
+    for (int other = 1; other < s.size; ++other) schedule.send(other, s.result, running.ready(), down_label);
+}
+
+Work allreduce_linear_work(int size, int64_t bytes) {
+    int messages = 2 * (size - 1);
+    auto all = static_cast<double>(messages * bytes);
+    return {.rounds = messages, .messages = messages, .waits = size, .busiest = messages, .bytes = messages * bytes, .path_bytes = all,
+            .path_reduced = all / 2};
+}
+
 void allreduce_reduce_bcast(const ReduceShape &s, Schedule &schedule) {
     constexpr int up_label = 0, down_label = 1;
     BinomialTree tree(s.index, s.size, 0);

@@ -26,6 +26,7 @@ const Candidate<ReduceShape> reduces[] = {{"exchange", reduce_exchange, reduce_e
 const Candidate<ReduceShape> allreduces[] = {
     {"exchange", allreduce_exchange, allreduce_exchange_work, area | contiguous},
     {"recursive_doubling", allreduce_recursive_doubling, allreduce_recursive_doubling_work, 0},
+    {"linear", allreduce_linear, allreduce_linear_work, 0},
     {"reduce_bcast", allreduce_reduce_bcast, allreduce_reduce_bcast_work, 0},
     {"halving_doubling", allreduce_halving_doubling, allreduce_halving_doubling_work, commutes},
     {"ring", allreduce_ring, allreduce_ring_work, commutes}};

@@ -12,6 +12,8 @@ namespace lanyard {
 struct Work {
     int rounds = 0;            // longest chain of messages that wait for each other, at most
     int64_t messages = 0;      // exactly
+    int64_t waits = 0;         // how often ranks wait for a message, where that is less often than for each
+    int64_t busiest = 0;       // messages sent and received by the rank that has most, where that is more than the chain
     int64_t bytes = 0;         // sent, exactly where blocks divide evenly
     double path_bytes = 0;     // sent and received one after the other along the chain
     double path_reduced = 0;   // bytes combined along the chain
@@ -33,11 +35,14 @@ inline double estimate_ns(const Work &work, const Costs &costs, int ranks, int p
     if (!crowded)
         return work.rounds * costs.message_ns + work.path_bytes * costs.byte_ns + work.path_reduced * costs.reduced_byte_ns +
                static_cast<double>(work.slots_read) * costs.slot_ns;
-    // Processors never idle: what counts is all that must be done, and that nearly every message waits for a switch.
-    double busy_ns = static_cast<double>(work.messages) * (costs.message_ns + costs.switch_ns) +
+    // Processors never idle: what counts is all that must be done, and that nearly every message waits for a switch; but one rank has only
+    // one processor.
+    double switches = static_cast<double>(work.waits ? work.waits : work.messages) + ranks;
+    double busy_ns = static_cast<double>(work.messages) * costs.message_ns + switches * costs.switch_ns +
                      static_cast<double>(work.bytes) * costs.byte_ns + work.path_reduced * ranks * costs.reduced_byte_ns +
                      static_cast<double>(work.slots_read_in_all) * costs.slot_ns;
-    return (busy_ns + ranks * costs.switch_ns) / processors;
+    double one_ns = static_cast<double>(work.busiest) * costs.message_ns + work.path_bytes * costs.byte_ns;
+    return std::max(busy_ns / processors, one_ns);
 }
 
 // Rounds in which something doubles from 1 until it reaches `size`.

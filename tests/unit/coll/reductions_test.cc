@@ -77,6 +77,7 @@ TEST(Reduce, RootHasTheResult) {
 TEST(Allreduce, EveryoneHasTheResult) {
     check_reductions(Kind::allreduce,
                      {{"recursive_doubling", allreduce_recursive_doubling, allreduce_recursive_doubling_work},
+                      {"linear", allreduce_linear, allreduce_linear_work},
                       {"reduce_bcast", allreduce_reduce_bcast, allreduce_reduce_bcast_work},
                       {"halving_doubling", allreduce_halving_doubling, allreduce_halving_doubling_work, true},
                       {"ring", allreduce_ring, allreduce_ring_work, true},

@@ -79,7 +79,7 @@ TEST(Selection, ExplainsWhatItDoesNotKnow) {
     Error error = parse_selection("allreduce=rign", selection);
     ASSERT_TRUE(error);
     EXPECT_EQ(error.take().sentence,
-              "\"rign\" is no algorithm for allreduce; known are exchange, recursive_doubling, reduce_bcast, halving_doubling, ring");
+              "\"rign\" is no algorithm for allreduce; known are exchange, recursive_doubling, linear, reduce_bcast, halving_doubling, ring");
     error = parse_selection("allredcue=ring", selection);
     ASSERT_TRUE(error);
     EXPECT_EQ(error.take().sentence.rfind("\"allredcue\" is no collective operation; known are barrier, ", 0), 0u);
