@@ -14,8 +14,6 @@
 #include <linux/errqueue.h>
 #include <linux/io_uring.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -29,16 +27,16 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <arpa/inet.h>
-
 #include "tools/bench/blocks.h"
+#include "tools/bench/pin.h"
+#include "tools/bench/raw_socket.h"
 
-using lanyard::bench::now_seconds;
-using lanyard::bench::processor_seconds;
+using namespace lanyard::bench;
 
 namespace {
 
@@ -89,11 +87,11 @@ public:
         tail.fetch_add(1, std::memory_order_release);
         ++added_;
     }
-    // Hands over what was added and waits for as many; false when one of them did not do all it should.
-    bool run(size_t bytes) {
+    // Hands over what was added and waits until each has moved so many bytes.
+    void run(size_t bytes) {
         uint32_t count = added_;
         added_ = 0;
-        if (syscall(SYS_io_uring_enter, ring_, count, count, IORING_ENTER_GETEVENTS, nullptr, 0) < 0) return false;
+        if (syscall(SYS_io_uring_enter, ring_, count, count, IORING_ENTER_GETEVENTS, nullptr, 0) < 0) throw_errno("io_uring_enter");
         auto &head = at(completions_, params_.cq_off.head);
         bool all = true;
         for (uint32_t i = 0; i < count; ++i) {
@@ -101,7 +99,7 @@ public:
             all &= reinterpret_cast<io_uring_cqe *>(completions_ + params_.cq_off.cqes)[index].res == static_cast<int>(bytes);
             head.fetch_add(1, std::memory_order_release);
         }
-        return all;
+        if (!all) throw std::runtime_error("the other process closed its connection");
     }
 
 private:
@@ -121,37 +119,6 @@ private:
     uint32_t added_ = 0;
 };
 
-void pin(int number) {
-    cpu_set_t allowed, chosen;
-    CPU_ZERO(&chosen);
-    must(sched_getaffinity(0, sizeof allowed, &allowed) == 0, "sched_getaffinity");
-    for (int processor = 0; processor < CPU_SETSIZE; ++processor)
-        if (CPU_ISSET(processor, &allowed) && number-- == 0) CPU_SET(processor, &chosen);
-    if (CPU_COUNT(&chosen) > 0) sched_setaffinity(0, sizeof chosen, &chosen);
-}
-
-bool receive(int socket, char *to, size_t bytes, int flags = 0) {
-    while (bytes > 0) {
-        ssize_t got = recv(socket, to, bytes, flags);
-        if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-        if (got <= 0) return false;
-        to += got;
-        bytes -= static_cast<size_t>(got);
-    }
-    return true;
-}
-
-bool send_all(int socket, const char *from, size_t bytes, int flags = 0) {
-    while (bytes > 0) {
-        ssize_t put = send(socket, from, bytes, flags | MSG_NOSIGNAL);
-        if (put < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-        if (put <= 0) return false;
-        from += put;
-        bytes -= static_cast<size_t>(put);
-    }
-    return true;
-}
-
 // One end of a ping-pong: 8 bytes out, 8 bytes in.
 class Pinger {
 public:
@@ -160,16 +127,24 @@ public:
         int time = busy_poll_us;
         if (way == Way::busy_poll) must(setsockopt(socket, SOL_SOCKET, SO_BUSY_POLL, &time, sizeof time) == 0, "SO_BUSY_POLL");
     }
-    bool out_and_in() {
-        if (!ring_) return send_all(socket_, data, ping_bytes) && in();
+    void out_and_in() {
+        if (!ring_) {
+            send_all(socket_, data, ping_bytes);
+            return in();
+        }
         ring_->add(IORING_OP_SEND, socket_, data, ping_bytes, 0);
         ring_->add(IORING_OP_RECV, socket_, data + 64, ping_bytes, 1);
-        return ring_->run(ping_bytes);
+        ring_->run(ping_bytes);
     }
-    bool in() {
-        if (!ring_) return receive(socket_, data, ping_bytes, way_ == Way::spin ? MSG_DONTWAIT : 0);
-        ring_->add(IORING_OP_RECV, socket_, data + 64, ping_bytes, 1);
-        return ring_->run(ping_bytes);
+    void in() {
+        if (ring_) {
+            ring_->add(IORING_OP_RECV, socket_, data + 64, ping_bytes, 1);
+            ring_->run(ping_bytes);
+        } else if (way_ == Way::spin) {
+            receive_all(socket_, data, ping_bytes);
+        } else {
+            receive_asleep(socket_, data, ping_bytes);
+        }
     }
 
 private:
@@ -192,7 +167,7 @@ void take_notices(int socket, uint32_t &open) {
     open -= notice.ee_data - notice.ee_info + 1;
 }
 
-bool stream(int socket, Way way, double seconds, double &sent) {
+void stream(int socket, Way way, double seconds, double &sent) {
     int on = 1;
     if (way == Way::zerocopy) must(setsockopt(socket, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) == 0, "SO_ZEROCOPY");
     std::unique_ptr<Ring> ring = way == Way::stream_uring ? std::make_unique<Ring>() : nullptr;
@@ -200,59 +175,61 @@ bool stream(int socket, Way way, double seconds, double &sent) {
     for (double end = now_seconds() + seconds; now_seconds() < end; sent += stream_bytes) {
         if (ring) {
             ring->add(IORING_OP_SEND, socket, data, stream_bytes, 0);
-            if (!ring->run(stream_bytes)) return false;
+            ring->run(stream_bytes);
             continue;
         }
         if (way == Way::plain) {
-            if (!send_all(socket, data, stream_bytes)) return false;
+            send_asleep(socket, data, stream_bytes);
             continue;
         }
-        for (size_t done = 0; done < stream_bytes; ++open) {
+        for (size_t done = 0; done < stream_bytes;) {
             ssize_t put = send(socket, data + done, stream_bytes - done, MSG_ZEROCOPY | MSG_NOSIGNAL);
-            if (put < 0 && errno == ENOBUFS) take_notices(socket, open);
-            else if (put <= 0) return false;
-            if (put > 0) done += static_cast<size_t>(put);
-            else --open;
+            must(put > 0 || errno == ENOBUFS, "send");
+            if (put > 0) {
+                done += static_cast<size_t>(put);
+                ++open;
+            } else {
+                take_notices(socket, open);
+            }
         }
         while (open > 8) take_notices(socket, open);
     }
     while (open > 0) take_notices(socket, open);
-    return true;
 }
 
 // The other end: one connection after another, each begins with its way.
 void serve(const char *address) {
-    pin(1);
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in name{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {}, .sin_zero = {}};
-    must(inet_pton(AF_INET, address, &name.sin_addr) == 1, address);
-    socklen_t length = sizeof name;
-    must(bind(listener, reinterpret_cast<sockaddr *>(&name), length) == 0 && listen(listener, 8) == 0, "listen");
-    getsockname(listener, reinterpret_cast<sockaddr *>(&name), &length);
+    pin_to_processor(1);
+    sockaddr_in name = parse_address(address);
+    int listener = listen_at(name);
     std::printf("%d\n", ntohs(name.sin_port));
     std::fflush(stdout);
-    for (int peer; (peer = accept(listener, nullptr, nullptr)) >= 0; close(peer)) {
-        int on = 1;
-        setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    for (;;) {
+        int peer = accept_one(listener);
         Way way;
-        if (!receive(peer, reinterpret_cast<char *>(&way), sizeof way)) break;  // an end that says nothing is the last
+        if (recv(peer, &way, sizeof way, MSG_WAITALL) != sizeof way) return;  // an end that says nothing is the last
         double used = processor_seconds();
         if (way < Way::plain) {
             Pinger pinger(peer, way);
-            for (bool more = pinger.in(); more;) more = pinger.out_and_in();
+            try {
+                for (pinger.in();;) pinger.out_and_in();
+            } catch (const std::runtime_error &) {  // that was all
+            }
         } else {
             while (recv(peer, data, sizeof data, 0) > 0) {}
+            used = processor_seconds() - used;
+            send_asleep(peer, reinterpret_cast<char *>(&used), sizeof used);
         }
-        used = processor_seconds() - used;
-        send_all(peer, reinterpret_cast<char *>(&used), sizeof used);
+        close(peer);
     }
 }
 
 class Server {
 public:
     Server(const std::string &own, const std::string &shell, std::string address) : address_(std::move(address)) {
+        parse_address(address_);  // before anything is started
         pipe_ = popen(((shell.empty() ? "exec " : shell + " ") + own + " serve " + address_).c_str(), "r");
-        must(pipe_ && std::fscanf(pipe_, "%d", &port_) == 1, "the other end did not start");
+        if (!pipe_ || std::fscanf(pipe_, "%d", &port_) != 1) throw std::runtime_error("the other end did not start");
     }
     ~Server() {
         close(connect());
@@ -260,14 +237,7 @@ public:
     }
     Server(const Server &) = delete;
     Server &operator=(const Server &) = delete;
-    int connect() const {
-        int peer = socket(AF_INET, SOCK_STREAM, 0), on = 1;
-        sockaddr_in name{.sin_family = AF_INET, .sin_port = htons(static_cast<uint16_t>(port_)), .sin_addr = {}, .sin_zero = {}};
-        must(inet_pton(AF_INET, address_.c_str(), &name.sin_addr) == 1, address_.c_str());
-        must(::connect(peer, reinterpret_cast<sockaddr *>(&name), sizeof name) == 0, "connect");
-        setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        return peer;
-    }
+    int connect() const { return connect_to(parse_address(address_, port_)); }
 
 private:
     std::string address_;
@@ -278,13 +248,13 @@ private:
 // Microseconds of a half round trip.
 double ping(const Server &server, Way way) {
     int peer = server.connect();
-    send_all(peer, reinterpret_cast<char *>(&way), sizeof way);
+    send_asleep(peer, reinterpret_cast<char *>(&way), sizeof way);
     long trips = 0;
     double begin = now_seconds(), end = begin;
     {
         Pinger pinger(peer, way);
         for (; end < begin + ping_seconds; end = now_seconds())
-            for (int i = 0; i < 20; ++i, ++trips) must(pinger.out_and_in(), "ping");
+            for (int i = 0; i < 20; ++i, ++trips) pinger.out_and_in();
     }
     close(peer);
     return (end - begin) / static_cast<double>(trips) / 2 * 1e6;
@@ -293,25 +263,20 @@ double ping(const Server &server, Way way) {
 // GB/s, and processor seconds of both ends for a GB.
 std::pair<double, double> streamed(const Server &server, Way way) {
     int peer = server.connect();
-    send_all(peer, reinterpret_cast<char *>(&way), sizeof way);
+    send_asleep(peer, reinterpret_cast<char *>(&way), sizeof way);
     double begin = now_seconds(), used = processor_seconds(), sent = 0, theirs = 0;
-    must(stream(peer, way, stream_seconds, sent), "stream");
+    stream(peer, way, stream_seconds, sent);
     shutdown(peer, SHUT_WR);
-    must(receive(peer, reinterpret_cast<char *>(&theirs), sizeof theirs), "the other end's word");
+    receive_asleep(peer, reinterpret_cast<char *>(&theirs), sizeof theirs);
     double seconds = now_seconds() - begin;
     used = processor_seconds() - used + theirs;
     close(peer);
     return {sent / seconds / 1e9, used / (sent / 1e9)};
 }
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
-
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv) try {
     if (argc == 3 && std::string_view(argv[1]) == "serve") return serve(argv[2]), 0;
     std::string address = "127.0.0.1", shell;
     int rounds = 15;
@@ -330,7 +295,7 @@ int main(int argc, char **argv) {
     std::vector<std::pair<std::string, const char *>> rows;
     {
         Server server(own, shell, address);
-        pin(0);  // the other end has taken its own
+        pin_to_processor(0);  // the other end has taken its own
         auto note = [&](const std::string &name, const char *unit, double value) {
             if (!values.contains(name)) rows.emplace_back(name, unit);
             values[name].push_back(value);
@@ -347,10 +312,13 @@ int main(int argc, char **argv) {
     if (json) std::printf("{\"results\": [");
     for (size_t i = 0; i < rows.size(); ++i) {
         auto &[name, unit] = rows[i];
-        double value = median(values[name]);
+        double value = summarise(values[name]).median;
         if (json) std::printf("%s{\"name\": \"%s\", \"median\": %.4g, \"unit\": \"%s\"}", i ? ", " : "", name.c_str(), value, unit);
         else std::printf("%-36s %8.4g %s\n", name.c_str(), value, unit);
     }
     if (json) std::puts("]}");
     return 0;
+} catch (const std::exception &problem) {
+    std::fprintf(stderr, "socket-ways: %s\n", problem.what());
+    return 1;
 }
