@@ -253,7 +253,10 @@ void LinkPath::leave_nothing_out() {
 }
 
 void LinkPath::show_all() {
-    for (Link *link : hot_) cool(*link);
+    for (Link *link : hot_) {
+        cool(*link);
+        link->came_awake = 0;  // a program that comes and goes would have it in and out of the set with each message
+    }
     hot_.clear();
 }
 
