@@ -36,7 +36,8 @@ Error start_send(const Send &send, Request **request) {
     }
     Messenger &messenger = send.comm.universe->messenger;
     EngineGuard guard(messenger.engine());
-    if (send.mode != SendMode::synchronous && messenger.send_now(send.peer(), send.key(), send.buffer())) {
+    bool at_once = send.mode != SendMode::synchronous && !messenger.keeps(send.peer(), send.buffer());
+    if (at_once && messenger.send_now(send.peer(), send.key(), send.buffer())) {
         *request = completed_send();
         return {};
     }

@@ -161,8 +161,9 @@ const std::vector<SettingRow> &setting_table() {
                     "leaves it to each path: 16k in shared memory, 64k over TCP"),
         integer_row("FIRST_BYTES", expert, &Settings::first_bytes, 0, 262144,
                     "so many bytes of a longer message go over TCP with the request to send it, so that the answer comes while they travel"),
-        integer_row("EAGER_CREDIT", expert, &Settings::eager_credit, 0, int64_t{1} << 30,
-                    "bytes that one peer may have sent ahead of the receives before its further messages wait at the sender"),
+        integer_row("EAGER_CREDIT", expert, &Settings::eager_credit, -1, int64_t{1} << 30,
+                    "bytes that one peer may have sent ahead of the receives before its further messages wait at the sender; -1 is 64 MiB for "
+                    "all, 512k to 4 MiB for each"),
         boolean_row("CMA", user, &Settings::cma,
                     "copy long messages straight from the other process's memory (process_vm_readv) where that is allowed"),
         integer_row("SPIN_US", expert, &Settings::spin_us, -1, 1'000'000,

@@ -18,7 +18,7 @@ struct Settings {
     std::string shm_dir = "/dev/shm";
     int64_t eager_limit = -1;
     int64_t first_bytes = 256 * 1024;
-    int64_t eager_credit = 512 * 1024;
+    int64_t eager_credit = -1;
     bool cma = true;
     int64_t spin_us = -1;
     std::string interfaces;

@@ -56,6 +56,7 @@ static_assert(sizeof(FrameCheck) == 12);
 
 constexpr size_t most_beginning = 16;            // what an offer says (p2p) before its first bytes
 constexpr size_t most_checked_bulk = 64 * 1024;  // payload of a bulk frame, where frames are checked
+constexpr size_t most_bulk = 4 * 1024 * 1024;    // and where they are not
 
 // A frame and its check as they go over the connection.
 struct CheckedEnvelope {

@@ -8,6 +8,7 @@
 #include "link/frame.h"
 #include "link/outgoing_log.h"
 #include "net/address.h"
+#include "path/path.h"
 #include "path/tcp/address_choice.h"
 
 namespace lanyard {
@@ -61,6 +62,8 @@ struct Link {
         std::unique_ptr<std::byte[]> packed;  // of a payload that is not contiguous
         uint64_t token = 0;
         size_t written = 0;  // of head and payload
+        uint64_t begun_ns = 0;
+        size_t most = max_bulk_frame;  // payload of the next, where it has a place
         bool open = false;
 
         size_t bytes() const { return head_bytes + head.frame.header.size; }

@@ -50,7 +50,7 @@ struct LinkLimits {
     size_t write_first_from = 4096;        // payload of so many bytes is copied after it has been written
     size_t keep_from = 16 * 1024;          // payload of so many bytes need not be copied at all
     size_t copy_kept_up_to = 256 * 1024;   // bytes that may be copied after all
-    size_t answer_after = 128 * 1024;      // bytes come since the last acknowledgement
+    size_t answer_after = 256 * 1024;      // bytes come since the last acknowledgement; were it more than copy_kept_up_to, senders would wait
     uint64_t answer_within_ns = 10'000'000;
     uint64_t peer_timeout_ns = 60'000'000'000;
     uint64_t silence_ns = 2'000'000'000;
@@ -94,6 +94,7 @@ public:
     const char *name() const override { return "tcp"; }
     size_t max_eager() const override { return limits_.max_eager; }
     size_t max_bulk() const override { return crc_ ? most_checked_bulk : max_bulk_frame; }
+    size_t max_bulk_in_place(uint32_t peer) const override { return crc_ || !links_[peer] ? max_bulk() : links_[peer]->bulk.most; }
     size_t usual_eager_limit() const override { return 64 * 1024; }
     bool reaches(uint32_t peer) const override { return peer < links_.size() && peer != identity_.own; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
@@ -158,6 +159,7 @@ private:
     void append_answer(Link &link, uint8_t flags);
     void write_out(Link &link);
     void written(Link &link, size_t bytes);
+    void fit_bulk_to_pace(Link &link);
     void await_room(Link &link, bool wanted);
 
     // receiving.cc

@@ -83,9 +83,9 @@ void OutgoingLog::take_released(std::vector<uint64_t> &tokens) {
 
 int OutgoingLog::pieces(iovec *parts, int most) const {
     int count = 0;
-    for (const Block &block : blocks_) {
+    for (size_t i = next_; i < blocks_.size() && count < most; ++i) {
+        const Block &block = blocks_[i];
         if (block.written == block.end) continue;
-        if (count == most) break;
         parts[count++] = {const_cast<std::byte *>(block.bytes) + block.written, block.end - block.written};
     }
     return count;
@@ -94,11 +94,12 @@ int OutgoingLog::pieces(iovec *parts, int most) const {
 void OutgoingLog::written(size_t bytes) {
     LANYARD_MUST(bytes <= unwritten_);
     unwritten_ -= bytes;
-    for (Block &block : blocks_) {
+    while (bytes > 0) {
+        Block &block = blocks_[next_];
         size_t part = std::min(bytes, block.end - block.written);
         block.written += part;
         bytes -= part;
-        if (bytes == 0) break;
+        if (block.written == block.end && next_ + 1 < blocks_.size()) ++next_;
     }
     trim();
 }
@@ -170,6 +171,7 @@ void OutgoingLog::trim() {
     }
     for (size_t i = 0; i < gone; ++i) give_back(blocks_[i]);
     blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(gone));
+    next_ -= std::min(next_, gone);
 }
 
 void OutgoingLog::give_back(Block &block) {
@@ -179,12 +181,14 @@ void OutgoingLog::give_back(Block &block) {
 void OutgoingLog::clear() {
     for (Block &block : blocks_) give_back(block);
     blocks_.clear();
+    next_ = 0;
     released_.clear();
     bytes_ = kept_bytes_ = awaited_bytes_ = unwritten_ = 0;
 }
 
 void OutgoingLog::rewind() {
     for (Block &block : blocks_) block.written = block.begin;
+    next_ = 0;
     unwritten_ = bytes_ + kept_bytes_;
 }
 

@@ -83,6 +83,7 @@ private:
     SpareBlocks &spare_;
     const size_t check_bytes_;
     std::vector<Block> blocks_;  // oldest first
+    size_t next_ = 0;            // all before this one are written to their end
     uint64_t acknowledged_ = 0;
     size_t bytes_ = 0, kept_bytes_ = 0, awaited_bytes_ = 0;
     size_t unwritten_ = 0;

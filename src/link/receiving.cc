@@ -121,7 +121,7 @@ bool LinkPath::sensible(const FrameHeader &header) const {
     if (crc_ && header.reserved != kind_check(header)) return false;
     switch (header.kind) {
         case FrameKind::envelope: return header.size <= limits_.max_eager;
-        case FrameKind::bulk: return header.size <= max_bulk();
+        case FrameKind::bulk: return header.size <= (crc_ ? most_checked_bulk : most_bulk);
         case FrameKind::acknowledge: return header.size == 0;
     }
     return false;

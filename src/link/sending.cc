@@ -10,6 +10,9 @@ namespace lanyard {
 
 namespace {
 constexpr int most_pieces = 16;
+// Nothing else goes before the end of a bulk frame that has begun, but the longer it is the fewer calls read it, and the longer each of
+// them copies while the sender writes on. So frames are as long as a connection takes in about this time.
+constexpr uint64_t quick_frame_ns = 250'000, slow_frame_ns = 1'000'000;
 
 template <class Body>
 std::span<const std::byte> bytes_of(const Body &body) {
@@ -186,6 +189,7 @@ Sent LinkPath::send_bulk(uint32_t peer, const BulkHeader &bulk, Payload payload,
     if (crc_) open.head.check = check_of(open.head.frame.header, bytes_of(open.head.frame.bulk), {open.payload, size}, {});
     open.token = token;
     open.written = 0;
+    open.begun_ns = sockets_.now_ns();
     open.open = true;
     ++counts_.bulk_sent;
     if (!link.awaits_room) write_out(link);
@@ -229,6 +233,14 @@ void LinkPath::write_out(Link &link) {
     }
 }
 
+void LinkPath::fit_bulk_to_pace(Link &link) {
+    auto &bulk = link.bulk;
+    if (bulk.head.frame.header.size < bulk.most) return;
+    uint64_t took_ns = sockets_.now_ns() - bulk.begun_ns;
+    if (took_ns < quick_frame_ns) bulk.most = std::min(bulk.most * 2, most_bulk);
+    else if (took_ns > slow_frame_ns) bulk.most = std::max(bulk.most / 2, max_bulk_frame);
+}
+
 // In the order in which write_out() offered it.
 void LinkPath::written(Link &link, size_t bytes) {
     auto &bulk = link.bulk;
@@ -240,6 +252,7 @@ void LinkPath::written(Link &link, size_t bytes) {
         if (bulk.written < bulk.bytes()) return;
         bulk.open = false;
         bulk.packed.reset();
+        fit_bulk_to_pace(link);
         sent_.push_back(bulk.token);
         tend_at_ns_ = 0;
     };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/clock.h"
 
@@ -20,6 +21,7 @@ constexpr int waiting_connections = 1024;  // the kernel lowers it to its own li
 // A silent host is asked for a sign of life after so long, and again.
 constexpr int first_question_s = 10, question_every_s = 5;
 // After a cable was cut the kernel tries again so often at least, where it can be told so (Linux 6.15; others wait up to two minutes).
+constexpr char unpaced_control[] = "reno";  // every kernel has it and lets everybody choose it
 constexpr int tcp_rto_max_ms = 44, longest_pause_ms = 1000;
 
 // A call that is made for every message. The C library's own functions are cancellation points, which costs some 30 ns each once there is
@@ -48,6 +50,16 @@ void SystemSockets::tune(int socket) const {
     set(socket, IPPROTO_TCP, TCP_KEEPINTVL, std::min(patience_s_, question_every_s));
     set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, patience_s_ * 1000);
     set(socket, IPPROTO_TCP, tcp_rto_max_ms, longest_pause_ms);
+}
+
+// Once it has an address. BBR paces what it sends, by timers, for a network that others use too; within a host there is none, and the
+// timers cost a third of the bandwidth.
+void SystemSockets::tune_connected(int socket, const Address &other_end) {
+    char control[16] = {};
+    socklen_t length = sizeof control;
+    if (!same_host(bound(socket), other_end)) return;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, control, &length) != 0 || std::string_view(control).substr(0, 3) != "bbr") return;
+    setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, unpaced_control, sizeof unpaced_control - 1);
 }
 
 int SystemSockets::open(const Address &like) {
@@ -97,6 +109,7 @@ int SystemSockets::accept(int listener) {
     int socket = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (socket < 0) return -errno;
     tune(socket);
+    tune_connected(socket, other_end(socket));
     return socket;
 }
 
@@ -106,7 +119,10 @@ int SystemSockets::connect(const Address &to) {
     tune(socket);
     sockaddr_storage place;
     socklen_t length = to_system(to, place);
-    if (::connect(socket, reinterpret_cast<sockaddr *>(&place), length) == 0 || errno == EINPROGRESS) return socket;
+    if (::connect(socket, reinterpret_cast<sockaddr *>(&place), length) == 0 || errno == EINPROGRESS) {
+        tune_connected(socket, to);
+        return socket;
+    }
     int trouble = -errno;
     ::close(socket);
     return trouble;

@@ -37,6 +37,7 @@ public:
 private:
     int open(const Address &like);
     void tune(int socket) const;
+    void tune_connected(int socket, const Address &other_end);
 
     int epoll_;
     int buffer_;

@@ -18,15 +18,28 @@ struct Messenger::Reply : Outgoing {
     std::byte payload[inline_payload];
 };
 
+namespace {
+
+// Enough for a window of messages in which nobody waits for an answer; all peers together may fill all_credit with what is unexpected, or
+// least_credit each.
+constexpr int64_t all_credit = 64 << 20, most_credit = 4 << 20, least_credit = 512 << 10;
+
+int64_t credit_of_each(const Settings &settings, uint32_t peers) {
+    if (settings.eager_credit >= 0) return settings.eager_credit;
+    return std::clamp(all_credit / std::max<int64_t>(peers, 1), least_credit, most_credit);
+}
+
+}  // namespace
+
 Messenger::Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers)
-    : engine_(engine), settings_(settings), own_peer_(own_peer), peers_(peers) {
+    : engine_(engine), settings_(settings), credit_(credit_of_each(settings, peers)), own_peer_(own_peer), peers_(peers) {
     LANYARD_MUST(peers <= Unexpected::most_peers);
     engine.set_sink(*this);
     flush_task_.run = flush_all;
     flush_task_.messenger = this;
     for (uint32_t number = 0; number < peers; ++number) {
         Peer &peer = peers_[number];
-        peer.credit_left = settings.eager_credit;
+        peer.credit_left = credit_;
         peer.credit_return.peer = number;
         peer.credit_return.flush = flush_credit;
     }
@@ -126,7 +139,7 @@ void Messenger::owe_credit(Peer &peer, size_t payload) {
 void Messenger::consumed(uint32_t number, size_t payload) {
     Peer &peer = peers_[number];
     owe_credit(peer, payload);
-    if (peer.credit_owed * 2 >= settings_.eager_credit && !peer.credit_return.outgoing_hook.linked()) start(number, peer.credit_return);
+    if (peer.credit_owed * 2 >= credit_ && !peer.credit_return.outgoing_hook.linked()) start(number, peer.credit_return);
 }
 
 void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t size) {
@@ -148,7 +161,7 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
         case EnvelopeKind::clear_to_send: {
             ClearToSend clear;
             std::memcpy(&clear, payload, sizeof clear);
-            cleared(envelope.context, clear);
+            cleared(envelope.context, clear, envelope.tag == 1);
             break;
         }
         case EnvelopeKind::finished:

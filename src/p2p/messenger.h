@@ -20,8 +20,8 @@
 // until it has all come, over however many connections.
 // A peer that is lost (lost.cc): what is open with it fails, and what is begun with it. Nothing is lost silently: messages whose send was over
 // before that, and sends that nobody asks about, are told of by the next of these errors, and at the latest by MPI_Finalize.
-// Credit: payload of eager messages that the receiver has not consumed, bounded per peer; returned in envelopes, by one of its
-// own when half of it is owed. Envelopes themselves are never held back.
+// Credit: payload of eager messages that the receiver has not consumed, bounded per peer, the lower the more of them there are; returned in
+// envelopes, by one of its own when half of it is owed. Envelopes themselves are never held back.
 #pragma once
 
 #include <algorithm>
@@ -45,6 +45,7 @@ struct RendezvousOffer {
 };
 static_assert(sizeof(RendezvousOffer) == Unexpected::offer_bytes);
 
+// The answer's tag is 1 where the receiver's buffer is contiguous: what comes is written straight to its place.
 struct ClearToSend {
     uint64_t receiver_id;
     uint64_t offset, end;  // the bytes wanted
@@ -80,6 +81,10 @@ public:
     // The blocking send's short way: true when the message has been copied and nothing more is to be done; else nothing has
     // happened and the caller starts a Transfer.
     bool send_now(uint32_t peer, const MatchKey &key, const Buffer &buffer);
+    // Need a send that may complete later not copy this?
+    bool keeps(uint32_t peer, const Buffer &buffer) const {
+        return static_cast<size_t>(buffer.bytes()) >= peers_[peer].path->keep_from() && buffer.contiguous();
+    }
     // Start a described transfer; its completion may come before the return.
     void send(Transfer &transfer);
     void receive(Transfer &transfer);
@@ -180,7 +185,7 @@ private:
     static bool flush_kept(Messenger &messenger, Outgoing &outgoing);
     static bool flush_offer(Messenger &messenger, Outgoing &outgoing);
     Sent transmit_offer(Transfer &transfer, Envelope &envelope, const RendezvousOffer &offer, size_t first);
-    void cleared(uint64_t id, const ClearToSend &clear);
+    void cleared(uint64_t id, const ClearToSend &clear, bool in_place);
     static int push_on(Task &task);
     void received_by_peer(uint64_t id);
     void withdrawn(uint64_t id, bool was_withdrawn);
@@ -210,6 +215,7 @@ private:
 
     Engine &engine_;
     const Settings &settings_;
+    const int64_t credit_;  // bytes, of each peer
     uint32_t own_peer_;
     std::vector<Peer> peers_;
     MatchQueue posted_;

@@ -177,7 +177,7 @@ void Messenger::clear_rest(Transfer &transfer) {
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: asks for %llu bytes in bulk", transfer.data_peer,
         static_cast<unsigned long long>(transfer.remote_id), static_cast<unsigned long long>(transfer.wanted - begin));
     ClearToSend clear{transfer.id, begin, transfer.wanted};
-    reply(transfer.data_peer, EnvelopeKind::clear_to_send, transfer.remote_id, 0, &clear, sizeof clear);
+    reply(transfer.data_peer, EnvelopeKind::clear_to_send, transfer.remote_id, transfer.buffer.contiguous(), &clear, sizeof clear);
 }
 
 // The receive that these bytes belong to; nullptr when it is over, or never was.

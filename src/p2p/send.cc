@@ -160,7 +160,7 @@ Sent Messenger::transmit_offer(Transfer &transfer, Envelope &envelope, const Ren
 }
 
 // The receiver matched the offer but cannot read our memory: push.
-void Messenger::cleared(uint64_t id, const ClearToSend &clear) {
+void Messenger::cleared(uint64_t id, const ClearToSend &clear, bool in_place) {
     Transfer *transfer = transfers_.find(id);
     if (!transfer) return;
     transfer->remote_id = clear.receiver_id;
@@ -168,6 +168,7 @@ void Messenger::cleared(uint64_t id, const ClearToSend &clear) {
         static_cast<unsigned long long>(id), static_cast<unsigned long long>(clear.end - clear.offset));
     if (transfer->hook.linked()) transfer->hook.unlink();  // no more copying into the receiver's memory
     transfer->word = nullptr;
+    transfer->in_place = in_place && transfer->buffer.contiguous();
     transfer->wanted = clear.end;
     transfer->moved = clear.offset;
     transfer->cursor = Cursor(transfer->buffer);
@@ -184,7 +185,8 @@ int Messenger::push_on(Task &task) {
     Path &path = *self.peers_[transfer.peer].path;
     int work = 0;
     while (transfer.moved < transfer.wanted) {
-        size_t bytes = std::min<size_t>(transfer.wanted - transfer.moved, path.max_bulk());
+        size_t most = transfer.in_place ? path.max_bulk_in_place(transfer.peer) : path.max_bulk();
+        size_t bytes = std::min<size_t>(transfer.wanted - transfer.moved, most);
         Payload payload{nullptr, bytes, &transfer.cursor};
         if (transfer.buffer.contiguous()) payload = {transfer.buffer.base + transfer.moved, bytes, nullptr};
         Sent result = path.send_bulk(transfer.peer, {transfer.remote_id, transfer.moved}, payload, transfer.id);

@@ -60,6 +60,7 @@ struct Transfer : MatchEntry, Outgoing, Task {
     uint64_t first = 0;           // so many of them come with the offer
     Arrived arrived;              // of a message that comes in bulk
     bool asked_for_bulk = false;
+    bool in_place = false;        // bulk goes from one contiguous buffer to another
     uint32_t in_flight = 0;       // bulk frames that have not left the buffer
     bool received_by_peer = false;  // but bulk frames are still in flight
     Cursor cursor;

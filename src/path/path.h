@@ -99,6 +99,8 @@ public:
     // The most payload of one envelope, and of one bulk frame (at most max_bulk_frame); p2p asks for no more.
     virtual size_t max_eager() const = 0;
     virtual size_t max_bulk() const = 0;
+    // The same of a frame whose payload has a place (Sink::place) that it can be written to straight.
+    virtual size_t max_bulk_in_place(uint32_t /*peer*/) const { return max_bulk(); }
     // Up to this size a message is sent at once unless LANYARD_EAGER_LIMIT says otherwise; by measurement (bench/RESULTS.md).
     virtual size_t usual_eager_limit() const { return 16 * 1024; }
     virtual bool reaches(uint32_t peer) const = 0;

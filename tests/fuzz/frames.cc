@@ -35,7 +35,7 @@ struct Receiver final : Sink {
         return fits ? posted.data() + header.offset : nullptr;
     }
     void bulk(uint32_t, const BulkHeader &, const std::byte *payload, size_t size) override {
-        must(size <= max_bulk_frame, "a bulk frame is not larger than may be");
+        must(size <= most_bulk, "a bulk frame is not larger than may be");
         touch(payload, size);
     }
     void sent(uint64_t token) override {
@@ -58,7 +58,7 @@ public:
             FrameHeader header;
             std::memcpy(&header, bytes_.data(), sizeof header);
             bool with_payload = header.kind == FrameKind::envelope || header.kind == FrameKind::bulk;
-            size_t longest = with_payload ? max_bulk_frame : 0;
+            size_t longest = with_payload ? most_bulk : 0;
             must((with_payload || header.kind == FrameKind::acknowledge) && header.size <= longest, "a link says frames that there are");
             size_t whole = sizeof header + body_bytes(header.kind) + check_bytes_ + header.size;
             if (bytes_.size() < whole) return;

@@ -27,7 +27,6 @@ std::string name_of(const Address &own, const std::vector<Interface> &interfaces
 
 }  // namespace
 
-bool same_host(const Address &a, const Address &b) { return a.with_port(0) == b.with_port(0); }
 
 void RateSamples::add(const Sockets::Traffic &traffic) {
     if (traffic.rate == 0 || traffic.acked < acked_ + bytes_between_) return;

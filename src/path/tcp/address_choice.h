@@ -24,8 +24,6 @@
 
 namespace lanyard {
 
-// The same host's address, whatever the port?
-bool same_host(const Address &a, const Address &b);
 
 // The rate of one connection, from samples: the median of the latest, as single ones are as uneven as the queues they went through.
 class RateSamples {
