@@ -72,7 +72,7 @@ void Engine::wait_owned(const Condition &met) {
             read_clock();
             idle_since_ns = now_ns_;
         }
-        switch (idle_.next(idle_turns, idle_since_ns, now_ns_)) {
+        switch (patient() ? Idle::Action::sleep : idle_.next(idle_turns, idle_since_ns, now_ns_)) {
             case Idle::Action::spin: break;
             case Idle::Action::yield:
                 give_up();
@@ -183,6 +183,12 @@ bool Engine::under_way() const {
     if (under_way_ > 0 || !tasks_.empty()) return true;
     for (const Polled &polled : paths_)
         if (polled.by_system_call && polled.path->busy()) return true;
+    return false;
+}
+
+bool Engine::patient() const {
+    for (const Polled &polled : paths_)
+        if (polled.by_system_call && polled.path->patient()) return true;
     return false;
 }
 

@@ -156,6 +156,7 @@ private:
     void pass_watch();
     void tell_sleepers();
     bool step_is_due() const;
+    bool patient() const;
 
     alignas(64) std::atomic<uint32_t> owned_{free};
     bool single_threaded_ = false;

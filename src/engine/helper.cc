@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace lanyard {
 namespace {
 
 constexpr uint64_t doze_ns = 10'000'000;
-constexpr uint64_t shortest_nap_ns = 100'000;
+constexpr uint64_t shortest_nap_ns = 20'000;
 
 }  // namespace
 
@@ -98,6 +99,7 @@ bool Helper::wait(uint64_t limit_ns) {
 }
 
 void Helper::run() {
+    prctl(PR_SET_TIMERSLACK, 1);  // naps are as short as they are
     uint64_t limit_ns = doze_ns, nap_ns = shortest_nap_ns;
     uint32_t seen = departures_.load() - 1;
     while (!stopped_.load(std::memory_order_relaxed)) {
@@ -109,10 +111,10 @@ void Helper::run() {
         seen = departures;
         if (engine_.someone_sleeps()) {  // and looks after the sockets
             limit_ns = rest(departures);
-        } else if (away) {
+        } else if (away && engine_.try_take()) {
             nap_ns = shortest_nap_ns;
             limit_ns = serve(departures);
-        } else if (coming_and_going && nap_ns < doze_ns) {
+        } else if ((away || coming_and_going) && nap_ns < doze_ns) {
             limit_ns = nap_ns;
             nap_ns *= 2;
         } else {
@@ -132,10 +134,9 @@ uint64_t Helper::rest(uint32_t departures) {
     return doze_ns;
 }
 
-// Goes on with everything as far as it goes; until when to sleep.
+// Owning the engine: goes on with everything as far as it goes, and gives it up; until when to sleep.
 uint64_t Helper::serve(uint32_t departures) {
     armed_.store(false, std::memory_order_relaxed);
-    if (!engine_.try_take()) return doze_ns;  // somebody is inside, and arms this on leaving
     bool all = engine_.help();
     bool left = engine_.under_way() || engine_.unsettled();
     uint64_t deadline_ns = engine_.deadline_ns();

@@ -34,6 +34,8 @@ struct Link {
     uint32_t sleeps = 0;        // that many times it had slept then
     bool tended = false;        // in the list of those with something due
     bool busy = false, unsettled = false;  // as LinkPath has counted it
+    bool slow = false;          // a chunk of payload takes longer to come than a sleeper to wake up
+    size_t wake_at = 1;         // bytes at which the socket is readable for who asks
     uint64_t last_came_ns = 0;
     uint64_t used_ns = 0;       // when something was sent or came
     uint64_t check_silence_at_ns = 0;  // when it is asked next whether the other host acknowledges; 0: not
@@ -82,7 +84,8 @@ struct Link {
         bool was_long = false;                 // the latest payload came in parts: the next may too
         std::byte *place = nullptr;            // of the payload
         std::unique_ptr<std::byte[]> landing;  // where it has no other place
-        size_t payload_come = 0;
+        size_t payload_come = 0, come_at_once = 0;
+        uint64_t begun_ns = 0;  // to come, but what came at once
         uint32_t checksum = 0;  // of the payload's first `summed` bytes, which do not lie at the place
         size_t summed = 0;
 

@@ -104,6 +104,8 @@ void LinkPath::part(Link &link) {
         tend_at_ns_ = 0;
     }
     link.frame.landing.reset();
+    coming_slowly_ -= link.wake_at > 1;
+    link.wake_at = 1;
     link.frame.in_payload = false;
     link.frame.head_come = 0;
     if (rest_of_ == &link) rest_of_ = nullptr;

@@ -108,6 +108,7 @@ public:
     void show_all() override;
     bool busy() const override { return busy_ > 0; }
     bool unsettled() const override { return unsettled_ > 0; }
+    bool patient() const override { return coming_slowly_ > 0; }
     uint64_t deadline_ns() const override;
     int descriptor() const override { return sockets_.descriptor(); }
     std::string describe() const override;
@@ -167,6 +168,7 @@ private:
     int take_rest(int budget);
     int take_apart(Link &link, int budget);
     void answer_if_wanted(Link &link);
+    void fit_waking_to_pace(Link &link);
     bool sensible(const FrameHeader &header) const;
     FrameCheck check_come(const Link &link) const;
     bool head_is_right(Link &link);
@@ -201,7 +203,7 @@ private:
     bool looked_ = true;        // in the last poll()
     bool passed_over_ = false;  // all but the busiest, in the last poll()
     uint64_t tend_at_ns_ = UINT64_MAX;
-    uint32_t busy_ = 0, unsettled_ = 0, open_ = 0;  // links
+    uint32_t busy_ = 0, unsettled_ = 0, open_ = 0, coming_slowly_ = 0;  // links
     int told_lost_ = 0;         // in this poll()
     bool leaving_ = false, closed_ = false;
     Counts counts_;

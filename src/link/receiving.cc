@@ -13,6 +13,10 @@ namespace {
 constexpr size_t buffer_bytes = 64 * 1024;
 // Read with a payload that has a place, and where the next payload will have one: the less of that is in the buffer the less is copied.
 constexpr size_t bytes_behind_payload = 4096;
+// Of long payload that comes slower than a chunk in slow_chunk_ns, a sleeper is told by the chunk: no packet of it wakes anybody up, and
+// those who wait leave the processor to others.
+constexpr size_t chunk_bytes = 64 * 1024, least_chunk_bytes = 16 * 1024;
+constexpr uint64_t slow_chunk_ns = 50'000, shortest_look_ns = 10'000;
 }  // namespace
 
 int LinkPath::read_in(Link &link, int budget) {
@@ -42,9 +46,23 @@ int LinkPath::read_in(Link &link, int budget) {
         work += take_apart(link, budget - work);
         if (bytes < missing + behind) break;  // there was no more
     }
+    if (link.frame.in_payload || link.wake_at > 1) fit_waking_to_pace(link);
     answer_if_wanted(link);
     recount(link);
     return work;
+}
+
+void LinkPath::fit_waking_to_pace(Link &link) {
+    const auto &frame = link.frame;
+    size_t missing = frame.missing(), come = frame.payload_come - frame.come_at_once;
+    uint64_t passed_ns = now_ns_ - frame.begun_ns;
+    if (missing && come >= least_chunk_bytes && passed_ns >= shortest_look_ns) link.slow = passed_ns * chunk_bytes > slow_chunk_ns * come;
+    size_t wake_at = link.slow && missing >= least_chunk_bytes ? std::min(missing, chunk_bytes) : 1;
+    bool fits = wake_at == link.wake_at || (wake_at > 1 && link.wake_at > 1 && link.wake_at <= missing);
+    if (fits || link.socket < 0 || link.failed) return;
+    coming_slowly_ += (wake_at > 1) - (link.wake_at > 1);
+    link.wake_at = wake_at;
+    sockets_.wake_at(link.socket, wake_at);
 }
 
 // After frames were taken.
@@ -172,6 +190,8 @@ void LinkPath::begin_payload(Link &link, size_t come) {
     }
     frame.in_payload = frame.was_long = true;
     frame.payload_come = from;
+    frame.come_at_once = come;
+    frame.begun_ns = now_ns_;
     rest_begin_ += from;
     if (frame.place) return;
     frame.landing = std::make_unique_for_overwrite<std::byte[]>(header.size);

@@ -53,6 +53,8 @@ public:
     virtual void watch(int socket, uint64_t token, bool writable) = 0;
     // No more, until watch() is called again: what arrives at a socket that is watched costs more.
     virtual void unwatch(int socket) = 0;
+    // A watched socket is readable once it has so many bytes, or has ended; 1 at first. Nobody else reads it.
+    virtual void wake_at(int socket, size_t bytes) = 0;
     // At most `most` of what is ready now.
     virtual int ready(Ready *list, int most) = 0;
     // Becomes readable when ready() has something; -1 in a simulation.

@@ -164,6 +164,8 @@ void SystemSockets::watch(int socket, uint64_t token, bool writable) {
     if (epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &event) != 0) epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event);
 }
 
+void SystemSockets::wake_at(int socket, size_t bytes) { set(socket, SOL_SOCKET, SO_RCVLOWAT, static_cast<int>(bytes)); }
+
 int SystemSockets::ready(Ready *list, int most) {
     epoll_event events[64];
     auto count = static_cast<int>(system_call(SYS_epoll_pwait, epoll_, events, std::min(most, 64), 0, nullptr, 0));

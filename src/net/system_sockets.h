@@ -29,6 +29,7 @@ public:
     Traffic traffic(int socket) override;
     void watch(int socket, uint64_t token, bool writable) override;
     void unwatch(int socket) override { epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr); }
+    void wake_at(int socket, size_t bytes) override;
     int ready(Ready *list, int most) override;
     int descriptor() const override { return epoll_; }
     uint64_t now_ns() override;

@@ -129,6 +129,8 @@ public:
     virtual int poll(Sink &sink, int budget, uint64_t now_ns) = 0;
     // Would polls go on with something now though nobody asks: bytes half sent or half received, a connection that is being made?
     virtual bool busy() const { return false; }
+    // Does payload come so slowly that who waits had better sleep?
+    virtual bool patient() const { return false; }
     // Has something that was sent not been acknowledged yet? (Unlike settled(), asks nobody.)
     virtual bool unsettled() const { return false; }
     // The next poll is the last before the process sleeps: it looks everywhere, also where it otherwise looks only now and then.

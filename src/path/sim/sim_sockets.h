@@ -136,6 +136,7 @@ public:
     Traffic traffic(int socket) override;
     void watch(int socket, uint64_t token, bool writable) override;
     void unwatch(int socket) override { sockets_[at(socket)].watched = false; }
+    void wake_at(int socket, size_t bytes) override { sockets_[at(socket)].wake_at = bytes; }
     int ready(Ready *list, int most) override;
     int descriptor() const override { return -1; }
     uint64_t now_ns() override { return net_.baton_.now_ns(); }
@@ -147,6 +148,7 @@ private:
         std::shared_ptr<SimInternet::Listener> listener;
         int side = 0;
         bool watched = false, wants_writable = false;
+        size_t wake_at = 1;
         uint64_t token = 0;
         bool in_use = false;
     };
