@@ -6,8 +6,8 @@
 // - A thread that leaves MPI with something under way (Engine::under_way) arms the set, unless it is armed still: one epoll_ctl. The next
 //   event on any socket wakes the helper, once. A thread that begins to wait inside MPI disarms it.
 // - A helper that finds the program coming and going naps and looks again; meanwhile nobody arms. It goes on itself once the program has
-//   stayed away for a whole nap, or has not been back since it armed, unless it is inside just now. It takes the engine like any thread, one frame at a time, and gives
-//   it up when somebody wants it.
+//   stayed away for a whole nap, or has not been back since it armed, unless it is inside just now. It takes the engine like any thread,
+//   one frame at a time, and gives it up when somebody wants it.
 // - What only has not been acknowledged yet (Engine::unsettled) arms nothing. The helper dozes then: it wakes every 10 ms, and arms the
 //   set when the program has stayed away for so long. It stops dozing when a thread sleeps inside MPI, or nothing is left to do.
 // It never calls the program's functions (Engine::helping): steps that would wait for a thread inside MPI.
