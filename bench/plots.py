@@ -105,6 +105,7 @@ def plot(series, libraries, path):
         say(f"{path} is not drawn: matplotlib is missing; 'make bench' installs it, then use .venv/bin/python")
         return
     matplotlib.use("Agg")
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "lanyard"})  # small files, the same for the same numbers
     from matplotlib import pyplot
 
     drawn = [panel for panel in panels(series, libraries) if panel.curves]
@@ -120,5 +121,5 @@ def plot(series, libraries, path):
             axes.set_axis_off()
     grid.flat[0].legend(fontsize=8)
     figure.suptitle(series.name)
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
     pyplot.close(figure)

@@ -43,9 +43,11 @@ def proof_line(series, libraries):
     return [f"Bytes on the interface for each byte sent: {', '.join(words)}.  "] if words else []
 
 
-def markdown(series, libraries, first="lanyard"):
-    """A table: a line for each row and library with the median, its interval, and the ratio first/library by rounds."""
-    lines = [f"### {series.name}", "",
+def markdown(series, libraries, first="lanyard", picture=None):
+    """A table: a line for each row and library with the median, its interval, and the ratio first/library by rounds.
+
+    `picture` is a path from the table's place to the plot of the series."""
+    lines = [f"### {series.name}", "", *([f"![{series.name}]({picture})", ""] if picture else []),
              f"| | library | median (95 % interval) | best | unit | {libraries[first].title if first in libraries else first} / it | runs |",
              "|---|---|---|---|---|---|---|"]
     for row, unit in series.units.items():

@@ -37,9 +37,12 @@ Error choose_addresses(const Settings &settings, const Bootstrap &bootstrap, boo
         bool known = std::find(addresses.begin(), addresses.end(), interface.address) != addresses.end();
         if (!link_local && !known) addresses.push_back(interface.address);
     }
-    if (addresses.empty() || (others && addresses.size() == 1 && addresses.front().is_loopback() && settings.interfaces.empty()))
+    if (!addresses.empty() && !(others && std::all_of(addresses.begin(), addresses.end(), [](const Address &each) { return each.is_loopback(); })))
+        return {};
+    if (settings.interfaces.empty())
         return Error(ErrorClass::other, "there are ranks on other hosts, but this one has no network interface that is up besides loopback");
-    return {};
+    return Error(ErrorClass::other, "there are ranks on other hosts, but LANYARD_INTERFACES=" + settings.interfaces +
+                                        " leaves only loopback here: name an interface that they reach");
 }
 
 // Do they belong to more than one interface, besides loopback?

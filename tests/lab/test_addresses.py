@@ -39,9 +39,11 @@ def in_h1(lab, words, settings):
     # In a host the lab is known without its variable, which is no setting of Lanyard's.
     unset = [f"--unset={name}" for name in {*os.environ, "LANYARD_LAB"} if name.startswith("LANYARD_")]
     values = [f"{name}={value}" for name, value in settings.items()]
-    done = lab.run("h1", ["env", *unset, *values, *words], timeout=60)
-    assert done.returncode == 0, done
-    return done
+    return lab.run("h1", ["env", *unset, *values, *words], timeout=60)
+
+
+def mpirun(program, *words):
+    return [BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh", "--host", "h1,h2", "-n", "2", program, *words]
 
 
 class Job:
@@ -49,8 +51,8 @@ class Job:
 
     def __init__(self, lab, program, rounds=1, **settings):
         before = lab.counters("h1")
-        words = [BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh", "--host", "h1,h2", "-n", "2", program, MIB, rounds]
-        done = in_h1(lab, words, {"LANYARD_LOG": "info,tcp", **settings})
+        done = in_h1(lab, mpirun(program, MIB, rounds), {"LANYARD_LOG": "info,tcp", **settings})
+        assert done.returncode == 0, done
         after = lab.counters("h1")
         self.sent = {name: after[name]["sent_bytes"] - before[name]["sent_bytes"] for name in after}
         self.first_ms = float(re.search(r"first ([\d.]+) ms", done.stdout)[1])
@@ -93,6 +95,13 @@ def test_the_choice_costs_little(trapped, program):
         if every.line.startswith(f"by {trapped.address('h2', 1)} ") and shares[-1] > 0.93:
             return
     assert max(shares) > 0.85, shares
+
+
+def test_loopback_alone_leads_to_no_other_host(trapped, program):
+    begun = time.monotonic()
+    done = in_h1(trapped, mpirun(program, 1, 1), {"LANYARD_INTERFACES": "127.0.0.0/8"})
+    assert done.returncode != 0 and time.monotonic() - begun < 10
+    assert "LANYARD_INTERFACES=127.0.0.0/8 leaves only loopback here: name an interface that they reach" in done.stderr
 
 
 def test_what_is_published_is_shown(trapped):
