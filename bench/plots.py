@@ -12,6 +12,7 @@ from report import size_name
 COLOURS = {"lanyard": "#c0392b", "mpich": "#2c6fbb", "impi": "#2e8b57", "openmpi": "#d68910",
            "impi-wait": "#7fbf9b", "tcp": "#333333"}
 COLUMNS = 3
+LABELS = 6
 LOSS_SHOWN = -50  # per cent; one that is faster than raw TCP by more was measured in a bad minute
 
 
@@ -30,20 +31,23 @@ class Panel:
             middle = [f["median"] for _, f in points]
             spread = [[f["median"] - f["low"] for _, f in points], [f["high"] - f["median"] for _, f in points]]
             where = [x + 0.12 * place if self.names else x for x, _ in points]
-            axes.errorbar(where, middle, yerr=spread, marker="o", markersize=4, capsize=2, label=libraries[key].title,
+            axes.errorbar(where, middle, yerr=spread, marker="o", markersize=4, label=libraries[key].title,
                           color=COLOURS.get(key), linestyle="none" if self.names else "-")
         if self.names:
             axes.set_xticks(range(len(self.names)), self.names)
         else:
+            sizes = sorted({x for points in self.curves.values() for x, _ in points})
+            shown = sizes[:: -(-len(sizes) // LABELS)]
             axes.set_xscale("log", base=2)
-            axes.set_xlabel("bytes")
+            axes.set_xticks(shown, map(size_name, shown))
         if self.unit != "%" and all(f["low"] > 0 for points in self.curves.values() for _, f in points):
             axes.set_yscale("log")
         if self.floor is not None:
             axes.set_ylim(bottom=max(self.floor, axes.get_ylim()[0]))
         axes.set_ylabel(self.unit)
         axes.set_title(self.title, fontsize=10)
-        axes.grid(True, which="both", alpha=0.3)
+        axes.minorticks_off()
+        axes.grid(True, alpha=0.3)
 
 
 def place_of(row):
