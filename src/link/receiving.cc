@@ -52,6 +52,7 @@ int LinkPath::read_in(Link &link, int budget) {
     return work;
 }
 
+// Some of a payload was read, or its end. What still comes wakes a sleeper by the chunk, and at its end.
 void LinkPath::fit_waking_to_pace(Link &link) {
     const auto &frame = link.frame;
     size_t missing = frame.missing(), come = frame.payload_come - frame.come_at_once;

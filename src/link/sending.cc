@@ -233,6 +233,7 @@ void LinkPath::write_out(Link &link) {
     }
 }
 
+// A bulk frame is written. Only one that was as long as it might be says something.
 void LinkPath::fit_bulk_to_pace(Link &link) {
     auto &bulk = link.bulk;
     if (bulk.head.frame.header.size < bulk.most) return;

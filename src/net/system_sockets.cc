@@ -21,8 +21,8 @@ constexpr int waiting_connections = 1024;  // the kernel lowers it to its own li
 // A silent host is asked for a sign of life after so long, and again.
 constexpr int first_question_s = 10, question_every_s = 5;
 // After a cable was cut the kernel tries again so often at least, where it can be told so (Linux 6.15; others wait up to two minutes).
-constexpr char unpaced_control[] = "reno";  // every kernel has it and lets everybody choose it
 constexpr int tcp_rto_max_ms = 44, longest_pause_ms = 1000;
+constexpr char unpaced_control[] = "reno";  // every kernel has it and lets everybody choose it
 
 // A call that is made for every message. The C library's own functions are cancellation points, which costs some 30 ns each once there is
 // a helper thread; and a thread cancelled in here would never give up the engine. The result, or -errno.

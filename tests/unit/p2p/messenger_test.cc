@@ -257,6 +257,20 @@ TEST_F(MessengerTest, BoundsWhatTheReceiverMustKeep) {
     EXPECT_TRUE(messenger(0).quiet() && messenger(1).quiet());
 }
 
+TEST_F(MessengerTest, LendsAPeerFourMegabytesWhereThereAreFew) {
+    make(quiet(), Settings());
+    constexpr int flood = 4500, fit = (4 << 20) / 1024;  // 1000 bytes take up 1024 of credit
+    std::vector<std::unique_ptr<Operation>> sends;
+    for (int i = 0; i < flood; ++i) sends.push_back(send(1000));
+    for (int turn = 0; turn < 10'000 && messenger(1).unexpected().count() < flood; ++turn) step();
+    EXPECT_EQ(messenger(1).unexpected().payload_bytes(), 1000u * fit);
+    for (int i = 0; i < flood; ++i) {
+        auto receiver = receive(1000);
+        complete(receiver, sends[static_cast<size_t>(i)]);
+    }
+    EXPECT_EQ(messenger(1).unexpected().payload_bytes(), 0u);
+}
+
 TEST_F(MessengerTest, SendsToItself) {
     make();
     for (int64_t bytes : some_sizes)
