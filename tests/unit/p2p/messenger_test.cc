@@ -259,13 +259,13 @@ TEST_F(MessengerTest, BoundsWhatTheReceiverMustKeep) {
 
 TEST_F(MessengerTest, LendsAPeerFourMegabytesWhereThereAreFew) {
     make(quiet(), Settings());
-    constexpr int flood = 4500, fit = (4 << 20) / 1024;  // 1000 bytes take up 1024 of credit
+    constexpr int bytes = 8000, flood = 600, fit = (4 << 20) / bytes;  // which is a multiple of credit_unit
     std::vector<std::unique_ptr<Operation>> sends;
-    for (int i = 0; i < flood; ++i) sends.push_back(send(1000));
+    for (int i = 0; i < flood; ++i) sends.push_back(send(bytes));
     for (int turn = 0; turn < 10'000 && messenger(1).unexpected().count() < flood; ++turn) step();
-    EXPECT_EQ(messenger(1).unexpected().payload_bytes(), 1000u * fit);
+    EXPECT_EQ(messenger(1).unexpected().payload_bytes(), static_cast<size_t>(bytes) * fit);
     for (int i = 0; i < flood; ++i) {
-        auto receiver = receive(1000);
+        auto receiver = receive(bytes);
         complete(receiver, sends[static_cast<size_t>(i)]);
     }
     EXPECT_EQ(messenger(1).unexpected().payload_bytes(), 0u);
