@@ -41,8 +41,8 @@ void Branch::prepare() {
     std::vector<std::string> words = remote_shell_words(job_.plan, host_, job_.agent);
     shell_name_ = words[0];
     ProgramFile file = find_program(words[0], getenv("PATH"), "");
-    std::string wrong = file.exit_code ? fmt::format("host {} cannot be started: {}; install it (Debian: openssh-client), or name another with --ssh",
-                                                     host_, file.trouble)
+    const char *remedy = job_.plan.remote_shell.empty() ? "install it (Debian: openssh-client), or name another with --ssh" : "--ssh names it";
+    std::string wrong = file.exit_code ? fmt::format("host {} cannot be started: {}; {}", host_, file.trouble, remedy)
                                        : shell_.start(file.path, words, environment_, inherited_, [this] { on_shell_end(); });
     if (!wrong.empty()) {
         fail(file.exit_code ? file.exit_code : exit_own_trouble, wrong);

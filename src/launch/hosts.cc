@@ -35,7 +35,8 @@ std::string quoted(std::string_view text) {
 
 std::string not_a_count(std::string_view what, std::string_view text) {
     bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return isdigit(c); });
-    return digits ? fmt::format("{}{} is not from 1 to {}", what, quoted(text), most_slots) : fmt::format("{}{} is not a number", what, quoted(text));
+    if (digits) return fmt::format("{}{} is not from 1 to {}", what, quoted(text), most_slots);
+    return text.empty() ? fmt::format("{} needs a number, without a space before it", what) : fmt::format("{}{} is not a number", what, quoted(text));
 }
 
 // HOST, HOST:SLOTS, [ADDRESS] or [ADDRESS]:SLOTS. A word with two colons and no brackets is an IPv6 address.
@@ -55,7 +56,9 @@ std::string parse_host(std::string_view word, ListedHost &host) {
         name = word.substr(0, word.find(':'));
         slots = word.substr(name.size() + 1);
     }
+    bool address = name.find("::") != name.npos || std::count(name.begin(), name.end(), ':') == 7;
     if (!is_host_name(name)) return fmt::format("\"{}\" is not the name of a host", quoted(name));
+    if (name.find(':') != name.npos && !address) return fmt::format("\"{}\" is neither HOST:SLOTS nor an IPv6 address", quoted(word));
     if (counted && !read_count(slots, host.slots)) return not_a_count("the number of slots after ':', ", fmt::format("\"{}\"", quoted(slots)));
     host.name = name;
     return "";

@@ -296,8 +296,8 @@ void Parser::whole_plan() {
     if (plan.programs.empty()) return refuse("no program was named; write mpirun -n N PROGRAM, or see mpirun --help");
     if (program_due_) return refuse("a program is missing after the last ':'; see mpirun --help");
     name_this_host(hosts_, own_host_name());
-    bool whole_hosts = mapping_.ranks_per_host && !hosts_.empty() && !ranks_given_ && plan.programs.size() == 1;
-    long on_all = static_cast<long>(mapping_.ranks_per_host) * static_cast<long>(hosts_.size());
+    bool whole_hosts = mapping_.ranks_per_host && !ranks_given_ && plan.programs.size() == 1;
+    long on_all = static_cast<long>(mapping_.ranks_per_host) * static_cast<long>(std::max<size_t>(hosts_.size(), 1));
     if (whole_hosts) plan.programs[0].ranks = static_cast<int>(std::min<long>(on_all, most_ranks + 1));
     int ranks = plan.ranks();
     if (ranks > most_ranks) return refuse(fmt::format("{} ranks are more than the {} of one job", ranks, most_ranks));

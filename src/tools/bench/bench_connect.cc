@@ -90,7 +90,7 @@ void measure(const Job& job, Report& report) {
 }
 
 std::string needs_a_peer(const Job& job) {
-    return job.size > 1 ? "" : "needs 2 ranks or more, this job has 1. Run it as: mpirun -n 16 PROGRAM";
+    return job.size > 1 ? "" : "needs 2 ranks or more, this job has 1. Run it as: lanyard bench -n 16 connect";
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ void measure(const Job& job, Report& report) {
 }
 
 std::string needs_two_peers(const Job& job) {
-    return job.size > 2 ? "" : "needs 3 ranks or more, this job has " + std::to_string(job.size) + ". Run it as: mpirun -n 65 PROGRAM";
+    return job.size > 2 ? "" : "needs 3 ranks or more, this job has " + std::to_string(job.size) + ". Run it as: lanyard bench -n 65 peers";
 }
 
 }  // namespace

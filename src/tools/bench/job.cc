@@ -84,12 +84,12 @@ int run_program(const Frame& frame, int argc, char** argv) {
 
 std::string needs_two_ranks(const Job& job) {
     if (job.size == 2) return "";
-    return "needs 2 ranks, this job has " + std::to_string(job.size) + ". Run it as: mpirun -n 2 PROGRAM";
+    return "needs 2 ranks, this job has " + std::to_string(job.size) + ". Run it on two: lanyard bench -n 2, or mpirun -n 2";
 }
 
 std::string needs_even_ranks(const Job& job) {
     if (job.size % 2 == 0) return "";
-    return "needs an even number of ranks, this job has " + std::to_string(job.size) + ". Run it as: mpirun -n 2 PROGRAM";
+    return "needs an even number of ranks, this job has " + std::to_string(job.size) + ". Run it on two: lanyard bench -n 2, or mpirun -n 2";
 }
 
 std::string any_ranks(const Job&) { return ""; }

@@ -50,7 +50,9 @@ TEST(Hostfile, HostsThatOccurAgainGetMore) {
 
 TEST(Hostfile, SaysWhereAndWhatIsWrong) {
     EXPECT_EQ(read_file("a\n\nb slots=x"), "hosts.txt:3: slots=x is not a number");
-    EXPECT_EQ(read_file("a slots="), "hosts.txt:1: slots= is not a number");
+    EXPECT_EQ(read_file("a slots="), "hosts.txt:1: slots= needs a number, without a space before it");
+    EXPECT_EQ(read_file("a slots = 2"), "hosts.txt:1: slots= needs a number, without a space before it");
+    EXPECT_EQ(read_file("a\na:2:2"), "hosts.txt:2: \"a:2:2\" is neither HOST:SLOTS nor an IPv6 address");
     EXPECT_EQ(read_file("a slots=0"), "hosts.txt:1: slots=0 is not from 1 to 65536");
     EXPECT_EQ(read_file("a:99999999999999999999"), "hosts.txt:1: the number of slots after ':', \"99999999999999999999\" is not a number");
     EXPECT_EQ(read_file("a slots=4 max_slots=2"), "hosts.txt:1: max_slots=2 is less than the 4 slots");
@@ -67,7 +69,8 @@ TEST(Hostfile, SaysWhereAndWhatIsWrong) {
 TEST(HostList, OnTheCommandLine) {
     EXPECT_EQ(read_list("a:2,b,[::1]:4"), "a:2 b:1 ::1:4");
     EXPECT_EQ(read_list("a,"), "--host a,: \"\" is not the name of a host");
-    EXPECT_EQ(read_list("a:b:c"), "a:b:c:1");  // taken for an address; the remote shell will know
+    EXPECT_EQ(read_list("fe80::2%eth0,1:2:3:4:5:6:7:8"), "fe80::2%eth0:1 1:2:3:4:5:6:7:8:1");
+    EXPECT_EQ(read_list("a:b:c"), "--host a:b:c: \"a:b:c\" is neither HOST:SLOTS nor an IPv6 address");
 }
 
 TEST(Hosts, ThisMachineHasOneName) {
