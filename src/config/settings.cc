@@ -157,8 +157,8 @@ const std::vector<SettingRow> &setting_table() {
                     "and sends it waits for because no receive has matched them"),
         text_row("SHM_DIR", user, &Settings::shm_dir, "the folder, in memory, where the file shared by the processes of a node is made"),
         integer_row("EAGER_LIMIT", user, &Settings::eager_limit, -1, 262144,
-                    "messages up to this many bytes, at most 256k, are sent at once and buffered by the receiver if need be; longer ones wait for the receive; -1 "
-                    "leaves it to each path: 16k in shared memory, 64k over TCP"),
+                    "messages up to this many bytes, at most 256k, are sent at once and buffered by the receiver if need be; longer ones wait for "
+                    "the receive; -1 leaves it to each path: 16k in shared memory, 64k over TCP"),
         integer_row("FIRST_BYTES", expert, &Settings::first_bytes, 0, 262144,
                     "so many bytes of a longer message go over TCP with the request to send it, so that the answer comes while they travel"),
         integer_row("EAGER_CREDIT", expert, &Settings::eager_credit, -1, int64_t{1} << 30,
@@ -170,7 +170,8 @@ const std::vector<SettingRow> &setting_table() {
                     "microseconds a waiting rank polls before it sleeps; -1 chooses by the processors granted and the ranks on the node"),
         text_row("INTERFACES", user, &Settings::interfaces,
                  "the network interfaces that may be used, by name, address or network (eth0,10.1.0.0/16); all that are up if empty"),
-        text_row("PORT_RANGE", user, &Settings::port_range, "the ports that processes listen at, one for each on a host (5000-5100); any if empty", refuse_port_range),
+        text_row("PORT_RANGE", user, &Settings::port_range,
+                 "the ports that processes listen at, one for each on a host (5000-5100); any if empty", refuse_port_range),
         integer_row("SOCKET_BUFFER", expert, &Settings::socket_buffer, 0, int64_t{1} << 30,
                     "bytes of the kernel's buffers of each connection; 0 leaves them to the kernel's own tuning"),
         boolean_row("CHECKSUM", user, &Settings::checksum,

@@ -23,6 +23,7 @@ struct Link {
     uint64_t bulk_flowed = 0;        // bytes that this connection has taken
     int socket = -1;
     bool was_connected = false;
+    bool told_waiting = false;  // that there is no connection yet
     bool failed = false;        // the connection was found unusable outside poll(), which will close it
     bool awaits_room = false;   // the socket is watched for room
     bool lost = false;          // given up for ever

@@ -11,6 +11,8 @@ namespace {
 constexpr uint32_t arrivals_to_be_hot = 3;
 constexpr int most_ready = 32;
 constexpr uint64_t check_silence_every_ns = 500'000'000;
+constexpr uint64_t tell_waiting_after_ns = 5'000'000'000;
+constexpr const char *interfaces_hint = "; LANYARD_INTERFACES says by which interfaces it may be reached";
 }  // namespace
 
 LinkPath::LinkPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const LinkLimits &limits, FindAddresses find, Crc32c crc)
@@ -34,6 +36,11 @@ void LinkPath::close() {
 Link &LinkPath::link(uint32_t peer) {
     if (!links_[peer]) links_[peer] = std::make_unique<Link>(peer, spare_, check_bytes_);
     return *links_[peer];
+}
+
+// Until something is to be said or done of a connection that is missing.
+uint64_t LinkPath::next_patience_ns(const Link &link) const {
+    return link.was_connected || link.told_waiting ? limits_.peer_timeout_ns : std::min(limits_.peer_timeout_ns, tell_waiting_after_ns);
 }
 
 // After anything that was written, read or acknowledged.
@@ -117,10 +124,18 @@ void LinkPath::part(Link &link) {
     tend_to(link, link.parted_ns + limits_.peer_timeout_ns);
 }
 
+// Who has waited for a first connection for a while may want to know why.
+void LinkPath::tell_waiting(Link &link) {
+    link.told_waiting = true;
+    const std::string &trouble = connector_.trouble(link.peer);
+    log(LogLevel::warn, "tcp", "process %u cannot be reached so far (%s); it is tried until %llu s are over (LANYARD_PEER_TIMEOUT)%s", link.peer,
+        trouble.empty() ? "no answer" : trouble.c_str(), static_cast<unsigned long long>(limits_.peer_timeout_ns / 1'000'000'000), interfaces_hint);
+}
+
 void LinkPath::time_out(Link &link) {
     const std::string &trouble = connector_.trouble(link.peer);
     lose(link, "since " + std::to_string(limits_.peer_timeout_ns / 1'000'000'000) + " s (LANYARD_PEER_TIMEOUT)" +
-                   (trouble.empty() ? "" : "; the last attempt: " + trouble));
+                   (trouble.empty() ? "" : "; the last attempt: " + trouble) + (link.was_connected ? "" : interfaces_hint));
 }
 
 void LinkPath::lose(Link &link, std::string why) {
@@ -197,7 +212,9 @@ void LinkPath::tend_one(Link &link, uint64_t now_ns) {
         write_out(link);
         recount(link);
     }
-    if (link.socket < 0 && link.parted_ns && !link.lost && now_ns >= link.parted_ns + limits_.peer_timeout_ns) time_out(link);
+    if (link.socket >= 0 || !link.parted_ns || link.lost) return;
+    if (now_ns >= link.parted_ns + limits_.peer_timeout_ns) return time_out(link);
+    if (!link.was_connected && !link.told_waiting && now_ns >= link.parted_ns + tell_waiting_after_ns) tell_waiting(link);
 }
 
 int LinkPath::tend(uint64_t now_ns) {
@@ -212,7 +229,7 @@ int LinkPath::tend(uint64_t now_ns) {
         tend_one(*link, now_ns);
         if (link->check_silence_at_ns && !link->lost) tend_to(*link, link->check_silence_at_ns);
         if (link->answer_due_ns != UINT64_MAX && link->socket >= 0) tend_to(*link, link->answer_due_ns);
-        if (link->socket < 0 && link->parted_ns && !link->lost) tend_to(*link, link->parted_ns + limits_.peer_timeout_ns);
+        if (link->socket < 0 && link->parted_ns && !link->lost) tend_to(*link, link->parted_ns + next_patience_ns(*link));
     }
     return work;
 }

@@ -135,9 +135,11 @@ private:
     void note_arrival(Link &link);
     void cool(Link &link);
     void check_silence(Link &link, uint64_t now_ns);
+    uint64_t next_patience_ns(const Link &link) const;
     bool is_quiet(const Link &link) const;
     void fail(Link &link);
     void part(Link &link);
+    void tell_waiting(Link &link);
     void time_out(Link &link);
     void lose(Link &link, std::string why);
 

@@ -26,7 +26,7 @@ bool LinkPath::ready_to_send(Link &link) {
     if (link.socket >= 0) return !link.failed;
     if (!link.parted_ns) {
         link.parted_ns = sockets_.now_ns();
-        tend_to(link, link.parted_ns + limits_.peer_timeout_ns);
+        tend_to(link, link.parted_ns + next_patience_ns(link));
     }
     connector_.want(link.peer);
     return false;

@@ -104,6 +104,15 @@ def test_loopback_alone_leads_to_no_other_host(trapped, program):
     assert "LANYARD_INTERFACES=127.0.0.0/8 leaves only loopback here: name an interface that they reach" in done.stderr
 
 
+def test_an_interface_that_leads_nowhere_is_told_of_soon(trapped, program):
+    done = in_h1(trapped, mpirun(program, 1, 1), {"LANYARD_INTERFACES": "docker0", "LANYARD_PEER_TIMEOUT": "7"})
+    assert done.returncode != 0
+    hint = "LANYARD_INTERFACES says by which interfaces it may be reached"
+    assert re.search(rf"process \d cannot be reached so far \(172.17.0.1:\d+: .*\); it is tried until 7 s are over \(LANYARD_PEER_TIMEOUT\); {hint}",
+                     done.stderr), done.stderr
+    assert re.search(rf"process \d cannot be reached since 7 s \(LANYARD_PEER_TIMEOUT\); the last attempt: .*; {hint}", done.stderr), done.stderr
+
+
 def test_what_is_published_is_shown(trapped):
     def shown(**settings):
         done = in_h1(trapped, [BUILD / "bin" / "lanyard", "info", "--paths", "--json"], settings)
