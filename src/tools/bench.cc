@@ -96,6 +96,22 @@ std::string variable_of(const std::string &setting) {
     return name;
 }
 
+// Would each of them be taken? What would not is told.
+bool values_are_good(const Sweep &sweep) {
+    for (const std::string &value : sweep.values) {
+        std::string assignment = variable_of(sweep.setting) + "=" + value;
+        char *environment[] = {assignment.data(), nullptr};
+        Settings settings;
+        std::vector<std::string> wrong, warnings;
+        wrong = read_all_settings(environment, settings, warnings);
+        wrong.insert(wrong.end(), warnings.begin(), warnings.end());
+        if (wrong.empty()) continue;
+        fmt::print(stderr, "lanyard: --sweep {}: {}\n", sweep.setting, fmt::join(wrong, "; "));
+        return false;
+    }
+    return true;
+}
+
 // Runs the job once for each value; the worst exit code.
 int run_sweep(const Sweep &sweep, const std::vector<std::string> &words) {
     std::string variable = variable_of(sweep.setting);
@@ -139,7 +155,7 @@ int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
         return usage_error;
     }
     Sweep sweep;
-    if (!take_sweep(words, sweep)) return usage_error;
+    if (!take_sweep(words, sweep) || !values_are_good(sweep)) return usage_error;
     words.front() = place.helper(prefix_of_programs + name);
     bool needs_ranks = name != "limits" && name != "tcp";  // they measure the machine itself, without MPI
     if (needs_ranks && !inside_a_job())

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "net/address.h"
 #include "tools/finding.h"
 
 namespace lanyard::tools {
@@ -106,6 +107,11 @@ Findings examine_environment() {
     std::vector<std::string> warnings;
     for (const std::string &refused : read_all_settings(environ, settings, warnings))
         findings.push_back({Verdict::problem, "settings", refused, "", "correct or unset it"});
+    std::vector<Interface> chosen;
+    if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) {
+        findings.push_back({Verdict::problem, "settings", error.sentence(), "", "correct or unset it"});
+        error.discard();
+    }
     for (const std::string &warning : warnings)
         findings.push_back({Verdict::note, "settings", warning, "it is ignored", "correct or unset it"});
     for (const Launcher &launcher : launchers) {

@@ -216,6 +216,19 @@ def test_sweep_knows_the_values_of_some_settings():
     assert done.stdout.count("# LANYARD_EAGER_LIMIT=") == done.stdout.count('"benchmark": "barrier"') == 5
 
 
+@pytest.mark.parametrize("sweep, told", [("eager-limt=0", "LANYARD_EAGER_LIMT is not a setting of Lanyard, did you mean LANYARD_EAGER_LIMIT?"),
+                                         ("eager-limit=0,999g", "LANYARD_EAGER_LIMIT")])
+def test_sweep_over_what_would_not_be_taken_runs_nothing(sweep, told):
+    done = lanyard("bench", "barrier", "--sweep", sweep)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr, done.stderr
+
+
+def test_doctor_knows_interfaces_that_are_not_there():
+    report = lanyard("doctor", "--json", LANYARD_INTERFACES="eth77")
+    assert "LANYARD_INTERFACES names 'eth77'" in report.stdout
+
+
 def test_sweeps_are_listed():
     done = lanyard("bench", "--sweep")
     assert (done.returncode, done.stderr) == (0, "")
