@@ -22,8 +22,10 @@ public:
 
 protected:
     // `sockets` and the address of each process. With `checks` frames carry checksums.
-    void connect(const std::vector<Sockets *> &sockets, const std::vector<Address> &at, bool checks, uint64_t peer_timeout_ns) {
+    void connect(const std::vector<Sockets *> &sockets, const std::vector<Address> &at, bool checks, uint64_t peer_timeout_ns,
+                 size_t max_eager = LinkLimits().max_eager) {
         LinkLimits limits;
+        limits.max_eager = max_eager;
         limits.peer_timeout_ns = peer_timeout_ns;
         Crc32c crc;
         LANYARD_MUST(!checks || !Crc32c::load(crc));
@@ -77,7 +79,8 @@ public:
             all.push_back(sockets_.back().get());
             at.push_back(sim::SimInternet::address_of(peer));
         }
-        connect(all, at, checks, 50'000'000);
+        constexpr size_t max_eager = 20'000;  // in simulated portions more takes minutes under a sanitizer
+        connect(all, at, checks, 50'000'000, max_eager);
     }
     ~SimLinkConnected() override {
         for (uint32_t peer = 0; peer < sockets_.size(); ++peer) link_path(peer).close();

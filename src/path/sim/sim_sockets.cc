@@ -353,10 +353,12 @@ bool SimSockets::readable(const Socket &socket) const {
     if (socket.listener) return !socket.listener->waiting.empty() && socket.listener->waiting.front().time_ns <= now;
     const SimInternet::End &own = socket.stream->ends[socket.side];
     if (own.reset_time_ns <= now) return true;
-    size_t come = 0;
-    for (const auto &chunk : own.coming) come += chunk.time_ns <= now ? chunk.bytes.size() : 0;
-    come -= std::min(come, own.read_of_first);
-    if (come > 0 && (come >= socket.wake_at || own.coming_bytes >= net_.behaviour_.capacity)) return true;
+    size_t come = 0, wanted = own.coming_bytes >= net_.behaviour_.capacity ? 1 : socket.wake_at;
+    for (const auto &chunk : own.coming) {
+        if (chunk.time_ns > now) break;
+        come += chunk.bytes.size() - (come == 0 ? own.read_of_first : 0);
+        if (come >= wanted) return true;
+    }
     return own.ended && own.end_time_ns <= now;
 }
 
