@@ -36,8 +36,9 @@ def test_a_lab_or_sanitizer_test_skipped_for_root_is_a_failure(root, outcome):
         assert case.outcome == outcome
 
 
-def test_other_skips_stay_skips_for_root():
-    case = junit.Case("debug unit", "available_labels", "skipped", "two processors needed")
+@pytest.mark.parametrize("suite, name", [("debug unit", "available_labels"), ("release mpi4py-lab.n4.test_msgspec", "TestMessageSimpleCuPy.testArray1")])
+def test_other_skips_stay_skips_for_root(suite, name):
+    case = junit.Case(suite, name, "skipped", "two processors needed")
     junit.judge_skips([case], True)
     assert case.outcome == "skipped"
 
