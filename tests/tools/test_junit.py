@@ -36,7 +36,8 @@ def test_a_lab_or_sanitizer_test_skipped_for_root_is_a_failure(root, outcome):
         assert case.outcome == outcome
 
 
-@pytest.mark.parametrize("suite, name", [("debug unit", "available_labels"), ("release mpi4py-lab.n4.test_msgspec", "TestMessageSimpleCuPy.testArray1")])
+@pytest.mark.parametrize("suite, name", [("debug unit", "available_labels"),
+                                         ("release mpi4py-lab.n4.test_msgspec", "TestMessageSimpleCuPy.testArray1")])
 def test_other_skips_stay_skips_for_root(suite, name):
     case = junit.Case(suite, name, "skipped", "two processors needed")
     junit.judge_skips([case], True)
