@@ -72,7 +72,8 @@ void Engine::wait_owned(const Condition &met) {
             read_clock();
             idle_since_ns = now_ns_;
         }
-        switch (patient() ? Idle::Action::sleep : idle_.next(idle_turns, idle_since_ns, now_ns_)) {
+        Idle::Action action = idle_.next(idle_turns, idle_since_ns, now_ns_);  // which also records that somebody waits
+        switch (patient() ? Idle::Action::sleep : action) {
             case Idle::Action::spin: break;
             case Idle::Action::yield:
                 give_up();

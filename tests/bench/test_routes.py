@@ -70,8 +70,11 @@ def test_the_interface_proves_the_path(tmp_path):
 def test_both_run_across_a_link(tmp_path):
     if reason := missing():
         pytest.skip(reason)
-    values = compare(tmp_path, "bandwidth", "--route", "100mbit", "--sizes", "64k", "--window", "8")
-    assert set(values) == {"lanyard", "tcp"}
-    # A busy machine may give less, and a burst after a pause more; without the link it would be GB/s.
-    rates = {key: rows["65536"][0] for key, rows in values.items()}
-    assert all(0 < rate < 0.1 for rate in rates.values()), rates
+    tried = []
+    for attempt in range(3):  # the machine may be busy
+        values = compare(tmp_path / str(attempt), "bandwidth", "--route", "100mbit", "--sizes", "64k", "--window", "8")
+        assert set(values) == {"lanyard", "tcp"}
+        tried.append({key: rows["65536"][0] for key, rows in values.items()})
+        if all(0.005 < rate < 0.02 for rate in tried[-1].values()):
+            return
+    assert False, tried

@@ -79,7 +79,11 @@ public:
             all.push_back(sockets_.back().get());
             at.push_back(sim::SimInternet::address_of(peer));
         }
-        constexpr size_t max_eager = 20'000;  // in simulated portions more takes minutes under a sanitizer
+#ifdef __SANITIZE_THREAD__
+        constexpr size_t max_eager = 20'000;  // in simulated portions more takes minutes
+#else
+        constexpr size_t max_eager = LinkLimits().max_eager;
+#endif
         connect(all, at, checks, 50'000'000, max_eager);
     }
     ~SimLinkConnected() override {
