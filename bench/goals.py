@@ -1,7 +1,9 @@
 """What Lanyard promises of its speed, and whether the measured series keep it; used by bench/run for its first table."""
+from math import exp, log
+
 import proof
 from figures import paired_difference, paired_ratio, summary
-from report import marked, number, size_name, with_interval
+from report import best_other, marked, number, size_name, with_interval
 
 
 # From good to bad. Where the 95 % interval of a figure crosses the bound the run has not decided, and the median is named as what says so.
@@ -77,6 +79,29 @@ class Each:
         return f"{with_interval(worst)}{self.unit}{where}", bound, "", verdicts[row]
 
 
+class GeometricMean:
+    """One promise over all figures of a series: the geometric mean of the best other library's times over ours, by rounds."""
+
+    own = "lanyard"
+
+    def __init__(self, part, sentence, bound, rows, others=("mpich", "impi", "openmpi")):
+        self.part = part
+        self.sentence = sentence
+        self.bound = bound
+        self.rows = rows
+        self.others = others
+
+    def judge(self, series, libraries):
+        others = [key for key in self.others if key in libraries]
+        ratios = {row: ratio["median"] for row in series.units if self.rows(row) and (ratio := best_other(series, "lanyard", others, row))}
+        if not ratios:
+            return "no number", f"{number(self.bound)}", "", "not measured"
+        mean = exp(sum(log(ratio) for ratio in ratios.values()) / len(ratios))
+        lost = [row for row, ratio in ratios.items() if ratio < 1]
+        words = f"{len(ratios) - len(lost)} of {len(ratios)} cells are won"
+        return f"{number(mean)}", f"{number(self.bound)}", words, "kept" if mean >= self.bound else "missed"
+
+
 def title(key, libraries):
     return "raw TCP" if key == "tcp" else libraries[key].title if key in libraries else key
 
@@ -107,6 +132,10 @@ def named(*names):
     return lambda row: (row[0] if isinstance(row, tuple) else row) in names
 
 
+def ratio_to_row(other):
+    return lambda series, own, row: paired_ratio(*columns(series, (own, row), (own, other)))
+
+
 def any_row(_row):
     return True
 
@@ -131,6 +160,8 @@ NETWORK_GOALS = [
            -1, 5, itself, " %") for side in ("receive", "send")),
     *(Each(f"overlap-{side}", named(f"{side} work slowed"), f"1 Gbit/s, {side}: work slowed more than by a raw thread in epoll, at most",
            -1, 1, more_than("tcp"), " %") for side in ("receive", "send")),
+    *(Each(f"overlap-{name}", named(f"{name} overlap"), f"1 Gbit/s, MPI_I{name} from 64 KiB while the ranks work: overlap, at least",
+           +1, 90, itself, " %") for name in ("alltoall", "allreduce")),
     *(Each("progress", any_row, f"blocking latency with LANYARD_PROGRESS={value} over caller, at most", -1, 1.03,
            ratio_to("progress=caller"), own=f"progress={value}") for value in ("auto", "helper")),
     Each("probe", named("nothing from a rank", "nothing from anyone"), "TCP, an MPI_Iprobe that finds nothing, at most", -1, 60, itself, " ns"),
@@ -147,6 +178,13 @@ GOALS = [
     Goal("allreduce", 8, "the same against Intel MPI set to wait", -1, others=("impi-wait",)),
     Goal("startup", "startup of 4 ranks", "4 ranks of MPI_Init and MPI_Finalize, at most", -1, fixed=60),
     Goal("scan", "poll with 64 idle peers", "a look at 64 idle peers in shared memory, at most", -1, fixed=40),
+    *(Goal("rate-threads", (f"{threads} thread{'s' if threads > 1 else ''}", 8),
+           f"message rate of 8 bytes, {threads} threads of each rank, above the best of the others", +1) for threads in (1, 2, 4, 8)),
+    Each("schedule", any_row, "writing the schedule of an allreduce of 8 bytes, 4 ranks, at most", -1, 300, itself, " ns"),
+    *(GeometricMean(f"collectives-{ranks}", f"{ranks} ranks, blocking collectives from 8 bytes to 1 MiB, best other over ours, geometric mean, "
+                    "at least", 1, lambda row: row[0] != "iallreduce") for ranks in (2, 4, 8)),
+    *(Each(f"collectives-{ranks}", lambda row: row == ("iallreduce", 8), f"{ranks} ranks, nonblocking allreduce of 8 bytes over the blocking one, "
+           "at most", -1, 1.3, ratio_to_row(("allreduce", 8))) for ranks in (2, 4, 8)),
     *NETWORK_GOALS,
 ]
 

@@ -43,6 +43,32 @@ def proof_line(series, libraries):
     return [f"Bytes on the interface for each byte sent: {', '.join(words)}.  "] if words else []
 
 
+def grid(series, libraries, first="lanyard"):
+    """A table with a line for each figure and a column for each library: medians, and how the best of the others compares to `first`."""
+    ours = libraries[first].title if first in libraries else first
+    units = "/".join(sorted(set(series.units.values())))
+    lines = [f"### {series.name}", "",
+             f"Medians in {units}; the last column is the best of the others over {ours}, by rounds: above 1 it is won.", "",
+             "| | " + " | ".join(library.title for library in libraries.values()) + " | best other / ours |", "|---" * (len(libraries) + 2) + "|"]
+    for row in series.units:
+        cells = [number(summary(values)["median"]) if (values := series.numbers(key, row)) else "" for key in libraries]
+        ratio = best_other(series, first, [key for key in libraries if key != first], row)
+        lines.append(f"| {size_name(row)} | " + " | ".join(cells) + f" | {with_interval(ratio) if ratio else ''} |")
+    lines += [""] + [f"{libraries[key].title}: {version}" + "  " for key, version in series.versions.items()]
+    for key, words in series.failures.items():
+        lines.append(f"{libraries[key].title} failed {len(words)} times: {words[0]}  ")
+    return "\n".join(lines) + "\n"
+
+
+def best_other(series, first, others, row):
+    """The time of the fastest of the others, by medians, over that of `first`, by rounds; None where one of them has no figure."""
+    medians = {key: summary(values)["median"] for key in others if (values := series.numbers(key, row))}
+    if not medians or not series.numbers(first, row):
+        return None
+    fastest = min(medians, key=medians.get)
+    return paired_ratio(series.values[fastest][row], series.values[first][row])
+
+
 def markdown(series, libraries, first="lanyard", picture=None):
     """A table: a line for each row and library with the median, its interval, and the ratio first/library by rounds.
 

@@ -25,6 +25,7 @@ CROSSINGS = {
     ("api", "launch/bootstrap.h"),          # the library asks its launcher who it is
     ("tools", "api/generated/coverage.h"),  # lanyard info --coverage
     ("tools", "net/address.h"),             # lanyard info --paths
+    ("tools", "coll/select.h"),             # lanyard info --coll
 }
 MACROS = {"LANYARD_MUST", "LANYARD_HANDLE_KIND"}  # each is worth its price; a new one needs a reason in review
 FEATURE_MACROS = {"_GNU_SOURCE", "_POSIX_C_SOURCE", "_DEFAULT_SOURCE"}

@@ -12,9 +12,9 @@ import tomllib
 FOLDER = pathlib.Path(__file__).resolve().parent.parent
 PARAMETER_FLAGS = {'async', 'by_value', 'committed', 'in_place', 'large_only', 'mutable', 'null', 'nullable', 'pointer',
                    'unchecked'}
-PARAMETER_OPTIONS = {'at', 'elements', 'error', 'fn', 'overflow', 'unless_in_place'}
+PARAMETER_OPTIONS = {'at', 'by', 'elements', 'error', 'fn', 'overflow', 'unless_in_place'}
 FUNCTION_KEYS = {'says', 'since', 'deprecated', 'large_count', 'returns', 'parameters', 'core', 'door', 'state', 'raises_on',
-                 'tell_form', 'value'}
+                 'starts', 'tell_form', 'value'}
 
 
 @dataclasses.dataclass
@@ -44,6 +44,7 @@ class Function:
     core: str                            # the typed function that does the work, without "lanyard_"
     door: str | None                     # or the function of the door that does it (src/doors), of a few instructions
     tell_form: bool                      # the typed function is told whether the large-count form was called
+    starts: bool                         # initialises: from then on the process uses the door through which it was called
     state: str                           # 'active' between initialisation and finalisation, 'always' at any time
     raises_on: str                       # parameter whose error handler is called, '' for that of MPI_COMM_SELF, 'none' for no one's
     parameters: list
@@ -60,39 +61,45 @@ class Function:
 
 class Description:
     def __init__(self):
-        self.kinds = self._load('kinds.toml')
-        self.types = self._load('types.toml')
-        self.constants = self._load('constants.toml')
-        self.datatypes = self._load('datatypes.toml')
+        self.kinds = self.load('kinds.toml')
+        self.types = self.load('types.toml')
+        self.constants = self.load('constants.toml')
+        self.datatypes = self.load('datatypes.toml')
         self.reductions = self.datatypes.pop('reductions')
         self.chapters = {}               # file name -> chapter attributes
         self.functions = []
-        for path in sorted((FOLDER / 'functions').glob('*.toml')):
-            self._load_chapter(path)
         self.handle_of_kind = {k: v['c'] for k, v in self.kinds.items() if v.get('c') in self.types['handles']}
-        self._check()
+        for path in sorted((FOLDER / 'functions').glob('*.toml')):
+            self.chapters[path.stem], functions = self.load_chapter(path)
+            self.functions += functions
+        names = [function.name for function in self.functions]
+        for name in set(names):
+            if names.count(name) > 1:
+                raise SystemExit(f'{name} is described twice')
 
     @staticmethod
-    def _load(name):
+    def load(name):
         with open(FOLDER / name, 'rb') as file:
             return tomllib.load(file)
 
-    def _load_chapter(self, path):
-        with open(path, 'rb') as file:
-            tables = tomllib.load(file)
+    def load_chapter(self, path):
+        """The attributes of a chapter and its functions."""
+        tables = self.load(path)
         chapter = tables.pop('chapter')
-        self.chapters[path.stem] = chapter
+        functions = []
         for name, table in tables.items():
             unknown = set(table) - FUNCTION_KEYS
             if unknown:
                 raise SystemExit(f'{path.name}: {name} has unknown attributes {sorted(unknown)}')
-            self.functions.append(Function(
+            functions.append(Function(
                 name=name, chapter=path.stem, says=table['says'], since=table['since'], deprecated=table.get('deprecated'),
                 large_count=table.get('large_count', False), returns=table.get('returns', 'int'), value=table.get('value', False),
                 core=table.get('core', name.removeprefix('MPI_').lower()), door=table.get('door'),
-                tell_form=table.get('tell_form', False),
+                tell_form=table.get('tell_form', False), starts=table.get('starts', False),
                 state=table.get('state', chapter.get('state', 'active')), raises_on=table.get('raises_on', chapter.get('raises_on', '?')),
                 parameters=[self._parameter(path, name, line) for line in table.get('parameters', '').splitlines() if line]))
+            self._check(functions[-1])
+        return chapter, functions
 
     def _parameter(self, path, function, line):
         name, kind, direction, *rest = line.split()
@@ -108,20 +115,15 @@ class Description:
             raise SystemExit(f'{path.name}: {function}: parameter {name} has unknown flags {sorted(unknown)}')
         return Parameter(name, match[1], direction, match[2], int(match[3] or 0), flags, options)
 
-    def _check(self):
-        names = set()
-        for function in self.functions:
-            if function.name in names:
-                raise SystemExit(f'{function.name} is described twice')
-            names.add(function.name)
-            parameters = {p.name for p in function.parameters}
-            if len(parameters) != len(function.parameters):
-                raise SystemExit(f'{function.name}: two parameters have the same name')
-            if function.raises_on == '?':
-                function.raises_on = self._first_with_handler(function)
-            for p in function.parameters:
-                if p.array and not p.array.startswith('MPI_') and p.array != '*' and p.array not in parameters:
-                    raise SystemExit(f'{function.name}: the length of {p.name} is no parameter: {p.array}')
+    def _check(self, function):
+        parameters = {p.name for p in function.parameters}
+        if len(parameters) != len(function.parameters):
+            raise SystemExit(f'{function.name}: two parameters have the same name')
+        if function.raises_on == '?':
+            function.raises_on = self._first_with_handler(function)
+        for p in function.parameters:
+            if p.array and not p.array.startswith('MPI_') and p.array != '*' and p.array not in parameters:
+                raise SystemExit(f'{function.name}: the length of {p.name} is no parameter: {p.array}')
 
     @staticmethod
     def _first_with_handler(function):
@@ -152,7 +154,7 @@ def c_parameter(description, p, large):
     star = '' if base.endswith('*') else ' '
     if p.kind in ('string', 'buffer', 'logical'):
         return f'{const}{base} *{p.name}'
-    if p.kind == 'attribute' or p.kind == 'memory':  # the address of a pointer, passed as void *
+    if p.kind in ('attribute', 'memory', 'attached_buffer'):  # the address of a pointer, passed as void *
         return f'void *{p.name}'
     if p.kind in ('string_list', 'string_lists') or (p.kind == 'argument_list' and p.has('by_value')):
         return f'{"char *" if p.kind == "argument_list" else base}{p.name}[]'

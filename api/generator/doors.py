@@ -1,40 +1,55 @@
-"""The door of the MPI-5.0 ABI: src/doors/mpi_abi/, one file of entry points for each chapter, and what they need.
+"""The doors: src/doors/mpi_abi/ and its like, one file of entry points for each chapter, and what they need.
 
 An entry point checks its arguments, turns handles into objects, calls the typed function and turns the results back. Each step
-is one line, skipped after the first error.
+is one line, skipped after the first error. In the door of another ABI than the standard's (abi.py) what the program gave is
+translated first, so that the checks see the standard's values, and the results last.
 """
 
+from . import foreign_header, translations
+from .abi import ForeignAbi, StandardAbi
 from .constants import core_name
-from .core import core_prototype, may_be_absent, typed_functions
+from .core import may_be_absent
 from .description import c_prototype
 from .text import NOTICE, wrapped
 
 FOLDER = 'src/doors/mpi_abi/'
-ELEMENTS = {'comm_size': '{}->size', 'in_neighbors': 'neighbors(*{}).in', 'out_neighbors': 'neighbors(*{}).out'}
-CONDITIONS = {'root': 'at_root', 'leaf': 'at_leaf'}
+ELEMENTS = {'comm_size': '{}->size', 'group_size': '{}->group->size()',
+            'in_neighbors': 'neighbors(*{}).in', 'out_neighbors': 'neighbors(*{}).out'}
+CONDITIONS = {'root': 'at_root', 'leaf': 'at_leaf', 'part': 'takes_part'}
 
 
 def generate(description, output):
+    standard = StandardAbi(description)
     handle_types(description, output)
     handle_names(description, output)
-    for stem, chapter in description.chapters.items():
-        functions = [f for f in description.functions if f.chapter == stem]
+    entry_points(standard, description, output)
+    foreign = ForeignAbi(description, 'mpich_abi')
+    translations.generate(foreign, description, output)
+    entry_points(foreign, description, output)
+    foreign_header.generate(foreign, description, output)
+
+
+def entry_points(abi, description, output):
+    folder = f'src/doors/{abi.name}/'
+    for stem, chapter in abi.chapters.items():
+        functions = [f for f in abi.functions if f.chapter == stem]
         lines = [
-            f'// {chapter["title"]}: the entry points of libmpi_abi.so.1. Each checks, converts, calls a typed function of the core',
+            f'// {chapter["title"]}: the entry points of {abi.library}. Each checks, converts, calls a typed function of the core',
             '// library and raises what went wrong; MPI_x is a weak name of PMPI_x.',
             f'// {NOTICE}', '']
-        names = sorted({f'lanyard_{f.core}' for f in functions if not f.door})
+        names = sorted({f'lanyard_{f.core}' for f in functions if not abi.door_function(f)})
         if names:
             lines += ['// A typed function that the core library lacks is a null pointer.', *[f'#pragma weak {n}' for n in names], '']
-        lines += ['#include "doors/mpi_abi/convert.h"', '']
-        lines += ['using namespace lanyard;', 'using namespace lanyard::mpi_abi;', '', 'extern "C" {', '']
+        lines += [f'#include "doors/{abi.name}/convert.h"', '']
+        lines += ['using namespace lanyard;', f'using namespace lanyard::{abi.name};', '']
+        lines += ['#pragma GCC visibility push(default)', 'extern "C" {', ''] if abi.declares_functions_itself else ['extern "C" {', '']
         for function in functions:
             for name, large in function.forms():
-                lines += EntryPoint(description, function, name, large).lines() + ['']
-        lines += ['}  // extern "C"']
-        output.write(f'{FOLDER}{stem}.cc', lines)
-    chapter_list = [f'  {stem}.cc' for stem in description.chapters]
-    output.write(f'{FOLDER}entry_points.cmake', [f'# {NOTICE}', 'set(entry_points', *chapter_list, ')'])
+                lines += EntryPoint(abi, description, function, name, large).lines() + ['']
+        lines += ['}  // extern "C"', *(['#pragma GCC visibility pop'] if abi.declares_functions_itself else [])]
+        output.write(f'{folder}{stem}.cc', lines)
+    chapter_list = [f'  {stem}.cc' for stem in abi.chapters]
+    output.write(f'{folder}entry_points.cmake', [f'# {NOTICE}', 'set(entry_points', *chapter_list, ')'])
 
 
 def error_class(name):
@@ -71,19 +86,20 @@ def handle_names(description, output):
 class EntryPoint:
     """One entry point: its lines are gathered step by step."""
 
-    def __init__(self, description, function, name, large):
-        self.description, self.function, self.name, self.large = description, function, name, large
-        self.chapter = description.chapters[function.chapter]
+    def __init__(self, abi, description, function, name, large):
+        self.abi, self.description, self.function, self.name, self.large = abi, description, function, name, large
+        self.chapter = abi.chapters[function.chapter]
         self.parameters = function.in_form(large)
         self.raising = next((p for p in self.parameters if p.name == function.raises_on), None)
-        self.objects, self.roots, self.converts, self.checks, self.buffers, self.stores = [], [], [], [], [], []
+        self.openings, self.objects, self.roots, self.converts, self.checks, self.buffers, self.stores = [], [], [], [], [], [], []
+        self.arguments, self.statuses = {}, []
 
     def lines(self):
         alias = f'#pragma weak {self.name} = P{self.name}'
         head = wrapped(c_prototype(self.description, self.function, 'P' + self.name, self.large) + ' {', '        ')
-        if self.function.door:
+        if self.abi.door_function(self.function):
             arguments = ', '.join(p.name for p in self.parameters)
-            return [*head, f'    return {self.function.door}({arguments});', '}', alias]
+            return [*head, f'    return {self.abi.door_function(self.function)}({arguments});', '}', alias]
         if self.function.value:
             arguments = ', '.join(p.name for p in self.parameters)
             return [*head, f'    return lanyard_{self.function.core}({arguments});', '}', alias]
@@ -91,6 +107,13 @@ class EntryPoint:
 
     def body(self):
         first = []
+        if self.function.starts:
+            self.openings.append('lanyard_use_door(door);')
+        if self.name in self.abi.other_ways:
+            condition, way = self.abi.other_ways[self.name]
+            self.openings += [f'if ({condition})', f'    return {way}({", ".join(p.name for p in self.parameters)});']
+        for p in self.parameters:
+            self.translate(p)
         if self.function.state == 'active':
             first.append('error = check_active();')
         if self.raising:
@@ -101,10 +124,10 @@ class EntryPoint:
             if p is not self.raising:
                 self.convert(p)
         steps = first + self.roots + self.converts + self.checks + self.buffers
-        lines = [f'    {line}' for line in self.objects]
+        lines = [f'    {line}' for line in self.openings + self.objects]
         lines.append('    Error error = ' + steps[0].removeprefix('error = '))
         lines += [self.guarded(step) for step in steps[1:]]
-        lines += self.call()
+        lines += self.call() + [f'    {line}' for line in self.statuses]
         lines += ['    if (!error) return MPI_SUCCESS;', *self.failure()]
         return lines
 
@@ -112,6 +135,66 @@ class EntryPoint:
         if step.startswith('if ('):
             return '    if (!error && ' + step[4:]
         return f'    if (!error) {step}'
+
+    # The values of another ABI to the standard's, and back
+
+    def translate(self, p):
+        """What becomes of a parameter in the door of another ABI: the argument of the typed function, and lines before and after."""
+        kind = self.abi.translation(p)
+        if p.kind == 'status' and self.abi.translates_status():
+            self.translate_status(p)
+        elif self.abi.shorter(p) and p.direction == 'in':
+            pass
+        elif self.abi.shorter(p):
+            length = next((q.name for q in self.parameters if q.kind == 'string_length' and q.direction == 'out'), 'nullptr')
+            self.objects.append(f'char {p.name}_text[abi::{core_name(p.array)}] = "";')
+            self.arguments[p.name] = f'{p.name}_text'
+            self.stores.append(f'copy_text({p.name}_text, {p.name}, {self.abi.shorter(p)}, {length});')
+        elif kind is None:
+            pass
+        elif 'by' in p.options:
+            others = ', '.join(self.value(q) for name in p.options['by'].split(',') for q in self.parameters if q.name == name)
+            self.stores.append(f'{kind}_out({p.name}, {others});')
+        elif p.kind == 'buffer' or (p.direction == 'in' and not p.array):
+            self.openings.append(f'{p.name} = {kind}_in({p.name});')
+        elif p.array:
+            self.translate_array(p, kind)
+        else:
+            self.translate_result(p, kind)
+
+    def value(self, p):
+        if p.kind in self.description.handle_of_kind:
+            return f'*{p.name}_object'
+        return p.name if p.direction == 'in' else f'*{p.name}'
+
+    def translate_array(self, p, kind):
+        if p.direction == 'in':
+            self.objects.append(f'Translated<{kind}_in> {p.name}_values;')
+            self.arguments[p.name] = f'{p.name}_values.data()'
+        elif self.length(p):
+            self.stores.append(f'translate<{kind}_out>({p.name}, {self.length(p)});')
+
+    def translate_result(self, p, kind):
+        core, place = self.description.kinds[p.kind]['core'], f'*{p.name}'
+        if core == 'void *':
+            place = f'*static_cast<void **>({p.name})'
+        self.objects.append(f'{core}{"" if core.endswith("*") else " "}{p.name}_value{{}};')
+        if p.direction == 'inout':
+            self.buffers.append(f'{p.name}_value = {kind}_in({place});')
+        self.arguments[p.name] = f'{p.name} ? &{p.name}_value : nullptr' if p.has('nullable') else f'&{p.name}_value'
+        condition = f'if ({p.name}) ' if p.has('nullable') else ''
+        self.stores.append(f'{condition}{place} = {kind}_out({p.name}_value);')
+
+    def translate_status(self, p):
+        self.openings.append(f'{p.name} = status_in({p.name});')
+        if p.array:
+            self.objects.append(f'ResultStatuses {p.name}_value;')
+            self.buffers.append(f'error = {p.name}_value.reserve("{p.name}", {p.name}, {p.array});')
+        else:
+            self.objects.append(f'{"ResultStatus" if p.direction == "out" else "GivenStatus"} {p.name}_value({p.name});')
+        self.arguments[p.name] = self.abi.status.format(p.name) if p.direction == 'out' else f'*{p.name}_value.data()'
+        if p.direction != 'in':
+            self.statuses.append(f'{p.name}_value.store({p.name});')
 
     # Arguments to objects and numbers
 
@@ -138,6 +221,9 @@ class EntryPoint:
     def convert_object(self, p, steps):
         core = self.description.types['handles'][self.description.handle_of_kind[p.kind]]['core']
         self.objects.append(f'{core} *{p.name}_object = nullptr;')
+        if p.direction == 'out' and p.has('nullable'):
+            self.stores.append(f'if ({p.name}) store({p.name}, {p.name}_object);')
+            return
         if p.direction == 'out':
             steps.append(f'error = check_out("{p.name}", {p.name});')
             self.stores.append(f'store({p.name}, {p.name}_object);')
@@ -151,6 +237,8 @@ class EntryPoint:
 
     def convert_objects(self, p):
         length = self.length(p)
+        if p.has('nullable'):
+            length = f'{p.name} ? {length} : 0'
         self.objects.append(f'Objects<{self.description.handle_of_kind[p.kind]}> {p.name}_objects;')
         method = 'reserve' if p.direction == 'out' else 'find_committed' if p.has('committed') else 'find_or_null' if p.has('null') else 'find'
         self.checks.append(self.where(p) + f'error = {p.name}_objects.{method}("{p.name}", {p.name}, {length});')
@@ -168,28 +256,46 @@ class EntryPoint:
         """The condition under which a parameter of a collective is significant at this process."""
         conditions = []
         if 'at' in p.options:
-            root = next(q.name for q in self.parameters if q.kind == 'root')
-            conditions.append(f'{CONDITIONS[p.options["at"]]}({root}, *{self.raising.name}_object)')
+            conditions.append(self.here(p.options['at']))
         if 'unless_in_place' in p.options:
             conditions.append(f'!in_place({p.options["unless_in_place"]})')
         return f'if ({" && ".join(conditions)}) ' if conditions else ''
 
+    def here(self, at):
+        if at in CONDITIONS:
+            root = next(q.name for q in self.parameters if q.kind == 'root')
+            return f'{CONDITIONS[at]}({root}, *{self.raising.name}_object)'
+        return f'{at} == {self.parameters[0].name}_object->rank'
+
     def check_value(self, p, kind):
         if p.has('nullable'):
             return
-        if p.array:
-            if self.length(p):
-                self.checks.append(self.where(p) + f'error = check_array("{p.name}", {p.name}, {self.length(p)});')
+        if p.array and p.kind != 'string':
+            if self.length(p) and self.abi.translation(p):
+                self.checks.append(self.where(p) + f'error = {p.name}_values.read("{p.name}", {p.name}, {self.length(p)});')
+            elif self.length(p):
+                check = 'check_counts' if p.kind == 'count' and 'elements' in p.options else 'check_array'
+                self.checks.append(self.where(p) + f'error = {check}("{p.name}", {p.name}, {self.length(p)});')
         elif p.kind == 'status':
             self.checks.append(f'error = check_out("{p.name}", {p.name});')
         elif 'check' in kind:
             extra = ''
-            if p.kind in ('dest', 'source', 'root'):
+            if p.kind in ('dest', 'source', 'root', 'recv_tag'):
                 extra = f', *{self.raising.name}_object'
             if 'error' in p.options:
                 extra += f', ErrorClass::{p.options["error"]}'
             steps = self.roots if p.kind == 'root' else self.checks
-            steps.append(self.where(p) + f'error = {kind["check"]}("{p.name}", {p.name}{extra});')
+            if p.kind == 'string':
+                self.check_text(p)
+            else:
+                steps.append(self.where(p) + f'error = {kind["check"]}("{p.name}", {p.name}{extra});')
+
+    def check_text(self, p):
+        """A text must be there; the library knows how long it may be, but for an ABI that allows less."""
+        self.checks.append(f'error = check_string("{p.name}", {p.name});')
+        if self.abi.shorter(p):
+            error = p.options.get('error', 'arg')
+            self.checks.append(f'error = check_text_length("{p.name}", {p.name}, {self.abi.shorter(p)}, ErrorClass::{error});')
 
     def check_place(self, p):
         """Where a result goes: it must be there."""
@@ -210,6 +316,8 @@ class EntryPoint:
         condition = self.where(p)
         if p.has('in_place') and count:
             condition = condition[:-2] + f' && !in_place({p.name})) ' if condition else f'if (!in_place({p.name})) '
+        if p.options.get('elements'):  # without a neighbour there is nothing that must be there
+            condition = f"if ({ELEMENTS[p.options['elements']].format(self.raising.name + '_object')} > 0) "
         if count:
             self.buffers.append(condition + f'error = check_buffer("{p.name}", {p.name}, {count}, *{datatype}_object);')
         elif not p.has('in_place') and not p.has('anywhere'):
@@ -241,7 +349,7 @@ class EntryPoint:
             lines = ['    if (!error) {', *wrapped('        ' + call, ' ' * 12), *[f'        {line}' for line in back], '    }']
         else:
             lines = wrapped(f'    if (!error) {call}', ' ' * 8)
-        return lines + [f'    if (!error) {line}' for line in self.stores]
+        return lines + [self.guarded(line) for line in self.stores]
 
     def argument(self, p):
         if p.kind == 'varargs':
@@ -252,12 +360,16 @@ class EntryPoint:
             return self.object_argument(p)
         if self.narrows(p):
             return f'&{p.name}_value'
+        if p.name in self.arguments:
+            return self.arguments[p.name]
         kind = self.description.kinds[p.kind]
+        if 'convert' in kind:
+            return f'{kind["convert"]}({p.name})'
         if p.kind == 'function':
             return f'callback({p.name}, {"true" if self.large else "false"})'
         if p.kind == 'status':
             return f'status_of({p.name})' if p.array or p.direction == 'out' else f'*status_of({p.name})'
-        if p.kind in ('memory', 'attribute') and p.direction == 'out':
+        if p.kind in ('memory', 'attribute', 'attached_buffer') and p.direction == 'out':
             return f'static_cast<void **>({p.name})'
         if p.array and p.direction == 'in' and kind['core'] == 'int64_t':
             return f'counts({p.name})'
@@ -269,9 +381,9 @@ class EntryPoint:
 
     def object_argument(self, p):
         if p.array:
-            return f'{p.name}_objects.data_or_null()' if 'unless_in_place' in p.options else f'{p.name}_objects.data()'
+            return f'{p.name}_objects.data_or_null()' if 'unless_in_place' in p.options or p.has('nullable') else f'{p.name}_objects.data()'
         if p.direction == 'out':
-            return f'&{p.name}_object'
+            return f'{p.name} ? &{p.name}_object : nullptr' if p.has('nullable') else f'&{p.name}_object'
         if p.direction == 'inout' or may_be_absent(p):
             return f'{p.name}_object'
         return f'*{p.name}_object'
@@ -281,11 +393,11 @@ class EntryPoint:
     def failure(self):
         on = 'RaiseOn()'
         if self.function.raises_on == 'none':
-            on = 'RaiseOn(RaiseOn::Kind::none)'
+            on = f'RaiseOn::nothing(abi::{core_name(self.chapter["bad_argument"])})'
         elif self.raising:
             on = f'RaiseOn({self.raising.name}_object)'
         shown = ', '.join(self.shown(p) for p in self.parameters if p.kind != 'varargs')
-        return wrapped(f'    return fail(error, {on}, "{self.name}", {{{shown}}});', ' ' * 8)
+        return wrapped(f'    return {self.abi.fail}(error, {on}, "{self.name}", {{{shown}}});', ' ' * 8)
 
     def shown(self, p):
         kind = self.description.kinds[p.kind]

@@ -36,10 +36,12 @@ class Output:
 
     def __init__(self, root, check):
         self.root, self.check, self.different = pathlib.Path(root), check, []
+        self.made = set()
 
     def write(self, path, lines):
         text = '\n'.join(lines).rstrip('\n') + '\n'
         target = self.root / path
+        self.made.add(target)
         old = target.read_text() if target.exists() else None
         if old == text:
             return
@@ -47,3 +49,11 @@ class Output:
         if not self.check:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
+
+    def remove_others(self, folder):
+        """Removes what a folder that holds nothing but generated files had before and no longer gets."""
+        for old in sorted((self.root / folder).rglob('*')):
+            if old.is_file() and old not in self.made:
+                self.different.append(str(old.relative_to(self.root)))
+                if not self.check:
+                    old.unlink()

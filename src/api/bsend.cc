@@ -71,6 +71,13 @@ SendBuffer &buffer_of(Comm &comm) {
     return *comm.send_buffer;
 }
 
+// The nearest that is attached: the communicator's, that of its session, the process's.
+SendBuffer &buffer_for(const Comm &comm) {
+    if (comm.send_buffer && comm.send_buffer->attached()) return *comm.send_buffer;
+    const SessionTraits *session = comm.group->session.get();
+    return session && session->send_buffer->attached() ? *session->send_buffer : process_buffer();
+}
+
 void flush(const SendBuffer &buffer, const char *call, const Comm *comm) {
     Engine &engine = *runtime()->engine;
     EngineGuard guard(engine);
@@ -190,11 +197,15 @@ void SendBuffer::detach(void **buffer, int64_t *size) {
 Datatype &packed_datatype() { return *predefined_datatype(abi::type_packed); }
 
 Error send_buffered(Comm &comm, uint32_t peer, const MatchKey &key, const Buffer &buffer) {
-    SendBuffer &used = comm.send_buffer && comm.send_buffer->attached() ? *comm.send_buffer : process_buffer();
+    SendBuffer &used = buffer_for(comm);
     if (!used.attached())
         return Error(ErrorClass::buffer, "no buffer is attached: call MPI_Buffer_attach or MPI_Comm_attach_buffer before buffered sends");
     return used.send(comm.universe->messenger, peer, key, buffer);
 }
+
+std::shared_ptr<SendBuffer> make_send_buffer() { return std::make_shared<SendBuffer>(); }
+
+void flush_buffer_of(Session &session, const char *call) { flush(*session.traits->send_buffer, call, nullptr); }
 
 void flush_buffer_of(Comm &comm, const char *call) {
     if (comm.send_buffer) flush(*comm.send_buffer, call, &comm);
@@ -248,6 +259,28 @@ Error lanyard_comm_iflush_buffer(Comm &comm, Request **request) {
         buffer = &buffer_of(comm);
     }
     *request = start_flush(*buffer, &comm);
+    return {};
+}
+
+Error lanyard_session_attach_buffer(Session &session, void *buffer, int64_t size) {
+    EngineGuard guard(*runtime()->engine);
+    return session.traits->send_buffer->attach(buffer, size);
+}
+
+Error lanyard_session_detach_buffer(Session &session, void **buffer_addr, int64_t *size) {
+    flush_buffer_of(session, "MPI_Session_detach_buffer");
+    EngineGuard guard(*runtime()->engine);
+    session.traits->send_buffer->detach(buffer_addr, size);
+    return {};
+}
+
+Error lanyard_session_flush_buffer(Session &session) {
+    flush_buffer_of(session, "MPI_Session_flush_buffer");
+    return {};
+}
+
+Error lanyard_session_iflush_buffer(Session &session, Request **request) {
+    *request = start_flush(*session.traits->send_buffer, nullptr);
     return {};
 }
 

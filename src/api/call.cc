@@ -87,8 +87,9 @@ std::string Call::text() const {
 }
 
 int fail(Error error, RaiseOn on, const char *function, std::initializer_list<Argument> arguments) {
-    if (on.kind == RaiseOn::Kind::none) return error.take().code;
-    return raise(error, on, Call{function, arguments});
+    if (on.kind != RaiseOn::Kind::none) return raise(error, on, Call{function, arguments});
+    int code = error.take().code;
+    return code <= static_cast<int>(ErrorClass::abi) ? on.bad_argument : code;
 }
 
 }  // namespace lanyard

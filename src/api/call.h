@@ -37,16 +37,26 @@ inline Argument shown_text(const char *name, const char *text) {
 
 // The object whose error handler is called.
 struct RaiseOn {
-    enum class Kind : uint8_t { self, comm, win, file, session, none };
+    enum class Kind : uint8_t { self, comm, win, file, session, handler, none };
 
-    Kind kind = Kind::self;  // self: the handler of MPI_COMM_SELF (MPI-5.0 9.3); none: the code is only returned
+    // self: the handler of MPI_COMM_SELF (MPI-5.0 9.3); handler: the one given for an object that is being made; none: the code is only
+    // returned.
+    Kind kind = Kind::self;
+    int bad_argument = 0;  // of none: the code for whatever the door's own checks find
     void *object = nullptr;
 
     constexpr RaiseOn() = default;
-    explicit constexpr RaiseOn(Kind k) : kind(k) {}
+    constexpr explicit RaiseOn(Kind only) : kind(only) {}
+    static constexpr RaiseOn nothing(int bad_argument) {
+        RaiseOn on;
+        on.kind = Kind::none;
+        on.bad_argument = bad_argument;
+        return on;
+    }
     RaiseOn(Comm *comm) : kind(comm ? Kind::comm : Kind::self), object(comm) {}
     RaiseOn(Win *win) : kind(win ? Kind::win : Kind::self), object(win) {}
     RaiseOn(File *file) : kind(Kind::file), object(file) {}  // no file: the handler of MPI_FILE_NULL
+    RaiseOn(Errhandler *handler) : kind(handler ? Kind::handler : Kind::self), object(handler) {}
     RaiseOn(Session *session) : kind(session ? Kind::session : Kind::self), object(session) {}
 
     Comm *comm() const { return kind == Kind::comm ? static_cast<Comm *>(object) : nullptr; }

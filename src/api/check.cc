@@ -80,6 +80,10 @@ Error not_positive(const char *name, int64_t value, ErrorClass error_class) {
     return {error_class, std::string(name) + " is " + std::to_string(value) + " but must be at least 1"};
 }
 
+Error too_long(const char *name, size_t length, size_t most, ErrorClass error_class) {
+    return {error_class, std::string(name) + " has " + std::to_string(length) + " characters; at most " + std::to_string(most) + " are allowed"};
+}
+
 Error null_pointer(const char *name, ErrorClass error_class) {
     return {error_class, std::string(name) + " is a null pointer"};
 }
@@ -89,6 +93,11 @@ Error null_buffer(const char *name, int64_t count, const Datatype &datatype) {
                                     " are to be there"};
 }
 
+Error too_many(const char *name, int64_t count, const Datatype &datatype) {
+    return {ErrorClass::count, std::string(name) + ": " + std::to_string(count) + " of " + quoted_type(datatype) + " with " +
+                                   std::to_string(datatype.size) + " bytes each are more than 2^63 bytes"};
+}
+
 Error not_in_place(const char *name) { return {ErrorClass::buffer, std::string(name) + " may not be MPI_IN_PLACE here"}; }
 
 Error bad_rank(const char *name, int rank, const Comm &comm, ErrorClass error_class) {
@@ -96,14 +105,22 @@ Error bad_rank(const char *name, int rank, const Comm &comm, ErrorClass error_cl
                        : rank == abi::proc_null ? "MPI_PROC_NULL"
                        : rank == abi::root      ? "MPI_ROOT"
                                                 : std::to_string(rank);
+    if (rank == abi::any_source && (comm.promised & promise::no_any_source))
+        return {error_class, std::string(name) + " is MPI_ANY_SOURCE, although mpi_assert_no_any_source was set on the communicator"};
     if (text[0] == 'M') return {error_class, std::string(name) + " may not be " + text + " here"};
     return {error_class, std::string(name) + " is " + text + ", which is not a rank of the communicator; " + ranks_of(comm)};
 }
 
-Error bad_tag(const char *name, int tag, bool any_tag_allowed) {
+Error bad_tag(const char *name, int tag) {
     if (tag == abi::any_tag) return {ErrorClass::tag, std::string(name) + " may not be MPI_ANY_TAG here"};
+    return {ErrorClass::tag, std::string(name) + " is " + std::to_string(tag) + " but must be from 0 to " + std::to_string(tag_upper_bound)};
+}
+
+Error bad_recv_tag(const char *name, int tag) {
+    if (tag == abi::any_tag)
+        return {ErrorClass::tag, std::string(name) + " is MPI_ANY_TAG, although mpi_assert_no_any_tag was set on the communicator"};
     return {ErrorClass::tag, std::string(name) + " is " + std::to_string(tag) + " but must be from 0 to " + std::to_string(tag_upper_bound) +
-                                 (any_tag_allowed ? ", or MPI_ANY_TAG" : "")};
+                                 ", or MPI_ANY_TAG"};
 }
 
 Error bad_color(int color) {

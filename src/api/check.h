@@ -4,13 +4,16 @@
 #pragma once
 
 #include <climits>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "api/state.h"
 #include "api/types.h"
 #include "base/error.h"
 #include "comm/comm.h"
 #include "datatype/datatype.h"
+#include "p2p/promises.h"
 
 namespace lanyard {
 
@@ -23,11 +26,14 @@ namespace complaint {
 [[gnu::cold]] Error bad_type(const char *name, const Datatype &datatype);
 [[gnu::cold]] Error negative(const char *name, int64_t value, ErrorClass error_class);
 [[gnu::cold]] Error not_positive(const char *name, int64_t value, ErrorClass error_class);
+[[gnu::cold]] Error too_long(const char *name, size_t length, size_t most, ErrorClass error_class);
 [[gnu::cold]] Error null_pointer(const char *name, ErrorClass error_class);
 [[gnu::cold]] Error null_buffer(const char *name, int64_t count, const Datatype &datatype);
+[[gnu::cold]] Error too_many(const char *name, int64_t count, const Datatype &datatype);
 [[gnu::cold]] Error not_in_place(const char *name);
 [[gnu::cold]] Error bad_rank(const char *name, int rank, const Comm &comm, ErrorClass error_class);
-[[gnu::cold]] Error bad_tag(const char *name, int tag, bool any_tag_allowed);
+[[gnu::cold]] Error bad_tag(const char *name, int tag);
+[[gnu::cold]] Error bad_recv_tag(const char *name, int tag);
 [[gnu::cold]] Error bad_color(int color);
 [[gnu::cold]] Error too_large(const char *name, int64_t value);
 [[gnu::cold]] Error no_memory(const char *name);
@@ -66,6 +72,11 @@ inline Error check_color(const char *, int color) {
 inline Error check_string(const char *name, const char *text) {
     return text ? Error() : complaint::null_pointer(name, ErrorClass::arg);
 }
+// A text that fits into `room` characters with its zero byte.
+inline Error check_text_length(const char *name, const char *text, size_t room, ErrorClass error_class) {
+    size_t length = __builtin_strlen(text);
+    return length < room ? Error() : complaint::too_long(name, length, room - 1, error_class);
+}
 // Where a result is to be stored.
 inline Error check_out(const char *name, const void *address) {
     return address ? Error() : complaint::null_pointer(name, ErrorClass::arg);
@@ -73,6 +84,14 @@ inline Error check_out(const char *name, const void *address) {
 // An array of `length` values, read or written.
 inline Error check_array(const char *name, const void *array, int64_t length) {
     return array || length <= 0 ? Error() : complaint::null_pointer(name, ErrorClass::arg);
+}
+// So many counts, each of which a process may be given.
+template <class Count>
+inline Error check_counts(const char *name, const Count *counts, int64_t length) {
+    if (!counts) return check_array(name, counts, length);
+    for (int64_t i = 0; i < length; ++i)
+        if (counts[i] < 0) return complaint::negative((std::string(name) + "[" + std::to_string(i) + "]").c_str(), counts[i], ErrorClass::count);
+    return {};
 }
 
 inline int value_or_0(const int *place) { return place ? *place : 0; }
@@ -83,7 +102,7 @@ inline Error check_dest(const char *name, int rank, const Comm &comm) {
     return in_group(rank, comm) || rank == abi::proc_null ? Error() : complaint::bad_rank(name, rank, comm, ErrorClass::rank);
 }
 inline Error check_source(const char *name, int rank, const Comm &comm) {
-    return in_group(rank, comm) || rank == abi::any_source || rank == abi::proc_null
+    return in_group(rank, comm) || rank == abi::proc_null || (rank == abi::any_source && !(comm.promised & promise::no_any_source))
                ? Error()
                : complaint::bad_rank(name, rank, comm, ErrorClass::rank);
 }
@@ -93,24 +112,29 @@ inline Error check_root(const char *name, int root, const Comm &comm) {
                ? Error()
                : complaint::bad_rank(name, root, comm, ErrorClass::root);
 }
-inline Error check_tag(const char *name, int tag) { return tag >= 0 ? Error() : complaint::bad_tag(name, tag, false); }
-inline Error check_recv_tag(const char *name, int tag) {
-    return tag >= 0 || tag == abi::any_tag ? Error() : complaint::bad_tag(name, tag, true);
+inline Error check_tag(const char *name, int tag) { return tag >= 0 ? Error() : complaint::bad_tag(name, tag); }
+inline Error check_recv_tag(const char *name, int tag, const Comm &comm) {
+    return tag >= 0 || (tag == abi::any_tag && !(comm.promised & promise::no_any_tag)) ? Error() : complaint::bad_recv_tag(name, tag);
 }
 
 // Is this process the root of a rooted collective, or one of those that the root serves? Both in an intracommunicator.
 inline bool at_root(int root, const Comm &comm) { return comm.remote_group ? root == abi::root : root == comm.rank; }
 inline bool at_leaf(int root, const Comm &comm) { return !comm.remote_group || root >= 0; }
+// Neither, which is of the root's group of an intercommunicator, gives MPI_PROC_NULL.
+inline bool takes_part(int root, const Comm &) { return root != abi::proc_null; }
 
 // How many neighbours this process has in the topology of a communicator; none where topologies are not implemented.
 struct Neighbors {
     int in = 0, out = 0;
 };
-extern "C" [[gnu::weak]] Neighbors lanyard_neighbors(const Comm &comm);
+extern "C" [[gnu::weak, gnu::visibility("default")]] Neighbors lanyard_neighbors(const Comm &comm);
 inline Neighbors neighbors(const Comm &comm) { return lanyard_neighbors ? lanyard_neighbors(comm) : Neighbors(); }
 
-// A buffer must be there unless nothing is transferred, or the datatype may hold addresses itself (MPI_BOTTOM).
+// A buffer must be there unless nothing is transferred, or the datatype may hold addresses itself (MPI_BOTTOM). Derived datatypes may
+// describe more data than a length can say, by the same bytes again and again.
 inline Error check_buffer(const char *name, const void *buffer, int64_t count, const Datatype &datatype) {
+    int64_t bytes;
+    if (!datatype.predefined() && __builtin_mul_overflow(count, datatype.size, &bytes)) return complaint::too_many(name, count, datatype);
     if (reinterpret_cast<uintptr_t>(buffer) > abi::in_place) return {};
     if (buffer) return complaint::not_in_place(name);
     return count <= 0 || datatype.size == 0 || !datatype.predefined() ? Error() : complaint::null_buffer(name, count, datatype);

@@ -12,6 +12,10 @@ void hold(HeldByCollective &held, Datatype *type) {
     held.datatypes.push_back(type);
 }
 
+void hold_all(HeldByCollective &held, Datatype *const *list, int length) {
+    for (int i = 0; list && i < length; ++i) hold(held, list[i]);
+}
+
 // Only a persistent request still has its collective; it ends in MPI_Request_free, which has the engine.
 void release_held(Request &request) {
     HeldByCollective *held = &held_by(request);
@@ -45,8 +49,8 @@ Request *new_collective_request(Comm &comm, const Uses &uses, bool persistent) {
     request->start = launch_collective;
     held->collective = comm.universe->executor->take();
     for (Datatype *type : uses.datatypes) hold(*held, type);
-    for (Datatype *const *list : {uses.list, uses.second_list})
-        for (int rank = 0; list && rank < comm.size; ++rank) hold(*held, list[rank]);
+    hold_all(*held, uses.list, uses.list_length < 0 ? comm.size : uses.list_length);
+    hold_all(*held, uses.second_list, uses.second_length < 0 ? comm.size : uses.second_length);
     if (uses.op && !uses.op->predefined()) {
         uses.op->hold();
         held->op = uses.op;

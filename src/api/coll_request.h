@@ -21,7 +21,8 @@ struct HeldByCollective {
 struct Uses {
     std::initializer_list<Datatype *> datatypes;
     Op *op = nullptr;
-    Datatype *const *list = nullptr, *const *second_list = nullptr;  // of the w form: one for each rank
+    Datatype *const *list = nullptr, *const *second_list = nullptr;  // of the w form: one for each rank, or neighbour
+    int list_length = -1, second_length = -1;                        // -1: as many as ranks
 };
 
 // A request whose collective is still to be planned.

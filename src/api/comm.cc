@@ -4,35 +4,16 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <optional>
 
 #include "api/bsend.h"
+#include "api/creating.h"
 #include "api/generated/core.h"
 #include "api/request.h"
-#include "api/runtime.h"
 #include "comm/create.h"
 
 namespace lanyard {
 
 namespace {
-
-// The wait record of a creation, which takes the engine only here and there.
-class Creating {
-public:
-    Creating(const char *call, const Comm *comm, int peer, int tag, uint64_t sequence = 0) {
-        EngineGuard guard(*runtime()->engine);
-        waiting_.emplace(call, comm, peer, tag, sequence);
-    }
-    ~Creating() {
-        EngineGuard guard(*runtime()->engine);
-        waiting_.reset();
-    }
-    Creating(const Creating &) = delete;
-    Creating &operator=(const Creating &) = delete;
-
-private:
-    std::optional<Waiting> waiting_;
-};
 
 // MPI_Comm_idup under way.
 struct PendingDuplication {
@@ -196,15 +177,25 @@ Error lanyard_comm_create_from_group(Group &group, const char *stringtag, Info *
     return create_comm_from_group(group, stringtag, info, errhandler, *newcomm);
 }
 
+Error lanyard_intercomm_create(Comm &local_comm, int local_leader, Comm *peer_comm, int remote_leader, int tag, Comm **newintercomm) {
+    Creating creating("MPI_Intercomm_create", &local_comm, abi::undefined, tag);
+    return create_intercomm(local_comm, local_leader, peer_comm, remote_leader, tag, *newintercomm);
+}
+
+Error lanyard_intercomm_create_from_groups(Group &local_group, int local_leader, Group *remote_group, int remote_leader, const char *stringtag,
+                                           Info *info, Errhandler &errhandler, Comm **newintercomm) {
+    Creating creating("MPI_Intercomm_create_from_groups", nullptr, abi::undefined, abi::any_tag);
+    return create_intercomm_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, *newintercomm);
+}
+
+Error lanyard_intercomm_merge(Comm &intercomm, int high, Comm **newintracomm) {
+    Creating creating("MPI_Intercomm_merge", &intercomm, abi::undefined, abi::undefined, intercomm.creations + 1);
+    return merge_intercomm(intercomm, high != 0, *newintracomm);
+}
+
 // A process that was not spawned has no parent, and MPI_Comm_spawn says that it is not there.
 Error lanyard_comm_get_parent(Comm **parent) {
     *parent = nullptr;
-    return {};
-}
-
-// No communicator has a topology, as the functions that would attach one say that they are not there.
-Error lanyard_topo_test(Comm &, int *status) {
-    *status = abi::undefined;
     return {};
 }
 

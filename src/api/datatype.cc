@@ -12,7 +12,6 @@
 #include "comm/attributes.h"
 #include "datatype/construct.h"
 #include "datatype/definition.h"
-#include "datatype/predefined.h"
 
 namespace lanyard {
 
@@ -36,8 +35,8 @@ Error noted(Error error, Datatype **made, bool large_count) {
 }
 
 Error check_derived(const Datatype &datatype, const char *what) {
-    if (datatype.definition) return {};
-    return Error(ErrorClass::type, datatype.name + " is a predefined datatype: " + what);
+    if (!datatype.basic) return {};
+    return Error(ErrorClass::type, (datatype.name.empty() ? "this" : datatype.name) + " is a predefined datatype: " + what);
 }
 
 }  // namespace
@@ -181,7 +180,7 @@ Error lanyard_type_get_envelope(Datatype &datatype, int64_t *num_integers, int64
 Error lanyard_type_get_contents(Datatype &datatype, int64_t max_integers, int64_t max_addresses, int64_t max_large_counts,
     int64_t max_datatypes, int *array_of_integers, int64_t *array_of_addresses, int64_t *array_of_large_counts,
     Datatype **array_of_datatypes) {
-    if (Error error = check_derived(datatype, "it has no contents")) return error;
+    if (!datatype.definition) return check_derived(datatype, "it has no contents");
     if (datatype.large_counts && !array_of_large_counts)
         return Error(ErrorClass::type, "the datatype was made with large counts; ask MPI_Type_get_contents_c");
     TypeContents contents = contents_of(datatype);
@@ -192,60 +191,13 @@ Error lanyard_type_get_contents(Datatype &datatype, int64_t max_integers, int64_
         return Error(ErrorClass::arg, "an array is shorter than MPI_Type_get_envelope says is needed");
     for (size_t i = 0; i < types.size(); ++i) {
         array_of_datatypes[i] = types[i];
-        if (types[i]->predefined()) continue;
+        if (types[i]->basic) continue;
         if (Error error = make_copy(*types[i], &array_of_datatypes[i])) return error;
     }
     for (size_t i = 0; i < contents.integers.size(); ++i) array_of_integers[i] = static_cast<int>(contents.integers[i]);
     std::copy(contents.addresses.begin(), contents.addresses.end(), array_of_addresses);
     std::copy(contents.large_counts.begin(), contents.large_counts.end(), array_of_large_counts);
     return {};
-}
-
-Error lanyard_type_get_value_index(Datatype &value_type, Datatype &index_type, Datatype **pair_type) {
-    struct Pair {
-        int value, index, pair;
-    };
-    constexpr Pair pairs[] = {
-        {abi::type_float, abi::type_int, abi::type_float_int},
-        {abi::type_double, abi::type_int, abi::type_double_int},
-        {abi::type_long, abi::type_int, abi::type_long_int},
-        {abi::type_int, abi::type_int, abi::type_2int},
-        {abi::type_short, abi::type_int, abi::type_short_int},
-        {abi::type_long_double, abi::type_int, abi::type_long_double_int},
-        {abi::type_real, abi::type_real, abi::type_2real},
-        {abi::type_double_precision, abi::type_double_precision, abi::type_2double_precision},
-        {abi::type_integer, abi::type_integer, abi::type_2integer},
-    };
-    *pair_type = nullptr;
-    for (const Pair &pair : pairs)
-        if (pair.value == value_type.abi_value && pair.index == index_type.abi_value) *pair_type = predefined_datatype(pair.pair);
-    return {};
-}
-
-Error lanyard_type_match_size(int typeclass, int size, Datatype **datatype) {
-    struct Sized {
-        int typeclass, size, value;
-    };
-    constexpr Sized all[] = {
-        {abi::typeclass_integer, 1, abi::type_integer1},  {abi::typeclass_integer, 2, abi::type_integer2},
-        {abi::typeclass_integer, 4, abi::type_integer4},  {abi::typeclass_integer, 8, abi::type_integer8},
-        {abi::typeclass_integer, 16, abi::type_integer16}, {abi::typeclass_real, 2, abi::type_real2},
-        {abi::typeclass_real, 4, abi::type_real4},        {abi::typeclass_real, 8, abi::type_real8},
-        {abi::typeclass_real, 16, abi::type_real16},      {abi::typeclass_complex, 4, abi::type_complex4},
-        {abi::typeclass_complex, 8, abi::type_complex8},  {abi::typeclass_complex, 16, abi::type_complex16},
-        {abi::typeclass_complex, 32, abi::type_complex32},
-    };
-    bool known = false;
-    for (const Sized &entry : all) {
-        if (entry.typeclass != typeclass) continue;
-        known = true;
-        Datatype *found = predefined_datatype(entry.value);
-        if (entry.size != size || !found->supported) continue;
-        *datatype = found;
-        return {};
-    }
-    if (!known) return Error(ErrorClass::arg, "the type class is none of MPI_TYPECLASS_REAL, MPI_TYPECLASS_INTEGER and MPI_TYPECLASS_COMPLEX");
-    return Error(ErrorClass::arg, "no datatype of this class has " + std::to_string(size) + " bytes");
 }
 
 }  // namespace lanyard

@@ -40,6 +40,17 @@ struct Door {
     // Data representations of files.
     int (*datarep_extent)(Function, Datatype *, int64_t *extent, void *extra_state);
     int (*datarep_convert)(Function, bool large_count, void *user, Datatype *, int64_t count, void *file, int64_t position, void *extra_state);
+
+    // Events of the tool information interface. `safety` is an abi::t_cb_ value.
+    void (*event)(Function, EventInstance *, EventRegistration *, int safety, void *user_data);
+    void (*event_freed)(Function, EventRegistration *, int safety, void *user_data);
+    void (*events_dropped)(Function, int64_t count, EventRegistration *, int source, int safety, void *user_data);
+    // The communicator whose handle lies there; nullptr: there is none.
+    Comm *(*tool_comm)(const void *handle);
 };
 
 }  // namespace lanyard
+
+// Called by the functions that initialise: a process uses one door, since the handles of two ABIs do not mix. The first caller
+// chooses; one that comes by another door is told which two were loaded, and the job stops.
+extern "C" [[gnu::visibility("default")]] void lanyard_use_door(const lanyard::Door &door);

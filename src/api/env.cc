@@ -8,9 +8,11 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <unordered_set>
 
 #include "api/generated/core.h"
 #include "base/clock.h"
+#include "base/locality.h"
 #include "comm/info.h"
 
 namespace lanyard {
@@ -42,6 +44,28 @@ Fortran &fortran() {
 Error check_logical_size(int size) {
     if (size >= 1 && size <= 16 && std::has_single_bit(static_cast<unsigned>(size))) return {};
     return Error(ErrorClass::arg, "a LOGICAL of " + std::to_string(size) + " bytes is not known; 1, 2, 4, 8 and 16 are");
+}
+
+// What MPI_Alloc_mem gave and MPI_Free_mem has not had back: anything else would take the program down in free().
+class Allocations {
+public:
+    void add(void *memory) {
+        std::lock_guard guard(lock_);
+        known_.insert(memory);
+    }
+    bool remove(void *memory) {
+        std::lock_guard guard(lock_);
+        return known_.erase(memory) > 0;
+    }
+
+private:
+    std::mutex lock_;
+    std::unordered_set<void *> known_;
+};
+
+Allocations &allocations() {
+    static auto &only = *new Allocations;
+    return only;
 }
 
 constexpr size_t usual_alignment = 64, largest_alignment = size_t{1} << 30;
@@ -91,11 +115,13 @@ Error lanyard_alloc_mem(int64_t size, Info *info, void **baseptr) {
     void *memory = nullptr;
     if (int failure = posix_memalign(&memory, alignment, bytes))
         return Error(ErrorClass::no_mem, "memory for " + std::to_string(size) + " bytes cannot be had: " + system_text(failure));
+    allocations().add(memory);
     *baseptr = memory;
     return {};
 }
 
 Error lanyard_free_mem(void *base) {
+    if (base && !allocations().remove(base)) return Error(ErrorClass::base, "base is no address that MPI_Alloc_mem gave, or was freed");
     std::free(base);
     return {};
 }
@@ -104,6 +130,10 @@ Error lanyard_free_mem(void *base) {
 Error lanyard_get_hw_resource_info(Info **hw_info) {
     *hw_info = new_info();
     if (!*hw_info) return no_memory();
+    Locality here = own_locality();
+    for (int i = 0; i < resources; ++i)
+        if (here.instance[i] != Locality::unknown)
+            (*hw_info)->set(name_of(static_cast<Resource>(i)), here.instance[i] >= 0 ? "true" : "false").discard();
     return (*hw_info)->set("mpi_shared_memory", "true");
 }
 

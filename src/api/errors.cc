@@ -12,8 +12,7 @@ namespace lanyard {
 namespace {
 
 std::string text_of_class(int error_class) {
-    for (const ErrorText &text : error_texts)
-        if (text.error_class == error_class) return std::string(text.name) + ": " + text.sentence;
+    if (const ErrorText *text = find_error_text(error_class)) return std::string(text->name) + ": " + text->sentence;
     return "error class " + std::to_string(error_class);
 }
 
@@ -29,9 +28,8 @@ Error lanyard_error_class(int errorcode, int *errorclass) {
 
 Error lanyard_error_string(int errorcode, char *string, int *resultlen) {
     CodeMeaning meaning = meaning_of(errorcode);
-    std::string text = !meaning.known     ? std::to_string(errorcode) + " is not an error code of this program"
-                       : meaning.has_text ? meaning.text
-                                          : text_of_class(meaning.error_class);
+    if (!meaning.known) return Error(ErrorClass::arg, std::to_string(errorcode) + " is not an error code, or was removed");
+    std::string text = meaning.has_text ? meaning.text : text_of_class(meaning.error_class);
     size_t length = std::min(text.size(), static_cast<size_t>(abi::max_error_string) - 1);
     std::memcpy(string, text.data(), length);
     string[length] = 0;

@@ -2,15 +2,22 @@
 #include "comm/group.h"
 
 #include "api/generated/core.h"
+#include "api/process_sets.h"
+#include "api/runtime.h"
+#include "comm/session.h"
 
 namespace lanyard {
 
 namespace {
 
-Error give(Universe &universe, Peers peers, Group **newgroup) {
-    *newgroup = make_group(universe, std::move(peers));
+// A group made out of `of`.
+Error give(const Group &of, Peers peers, Group **newgroup) {
+    *newgroup = make_group(*of.universe, std::move(peers), of.session);
     return *newgroup ? Error() : Error(ErrorClass::no_mem, "there is no memory left for another group");
 }
+
+// MPI_GROUP_EMPTY belongs to no session.
+const Group &first_of(const Group &group1, const Group &group2) { return group1.size() ? group1 : group2; }
 
 using Choose = Error (*)(const Peers &, const int *, int, Peers &);
 
@@ -18,7 +25,7 @@ using Choose = Error (*)(const Peers &, const int *, int, Peers &);
 Error give_chosen(Choose choose, Group &group, int n, const int *ranks, Group **newgroup) {
     Peers peers;
     if (Error error = choose(group.peers, ranks, n, peers)) return error;
-    return give(*group.universe, std::move(peers), newgroup);
+    return give(group, std::move(peers), newgroup);
 }
 
 Error give_chosen_ranges(Choose choose, Group &group, int n, const int (*ranges)[3], Group **newgroup) {
@@ -51,15 +58,15 @@ Error lanyard_group_compare(Group &group1, Group &group2, int *result) {
 }
 
 Error lanyard_group_union(Group &group1, Group &group2, Group **newgroup) {
-    return give(*group1.universe, union_of(group1.peers, group2.peers), newgroup);
+    return give(first_of(group1, group2), union_of(group1.peers, group2.peers), newgroup);
 }
 
 Error lanyard_group_intersection(Group &group1, Group &group2, Group **newgroup) {
-    return give(*group1.universe, intersection_of(group1.peers, group2.peers), newgroup);
+    return give(first_of(group1, group2), intersection_of(group1.peers, group2.peers), newgroup);
 }
 
 Error lanyard_group_difference(Group &group1, Group &group2, Group **newgroup) {
-    return give(*group1.universe, difference_of(group1.peers, group2.peers), newgroup);
+    return give(first_of(group1, group2), difference_of(group1.peers, group2.peers), newgroup);
 }
 
 Error lanyard_group_incl(Group &group, int n, const int *ranks, Group **newgroup) { return give_chosen(include, group, n, ranks, newgroup); }
@@ -71,6 +78,14 @@ Error lanyard_group_range_incl(Group &group, int n, const int (*ranges)[3], Grou
 
 Error lanyard_group_range_excl(Group &group, int n, const int (*ranges)[3], Group **newgroup) {
     return give_chosen_ranges(exclude, group, n, ranges, newgroup);
+}
+
+Error lanyard_group_from_session_pset(Session &session, const char *pset_name, Group **newgroup) {
+    Universe &universe = *runtime()->universe;
+    Peers peers;
+    if (Error error = find_process_set(*runtime(), pset_name, peers)) return error;
+    *newgroup = make_group(universe, std::move(peers), session.traits);
+    return *newgroup ? Error() : Error(ErrorClass::no_mem, "there is no memory left for another group");
 }
 
 Error lanyard_group_free(Group *&group) {

@@ -5,6 +5,7 @@
 #include "api/request.h"
 #include "comm/errhandler.h"
 #include "comm/info.h"
+#include "comm/session.h"
 #include "comm/universe.h"
 #include "datatype/datatype.h"
 #include "datatype/op.h"
@@ -31,6 +32,7 @@ void register_predefined(Object &object) { lanyard_handles.predefined[object.abi
     register_pool(errhandler_pool());
     register_pool(request_pool());
     register_pool(message_pool());
+    register_pool(session_pool());
     for (uintptr_t value = HandleKind<Datatype>::null + 1; value <= HandleKind<Datatype>::last; ++value)
         lanyard_handles.predefined[value] = predefined_datatype(static_cast<int>(value));
     for (uintptr_t value = HandleKind<Op>::null + 1; value <= HandleKind<Op>::last; ++value)
@@ -47,9 +49,11 @@ void register_predefined(Object &object) { lanyard_handles.predefined[object.abi
 void fill_handle_tables(Universe &universe) {
     register_pool(universe.comms);
     register_pool(universe.groups);
-    register_predefined(*universe.world);
-    register_predefined(*universe.self);
     register_predefined(*universe.empty_group);
+}
+
+void show_world(const Universe &universe, bool shown) {
+    for (Comm *comm : {universe.world, universe.self}) lanyard_handles.predefined[comm->abi_value] = shown ? comm : nullptr;
 }
 
 }  // namespace lanyard

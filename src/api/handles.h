@@ -3,6 +3,7 @@
 // Any thread may convert. An invalid handle gives nullptr, never a crash.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "api/types.h"
@@ -70,21 +71,30 @@ inline uintptr_t handle_of(const T *object) {
     return constant ? static_cast<uintptr_t>(constant) : reinterpret_cast<uintptr_t>(object);
 }
 
-// Handle and small integer, for Fortran and for ABIs with integer handles: constants stand for themselves, other objects for
-// their index in the pool plus `first_integer`.
+// The index of an object of the program in its pool, for handles that are integers, and back.
+template <class T>
+inline size_t index_of(const T *object) {
+    const PoolView &pool = lanyard_handles.pool[HandleKind<T>::index];
+    return (reinterpret_cast<uintptr_t>(object) - reinterpret_cast<uintptr_t>(pool.base)) >> std::countr_one(pool.stride_mask);
+}
+template <class T>
+inline T *object_at(size_t index) {
+    const PoolView &pool = lanyard_handles.pool[HandleKind<T>::index];
+    auto address = reinterpret_cast<uintptr_t>(pool.base) + index * (pool.stride_mask + 1);
+    return pool.holds(reinterpret_cast<const void *>(address)) ? reinterpret_cast<T *>(address) : nullptr;
+}
+
+// Handle and small integer, for Fortran: constants stand for themselves, other objects for their index plus `first_integer`.
 constexpr int first_integer = 4096;
 template <class T>
 inline int integer_of(const T *object) {
     uintptr_t handle = handle_of(object);
-    if (handle < predefined_handles) return static_cast<int>(handle);
-    const PoolView &pool = lanyard_handles.pool[HandleKind<T>::index];
-    return first_integer + static_cast<int>((handle - reinterpret_cast<uintptr_t>(pool.base)) / (pool.stride_mask + 1));
+    return handle < predefined_handles ? static_cast<int>(handle) : first_integer + static_cast<int>(index_of(object));
 }
 template <class T>
 inline T *object_of_integer(int integer) {
     if (integer < first_integer) return integer < 0 ? nullptr : object_of<T>(static_cast<uintptr_t>(integer));
-    const PoolView &pool = lanyard_handles.pool[HandleKind<T>::index];
-    return object_of<T>(reinterpret_cast<uintptr_t>(pool.base) + static_cast<uintptr_t>(integer - first_integer) * (pool.stride_mask + 1));
+    return object_at<T>(static_cast<size_t>(integer - first_integer));
 }
 
 }  // namespace lanyard

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/activity.h"
 #include "api/generated/core.h"
-#include "api/handles.h"
-#include "api/runtime.h"
 
 namespace lanyard {
 
@@ -38,9 +37,8 @@ extern "C" {
 Error lanyard_info_create(Info **info) { return give(new_info(), info); }
 
 Error lanyard_info_create_env(int, char **, Info **info) {
-    if (runtime()) return give(duplicate(*object_of<Info>(static_cast<uintptr_t>(abi::info_env))), info);
     if (Error error = give(new_info(), info)) return error;
-    fill_environment(**info, {});
+    fill_environment(**info, startup_facts());
     return {};
 }
 

@@ -114,6 +114,12 @@ bool network_needed(const Bootstrap &bootstrap, bool tcp, bool shm) {
     return !one_node || !shm;
 }
 
+int64_t network_speed_mbit(const Settings &settings) {
+    std::vector<Interface> chosen;
+    if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) error.discard();  // open_network reports it
+    return fastest_mbit(chosen);
+}
+
 Error open_network(const Settings &settings, Bootstrap &bootstrap, bool shm, Network &network) {
     WireIdentity identity;
     identity.own = static_cast<uint32_t>(bootstrap.rank());

@@ -20,6 +20,8 @@ struct Network {
 bool network_needed(const Bootstrap &bootstrap, bool tcp, bool shm);
 // Listens, and tells the others where. `shm`: the processes of this node are reached without it. Then comes a barrier.
 Error open_network(const Settings &settings, Bootstrap &bootstrap, bool shm, Network &network);
+// Of the network that joins this host to others, in Mbit/s: of the fastest interface that others are told of; 0: not known.
+int64_t network_speed_mbit(const Settings &settings);
 // After it.
 Error join_network(Bootstrap &bootstrap, Network &network);
 

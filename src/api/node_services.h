@@ -1,20 +1,25 @@
-// What the shared-memory path offers to collectives and communicators: memory of the node, and a bell for its sleepers.
+// What the shared-memory path offers to collectives and communicators: memory of the node, and reach of its processes.
 #pragma once
 
 #include <cstring>
 #include <map>
 
 #include "base/spin_lock.h"
-#include "coll/node_bell.h"
+#include "coll/node_reach.h"
 #include "comm/universe.h"
 #include "path/shm/shm_path.h"
 
 namespace lanyard {
 
-class ShmBell final : public NodeBell {
+class ShmReach final : public NodeReach {
 public:
-    explicit ShmBell(ShmPath &path) : path_(path) {}
-    void ring(uint32_t peer) override { path_.ring(peer); }
+    explicit ShmReach(ShmPath &path) : path_(path) {}
+    bool asleep(uint32_t peer) override { return path_.asleep(peer); }
+    void wake(uint32_t peer) override { path_.wake(peer); }
+    Error read(uint32_t peer, uint64_t address, std::byte *to, size_t bytes) override {
+        iovec local{to, bytes};
+        return path_.get(peer, &local, 1, address, bytes);
+    }
 
 private:
     ShmPath &path_;

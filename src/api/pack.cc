@@ -1,5 +1,6 @@
 // The typed functions that pack, unpack and count (MPI-5.0 sections 5.2, 5.3 and 3.2.5). The packed form of this library
 // is the bytes of the data side by side; any thread.
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -100,6 +101,8 @@ Error lanyard_get_elements(const Status &status, Datatype &datatype, int64_t *co
 
 Error lanyard_status_set_elements(Status &status, Datatype &datatype, int64_t count) {
     if (count < 0) return Error(ErrorClass::count, "the count is " + std::to_string(count) + "; it must not be negative");
+    __int128 most = (static_cast<__int128>(count / std::max<int64_t>(datatype.elements, 1)) + 1) * datatype.size;
+    if (most > INT64_MAX) return Error(ErrorClass::count, std::to_string(count) + " elements would be more than 2^63 bytes");
     status.set_count(bytes_of_elements(datatype, count));
     return {};
 }

@@ -76,7 +76,7 @@ Error start_matched(void *buf, int64_t count, Datatype &datatype, Message *&mess
 }  // namespace
 
 ObjectPool<Message> &message_pool() {
-    static ObjectPool<Message> *pool = new ObjectPool<Message>;
+    static ObjectPool<Message> *pool = new ObjectPool<Message>(size_t{1} << 20, 0);
     return *pool;
 }
 

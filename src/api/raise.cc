@@ -5,29 +5,44 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <string>
+#include <vector>
 
+#include "api/activity.h"
 #include "api/runtime.h"
 #include "api/state.h"
 #include "comm/error_codes.h"
+#include "comm/session.h"
+
+extern char **environ;
 
 namespace lanyard {
 
 namespace {
 
 struct Handling {
-    Errhandler *handler;
-    void *object;
+    KeptErrhandler handler;
+    RaiseOn on;
 };
 
-Handling handling_of(RaiseOn on, void *about) {
-    if (about) return {static_cast<Comm *>(about)->errhandler, about};
-    if (on.kind == RaiseOn::Kind::comm) return {on.comm()->errhandler, on.object};
-    if (on.kind == RaiseOn::Kind::file) return {&errors_return(), on.object};  // the default of files (MPI-5.0 14.7)
-    Runtime *made = runtime();
-    bool active = lanyard_process_state.load() == ProcessState::active;
-    if (active && made && made->universe && made->universe->self) return {made->universe->self->errhandler, made->universe->self};
-    return {&errors_are_fatal(), nullptr};
+Handling handling_of(RaiseOn on, const ErrorRecord &record) {
+    if (record.about) on = RaiseOn(static_cast<Comm *>(record.about));
+    switch (on.kind) {
+        case RaiseOn::Kind::comm: return {KeptErrhandler(on.comm()->errhandler), on};
+        case RaiseOn::Kind::session: return {KeptErrhandler(on.session()->errhandler), on};
+        case RaiseOn::Kind::file: return {KeptErrhandler(handler_of(static_cast<File *>(on.object))), on};
+        case RaiseOn::Kind::handler:  // unless that is the error
+            if (record.code != static_cast<int>(ErrorClass::errhandler))
+                return {KeptErrhandler(static_cast<Errhandler *>(on.object)), RaiseOn(on.kind)};
+            break;
+        default: break;
+    }
+    if (world_state() != WorldState::active) return {KeptErrhandler(&initial_errhandler()), RaiseOn()};
+    Comm *self = runtime()->universe->self;
+    return {KeptErrhandler(self->errhandler), RaiseOn(self)};
 }
+
+}  // namespace
 
 std::string here() {
     char host[256] = "";
@@ -37,17 +52,24 @@ std::string here() {
     return rank + " (" + host + ")";
 }
 
-[[noreturn]] void stop_job(const Errhandler &handler, int code, const std::string &text) {
-    const char *name = handler.action == Errhandler::Action::abort ? "MPI_ERRORS_ABORT" : "MPI_ERRORS_ARE_FATAL";
-    std::string message = "Lanyard: " + text + "; the job is aborted (error handler " + name + ")";
+namespace {
+
+// MPI_ERRORS_ABORT on a session ends this process alone; what the launcher does then is its own affair. On a communicator it is
+// MPI_Abort, which ends the whole job (init.cc).
+[[noreturn]] void stop_job(const Errhandler &handler, RaiseOn on, int code, const std::string &text) {
+    bool abort = handler.action == Errhandler::Action::abort;
+    bool alone = abort && on.kind == RaiseOn::Kind::session;
+    std::string message = "Lanyard: " + text + "; " + (alone ? "the process" : "the job") + " is aborted (error handler " +
+                          (abort ? "MPI_ERRORS_ABORT" : "MPI_ERRORS_ARE_FATAL") + ")";
     int exit_code = meaning_of(code).error_class & 255;
+    if (exit_code == 0) exit_code = 1;  // the program's own code, or none at all
     Runtime *made = runtime();
-    if (made && made->universe && lanyard_process_state.load() == ProcessState::active)
+    if (made && made->universe && !alone && lanyard_process_state.load() == ProcessState::active)
         made->universe->abort(*made->universe, exit_code, message);
     // MPI is not active: no launcher waits for this process as a rank, so it ends alone.
     std::fprintf(stderr, "%s\n", message.c_str());
     std::fflush(nullptr);
-    _exit(exit_code ? exit_code : 1);
+    _exit(exit_code);
 }
 
 // What MPI_Error_string gives: all of it where that fits, else without the arguments.
@@ -65,21 +87,37 @@ int code_of(const ErrorRecord &record, const std::string &text) {
     return code_of_failure(error_class, text);
 }
 
-void call_handler(const Errhandler &handler, void *object, int &code, const std::string &text) {
+Errhandler &initial_errhandler() {
+    Settings read;
+    std::vector<std::string> warnings;
+    if (!runtime()) read_settings(environ, read, warnings).discard();
+    const std::string &name = (runtime() ? runtime()->settings : read).initial_errhandler;
+    if (name == "mpi_errors_return") return errors_return();
+    return name == "mpi_errors_abort" ? errors_abort() : errors_are_fatal();
+}
+
+// The default of files (MPI-5.0 14.7). No function makes a file yet that could have one of its own.
+Errhandler *&handler_of(File *file) {
+    static Errhandler *of_files = &errors_return();
+    LANYARD_MUST(file == nullptr);
+    return of_files;
+}
+
+void call_handler(const Errhandler &handler, RaiseOn on, int &code, const std::string &text) {
     switch (handler.action) {
         case Errhandler::Action::fatal:
-        case Errhandler::Action::abort: stop_job(handler, code, text);
+        case Errhandler::Action::abort: stop_job(handler, on, code, text);
         case Errhandler::Action::give_back: return;
-        case Errhandler::Action::call: return handler.call(handler, object, code);
+        case Errhandler::Action::call: return handler.call(handler, on.object, code);
     }
 }
 
 int raise(Error error, RaiseOn on, const Call &call) {
     ErrorRecord record = error.take();
-    Handling handling = handling_of(on, record.about);
+    Handling handling = handling_of(on, record);
     std::string shown = call.text();
     int code = code_of(record, kept_text(shown, call.function, record.sentence));
-    call_handler(*handling.handler, handling.object, code, shown + here() + ": " + record.sentence);
+    call_handler(*handling.handler, handling.on, code, shown + here() + ": " + record.sentence);
     return code;
 }
 

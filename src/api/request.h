@@ -23,6 +23,7 @@ struct Request : Object {
     bool persistent = false;
     bool active = false;  // started and not yet picked up by a wait or test
     bool shared = false;  // the one that stands for every send that is done at once
+    bool given_up = false;  // MPI_Request_free came while it was under way: the operation alone holds it, and no handle may be used
     Comm *comm = nullptr;
     Datatype *datatype = nullptr;
     Transfer transfer;
@@ -31,12 +32,15 @@ struct Request : Object {
     const char *operation = "";  // of kind `other`: its name and number on the communicator, for reports
     uint32_t number = 0;
 
-    // nullptr where there is nothing to do. start: a persistent operation begins (engine owned). cancel: engine owned. picked_up:
-    // the wait or test has seen the completion. release: the request ends.
+    // nullptr where there is nothing to do. start: a persistent operation begins (engine owned). picked_up: the wait or test has seen
+    // the completion. release: the request ends. The rest, called without the engine, are instead of what is done to other requests:
+    // cancel: MPI_Cancel. query: somebody asks for the status. freed: MPI_Request_free.
     Error (*start)(Request &) = nullptr;
-    void (*cancel)(Request &) = nullptr;
     Error (*picked_up)(Request &) = nullptr;
     void (*release)(Request &) = nullptr;
+    Error (*cancel)(Request &) = nullptr;
+    Error (*query)(Request &) = nullptr;
+    Error (*freed)(Request &) = nullptr;
 
     Completion &completion() { return transfer.completion; }
     bool complete() const { return transfer.completion.complete(); }
@@ -54,6 +58,8 @@ Request *completed_send();
 // What is waited for or was asked of, as a status; also ends the request or, if persistent, makes it inactive. `request` becomes
 // nullptr when it has ended. The operation's error comes back.
 Error pick_up(Request *&request, Status *status);
+// The status of a request that is complete; it stays as it is.
+Error ask_status(Request &request, Status *status);
 // An inactive or null request's status.
 void set_empty(Status *status);
 

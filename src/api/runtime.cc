@@ -10,10 +10,13 @@
 #include <cstring>
 
 #include "api/node_services.h"
+#include "base/barriers.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/processors.h"
 #include "coll/node_area.h"
+#include "tool/cvar.h"
+#include "tool/event.h"
 
 extern char **environ;
 
@@ -115,7 +118,23 @@ void make_shm_path(Runtime &made) {
         if (node[static_cast<size_t>(rank)] == node[static_cast<size_t>(bootstrap.rank())]) here.push_back(static_cast<uint32_t>(rank));
     made.shm_path = std::make_unique<ShmPath>(made.segment, static_cast<uint32_t>(bootstrap.local_rank()), here, made.settings.cma);
     made.node_memory = std::make_unique<SegmentMemory>(made.segment);
-    made.node_bell = std::make_unique<ShmBell>(*made.shm_path);
+    made.node_reach = std::make_unique<ShmReach>(*made.shm_path);
+}
+
+// What all processes of a node can: read each other's memory, by which collectives go; make barriers in one another, which saves those
+// who publish for others a barrier, but is not for processes that sleep often. Every rank of the job comes here.
+Error agree_with_node(Runtime &made) {
+    if (!made.shm_path) return made.bootstrap->barrier();
+    SegmentHeader &header = made.segment.header();
+    if (!made.shm_path->touches_all_memory()) header.reads_refused.fetch_add(1, std::memory_order_relaxed);
+    if (!register_for_barriers()) header.barriers_refused.fetch_add(1, std::memory_order_relaxed);
+    if (Error error = made.bootstrap->barrier()) return error;
+    made.direct_reads = header.reads_refused.load(std::memory_order_relaxed) == 0;
+    bool crowded = made.bootstrap->local_size() > noted_processors(header);
+    bool barriers = header.barriers_refused.load(std::memory_order_relaxed) == 0;
+    made.node_reach->sleepers_make_barriers = barriers && !crowded;
+    made.shm_path->sleep_word().makes_both_barriers.store(barriers && !crowded, std::memory_order_relaxed);
+    return {};
 }
 
 // Paths, and before them what their making needs; barriers are met by all ranks of the job or by none. A segment is made without
@@ -137,11 +156,12 @@ Error make_paths(Runtime &made) {
     if (!error && (segments || network)) error = bootstrap.barrier();
     if (!error && network) error = join_network(bootstrap, made.network);
     if (!error && segments && !alone) error = segment.attach();
+    if (!error && segments && !alone && shm) make_shm_path(made);
     if (!error && segments) error = bootstrap.barrier();
     if (!alone && segments) segment.unlink();
+    if (!error && segments && shm) error = agree_with_node(made);
     if (error || alone || !segments) return error;
     made.record = &made.segment.member(static_cast<uint32_t>(bootstrap.local_rank())).wait;
-    if (shm) make_shm_path(made);
     return {};
 }
 
@@ -188,24 +208,33 @@ int node_processors(const Runtime &made) {
     return noted ? noted_processors(made.segment.header()) : granted_processors();
 }
 
-// Processors of the most crowded node, 0 where none has more ranks than processors: what algorithms are chosen by, so all ranks of
-// the job must know the same.
-Error agree_on_processors(Runtime &made, int &crowded) {
+// By what algorithms are chosen, so that all ranks of the job must know the same.
+struct Machine {
+    int crowded = 0;         // processors of the most crowded node, 0 where none has more ranks than processors
+    int64_t speed_mbit = 0;  // of the slowest host's network; 0: nobody knows
+};
+
+Error agree_on_machine(Runtime &made, Machine &machine) {
     Bootstrap &bootstrap = *made.bootstrap;
-    int processors = node_processors(made);
+    int processors = node_processors(made), &crowded = machine.crowded;
     crowded = bootstrap.local_size() > processors ? processors : 0;
     const std::vector<int> &node = bootstrap.identity().node_of_rank;
     int nodes = 1 + *std::max_element(node.begin(), node.end());
     if (nodes == 1) return {};
-    auto key = [](int number) { return "lanyard-crowded-" + std::to_string(number); };
-    if (first_of_node(bootstrap))
-        if (Error error = bootstrap.put(key(node[static_cast<size_t>(bootstrap.rank())]), std::to_string(crowded))) return error;
+    auto key = [](int number) { return "lanyard-machine-" + std::to_string(number); };
+    if (first_of_node(bootstrap)) {
+        std::string value = std::to_string(crowded) + ":" + std::to_string(network_speed_mbit(made.settings));
+        if (Error error = bootstrap.put(key(node[static_cast<size_t>(bootstrap.rank())]), value)) return error;
+    }
     if (Error error = bootstrap.barrier()) return error;
     for (int number = 0; number < nodes; ++number) {
         std::string value;
         if (std::find(node.begin(), node.end(), number) == node.end()) continue;
         if (Error error = bootstrap.get(key(number), value)) return error;
-        int there = std::atoi(value.c_str());
+        char *end = nullptr;
+        auto there = static_cast<int>(std::strtol(value.c_str(), &end, 10));
+        int64_t speed_mbit = *end == ':' ? std::strtol(end + 1, nullptr, 10) : 0;
+        if (speed_mbit > 0 && (machine.speed_mbit == 0 || speed_mbit < machine.speed_mbit)) machine.speed_mbit = speed_mbit;
         if (there > 0 && (crowded == 0 || there < crowded)) crowded = there;
     }
     return {};
@@ -217,9 +246,18 @@ Error make_universe(Runtime &made) {
     Universe &universe = *made.universe;
     for (int node : bootstrap.identity().node_of_rank) universe.node_of_peer.push_back(static_cast<uint32_t>(node));
     universe.node_memory = made.node_memory.get();
-    made.executor = std::make_unique<Executor>(*made.messenger, made.node_bell.get());
+    std::vector<std::string> paths = split_words(made.settings.paths);
+    universe.nodes_share_memory = std::find(paths.begin(), paths.end(), "shm") != paths.end();
+    made.executor = std::make_unique<Executor>(*made.messenger, made.node_reach.get());
+    if (Error error = parse_selection(made.settings.coll, made.executor->selection())) return error.within("LANYARD_COLL");
     universe.executor = made.executor.get();
-    if (Error error = agree_on_processors(made, universe.processors)) return error;
+    Machine machine;
+    if (Error error = agree_on_machine(made, machine)) return error;
+    universe.processors = machine.crowded;
+    universe.direct_reads = made.direct_reads;
+    Costs &costs = made.executor->selection().costs;
+    if (bootstrap.local_size() == bootstrap.size()) set_network_of_one_host(costs);
+    else set_network(costs, machine.speed_mbit);
     universe.abort = abort_job;
     if (bootstrap.appnum() >= 0) universe.predefined.appnum = bootstrap.appnum();
     universe.predefined.universe_size = bootstrap.universe_size() >= 0 ? bootstrap.universe_size() : bootstrap.size();
@@ -249,7 +287,24 @@ void make_helper(Runtime &made) {
     bool memory = made.settings.progress == "helper";
     made.engine->set_helper(helper.get(), memory);
     made.helper = std::move(helper);
-    std::atexit(stop_helper);  // before what it uses is destroyed
+    static const bool registered = std::atexit(stop_helper) == 0;  // before what it uses is destroyed
+    static_cast<void>(registered);
+}
+
+// What has changed among the settings that may.
+void apply_settings() {
+    Runtime &made = *the_runtime;
+    set_log(made.settings.log.c_str());
+    made.messenger->limits_changed();
+    made.idle->set_policy(choose_idle_policy(made.bootstrap->local_size(), node_processors(made), made.settings.spin_us));
+    if (made.shm_path) made.shm_path->allow_direct_copies(made.settings.cma);
+}
+
+void show_to_tools(Runtime &made) {
+    std::lock_guard guard(tool::tool_lock());
+    tool::Observed &seen = tool::observed();
+    seen = {&made.settings,         made.engine.get(),   made.helper.get(), made.messenger.get(),
+            made.network.path.get(), made.shm_path.get(), made.record,       apply_settings};
 }
 
 void copy_text(char *to, size_t room, const char *text) {
@@ -270,20 +325,31 @@ std::vector<Path *> Runtime::paths() const {
     return all;
 }
 
+bool wants_helper(const Runtime &made) {
+    return made.settings.progress == "helper" || (made.settings.progress == "auto" && made.network.path);
+}
+
 void stop_helper() {
     if (!the_runtime || !the_runtime->helper) return;
     the_runtime->helper->stop();
     the_runtime->engine->set_helper(nullptr);
 }
 
-Error make_runtime() {
+void start_helper() {
+    bool there = the_runtime->helper && !the_runtime->helper->stopped();
+    if (!there && wants_helper(*the_runtime)) make_helper(*the_runtime);
+}
+
+Error make_runtime(const char *call) {
     auto *made = new Runtime;  // lives until exit: other threads and exit handlers may still look at it
     std::vector<std::string> warnings;
     if (Error error = read_settings(environ, made->settings, warnings)) return error;
+    tool::apply_written_cvars(made->settings);
     set_log(made->settings.log.c_str());
     Error error;
     made->bootstrap = connect_bootstrap(error);
     if (error) return error;
+    made->bootstrap->in_call(call);
     int rank = made->bootstrap->rank();
     set_log_name(("rank " + std::to_string(rank)).c_str());
     if (rank == 0 && made->bootstrap->identity().launcher != "mpirun")  // which has said so itself
@@ -294,8 +360,7 @@ Error make_runtime() {
     IdlePolicy policy = choose_idle_policy(made->bootstrap->local_size(), node_processors(*made), made->settings.spin_us);
     made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path ? &made->shm_path->sleep_word() : nullptr, made->record);
     if (policy.crowded && made->network.path) made->network.path->share_processors();
-    bool helped = made->settings.progress == "helper" || (made->settings.progress == "auto" && made->network.path);
-    bool wakes = !(made->network.path || helped) || made->idle->use_descriptors();
+    bool wakes = !(made->network.path || wants_helper(*made)) || made->idle->use_descriptors();
     if (made->network.path && wakes) wakes = made->idle->watch(made->network.path->descriptor());
     if (!wakes) return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: too many files are open");
     made->engine = std::make_unique<Engine>(*made->idle);
@@ -304,11 +369,12 @@ Error make_runtime() {
     for (Path *path : made->paths()) made->engine->add_path(*path);
     if ((error = make_routes(*made))) return error;
     if ((error = make_universe(*made))) return error;
-    if (helped) make_helper(*made);
+    start_helper();
     if (made->network.path && made->settings.connect == "all") connect_to_all(*made);
     made->record->world_rank = rank;
     made->record->process = getpid();
     made->record->state = 1;
+    show_to_tools(*made);
     for (Path *path : made->paths()) log(LogLevel::info, "paths", "%s", path->describe().c_str());
     return {};
 }

@@ -9,7 +9,7 @@
 #include "api/network.h"
 #include "base/wait_record.h"
 #include "coll/executor.h"
-#include "coll/node_bell.h"
+#include "coll/node_reach.h"
 #include "comm/universe.h"
 #include "config/settings.h"
 #include "engine/engine.h"
@@ -30,7 +30,8 @@ struct Runtime {
     std::unique_ptr<ShmPath> shm_path;
     Network network;  // empty where nobody needs it
     std::unique_ptr<NodeMemory> node_memory;
-    std::unique_ptr<NodeBell> node_bell;
+    std::unique_ptr<NodeReach> node_reach;
+    bool direct_reads = false;  // all processes of this node can read each other's memory; known alike to all
     std::unique_ptr<ProcessIdle> idle;
     std::unique_ptr<Engine> engine;
     std::unique_ptr<Helper> helper;  // after the engine; none where nobody may move messages but the program
@@ -41,16 +42,17 @@ struct Runtime {
     WaitRecord *record = &own_record;
     std::vector<Path *> paths() const;
     class Waiting *waits = nullptr;  // the one that the record shows
-    int thread_level = 0;
+    int thread_level = 0;  // of the world model
     std::thread::id main_thread;
 };
 
 // nullptr before the first initialisation.
 Runtime *runtime();
-// No message moves any more but by the program's threads.
+// No message moves any more but by the program's threads; and again by the helper, where there is to be one.
 void stop_helper();
-// Makes it: joins the job, finds paths to every rank, makes the predefined communicators.
-Error make_runtime();
+void start_helper();
+// Makes it for a function of MPI: joins the job, finds paths to every rank, makes the predefined communicators.
+Error make_runtime(const char *call);
 
 // While it exists the process's record says what it waits for; of several (threads) the latest. Made and ended by the
 // engine's owner. The arguments live at least as long.

@@ -69,6 +69,13 @@ struct Callback {
     bool is(uintptr_t constant) const { return reinterpret_cast<uintptr_t>(function) == constant; }
 };
 
+// What a variable or event of the tool information interface is to be bound to: the address of the program's handle, with the door that
+// can read it.
+struct ToolObject {
+    const void *handle = nullptr;
+    const Door *door = nullptr;
+};
+
 // Special addresses of buffers, and of arrays left out.
 inline bool in_place(const void *buffer) { return reinterpret_cast<uintptr_t>(buffer) == abi::in_place; }
 inline bool unweighted(const int *weights) { return reinterpret_cast<uintptr_t>(weights) == abi::unweighted; }

@@ -7,41 +7,47 @@
 #include <cstring>
 #include <iterator>
 #include <string>
-#include <vector>
+#include <string_view>
 
 namespace lanyard {
 
 namespace detail {
-int log_level = 0;
+std::atomic<int> log_level{0};
 }
 
 namespace {
 
-std::vector<std::string> shown_parts;  // empty: all parts
+// By bit, as in log_parts.
+constexpr uint32_t all_parts = ~uint32_t{0};
+std::atomic<uint32_t> shown_parts{all_parts};
 std::string log_name;
 
+uint32_t bit_of_part(std::string_view part) {
+    auto known = std::find_if(std::begin(log_parts), std::end(log_parts), [&](const LogName &row) { return part == row.name; });
+    return known == std::end(log_parts) ? 0 : uint32_t{1} << (known - std::begin(log_parts));
+}
+
 bool part_shown(const char *part) {
-    if (shown_parts.empty()) return true;
-    for (const std::string &shown : shown_parts)
-        if (shown == part) return true;
-    return false;
+    uint32_t shown = shown_parts.load(std::memory_order_relaxed);
+    return shown == all_parts || (shown & bit_of_part(part)) != 0;
 }
 
 }  // namespace
 
 bool set_log(const char *specification) {
-    std::string text(specification ? specification : "");
-    size_t comma = text.find(',');
-    std::string level = text.substr(0, comma);
+    std::string_view text(specification ? specification : "");
+    size_t comma = std::min(text.find(','), text.size());
+    std::string_view level = text.substr(0, comma);
     auto known = std::find_if(std::begin(log_levels), std::end(log_levels), [&](const LogName &row) { return level == row.name; });
     if (!level.empty() && known == std::end(log_levels)) return false;
-    detail::log_level = level.empty() ? 0 : static_cast<int>(known - std::begin(log_levels)) + 1;
-    shown_parts.clear();
-    while (comma != std::string::npos) {
-        size_t next = text.find(',', comma + 1);
-        shown_parts.push_back(text.substr(comma + 1, next - comma - 1));
+    uint32_t parts = comma == text.size() ? all_parts : 0;
+    while (comma < text.size()) {
+        size_t next = std::min(text.find(',', comma + 1), text.size());
+        parts |= bit_of_part(text.substr(comma + 1, next - comma - 1));
         comma = next;
     }
+    detail::log_level = level.empty() ? 0 : static_cast<int>(known - std::begin(log_levels)) + 1;
+    shown_parts = parts;
     return true;
 }
 

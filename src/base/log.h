@@ -2,6 +2,7 @@
 // each written at once, with rank and part. A success prints nothing; warnings (level warn) are always shown.
 #pragma once
 
+#include <atomic>
 #include <cstdarg>
 
 namespace lanyard {
@@ -31,12 +32,12 @@ inline constexpr LogName log_parts[] = {
 enum class LogLevel : int { warn = 0, info = 1, debug = 2, trace = 3 };
 
 namespace detail {
-extern int log_level;  // highest level shown for some part; read before anything is formatted. -1: tests that expect warnings
+extern std::atomic<int> log_level;  // highest level shown for some part; read before anything is formatted. -1: tests that expect warnings
 }
 
-inline bool log_enabled(LogLevel level) { return static_cast<int>(level) <= detail::log_level; }
+inline bool log_enabled(LogLevel level) { return static_cast<int>(level) <= detail::log_level.load(std::memory_order_relaxed); }
 
-// Sets what is shown; `specification` as in LANYARD_LOG. False when it cannot be understood.
+// Sets what is shown, at any time; `specification` as in LANYARD_LOG. False when it cannot be understood.
 bool set_log(const char *specification);
 // The prefix of lines from now on, e.g. "rank 3".
 void set_log_name(const char *name);

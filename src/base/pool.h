@@ -1,5 +1,6 @@
 // Objects of one type in one reserved range of addresses: an address is checked, and turned into a small integer and
-// back, by arithmetic alone. Grows page by page within the range; never shrinks; thread-safe (one short spin lock).
+// back, by arithmetic alone. Slots that were freed rest for a while, so that a handle that is used after its object has ended is found out.
+// Grows page by page within the range; never shrinks; thread-safe (one short spin lock).
 // T derives from Object, whose reference count says whether a slot is alive. Slots are a power of two apart, so that the check
 // is a mask; PoolView makes it without knowing T.
 #pragma once
@@ -41,7 +42,10 @@ class ObjectPool {
 public:
     static constexpr size_t stride = std::bit_ceil(std::max<size_t>(sizeof(T), 64));
 
-    explicit ObjectPool(size_t capacity = size_t{1} << 20) : capacity_(capacity) {
+    // So many freed slots are not used again while there are others. 0: the slot freed last is taken next, being in the cache.
+    static constexpr size_t usual_rest = 64;
+
+    explicit ObjectPool(size_t capacity = size_t{1} << 20, size_t rest = usual_rest) : capacity_(capacity), rest_(rest) {
         static_assert(std::is_base_of_v<Object, T>);
         void *range = mmap(nullptr, capacity * stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         base_ = range == MAP_FAILED ? nullptr : static_cast<std::byte *>(range);
@@ -70,8 +74,15 @@ public:
         auto *slot = reinterpret_cast<std::byte *>(object);
         new (slot) Dead;
         SpinGuard guard(lock_);
-        reinterpret_cast<Dead *>(slot)->next = free_;
-        free_ = slot;
+        ++free_count_;
+        if (rest_ == 0 || !free_) {
+            reinterpret_cast<Dead *>(slot)->next = free_;
+            if (!free_) last_free_ = slot;
+            free_ = slot;
+        } else {
+            reinterpret_cast<Dead *>(last_free_)->next = slot;
+            last_free_ = slot;
+        }
     }
 
     PoolView view() const { return {base_, &made_bytes_, stride - 1}; }
@@ -99,16 +110,18 @@ private:
     size_t made() const { return made_bytes_.load(std::memory_order_acquire) / stride; }
     std::byte *take_slot() {
         SpinGuard guard(lock_);
-        if (free_) {
-            std::byte *slot = free_;
-            free_ = reinterpret_cast<Dead *>(slot)->next;
-            return slot;
-        }
-        if (made() == usable_ && !grow()) return nullptr;
+        if (free_count_ > rest_) return take_free();
+        if (made() == usable_ && !grow()) return free_ ? take_free() : nullptr;
         size_t bytes = made() * stride;
         std::byte *slot = base_ + bytes;
         new (slot) Dead;
         made_bytes_.store(bytes + stride, std::memory_order_release);
+        return slot;
+    }
+    std::byte *take_free() {
+        std::byte *slot = free_;
+        free_ = reinterpret_cast<Dead *>(slot)->next;
+        --free_count_;
         return slot;
     }
     bool grow() {
@@ -124,7 +137,9 @@ private:
     size_t capacity_;
     size_t usable_ = 0;             // slots whose memory may be touched
     std::atomic<size_t> made_bytes_ = 0;  // of slots ever used
-    std::byte *free_ = nullptr;
+    std::byte *free_ = nullptr, *last_free_ = nullptr;
+    size_t free_count_ = 0;
+    size_t rest_;
     SpinLock lock_;
 };
 

@@ -1,13 +1,15 @@
 // The word by which a process says that it sleeps, or is about to, and how it wants to be woken. It lies in the node's segment, or in
 // the process itself where there is none.
 //
-// Who sleeps: fall_asleep_soon(), look once more for work, sleep. Who has something for it: publish, then wake_if_asleep(). Both have a full barrier
-// between their two steps, so that one of the two always sees the other.
+// Who sleeps: fall_asleep_soon(), look once more for work, sleep. Who has something for it: publish, then wake_if_asleep(). There is a full barrier
+// between the two steps of either, so that one of the two always sees the other. Where all who share the word are registered for that
+// (base/barriers.h) the sleeper makes both barriers: publishing costs no wait for the processor's stores then, falling asleep some us.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
+#include "base/barriers.h"
 #include "base/doorbell.h"
 #include "base/futex.h"
 
@@ -18,10 +20,12 @@ struct alignas(64) SleepWord {
 
     std::atomic<uint32_t> asleep;
     std::atomic<uint64_t> bell;  // of a sleeper at_doorbell
+    std::atomic<bool> makes_both_barriers;  // set by the owner before it sleeps for the first time
 
     void fall_asleep_soon(uint32_t how) {
         asleep.store(how, std::memory_order_relaxed);
-        std::atomic_thread_fence(std::memory_order_seq_cst);
+        if (makes_both_barriers.load(std::memory_order_relaxed)) barrier_everywhere();
+        else std::atomic_thread_fence(std::memory_order_seq_cst);
     }
     void wake_up() { asleep.store(awake, std::memory_order_relaxed); }
     // On the futex; no_limit: until woken. `shared`: other processes wake it.
@@ -34,9 +38,15 @@ inline void wake_sleeper(SleepWord &word, bool shared) {
     else if (how == SleepWord::at_doorbell) ring_doorbell(word.bell.load(std::memory_order_relaxed));
 }
 
+// After publishing: false where the other sees what was published before it sleeps.
+inline bool seems_asleep(const SleepWord &word) {
+    if (word.makes_both_barriers.load(std::memory_order_relaxed)) std::atomic_signal_fence(std::memory_order_seq_cst);
+    else std::atomic_thread_fence(std::memory_order_seq_cst);
+    return word.asleep.load(std::memory_order_relaxed) != SleepWord::awake;
+}
+
 inline void wake_if_asleep(SleepWord &word, bool shared = true) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (word.asleep.load(std::memory_order_relaxed) != SleepWord::awake) [[unlikely]] wake_sleeper(word, shared);
+    if (seems_asleep(word)) [[unlikely]] wake_sleeper(word, shared);
 }
 
 }  // namespace lanyard

@@ -39,10 +39,13 @@ void allgather_bruck(const MoveShape &s, Schedule &schedule) {
     for (int i = 1; i < s.size; ++i) schedule.copy(positions(i, i + 1), s.received.block(rank_at(i)), have);
 }
 
-Work allgather_bruck_work(int size, int64_t bytes) {
-    int rounds = doublings(size);
+Work allgather_bruck_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size, rounds = doublings(size);
     double all = double(bytes);
-    return {.rounds = rounds, .messages = int64_t{size} * rounds, .bytes = (size - 1) * bytes, .path_bytes = 2 * all};
+    Far far = far_dissemination(crew, 0);
+    far.path_bytes = crew.spread() ? all * crew.most : 0;
+    return {.rounds = rounds, .messages = int64_t{size} * rounds, .bytes = (size - 1) * bytes, .path_bytes = 2 * all,
+            .copied_in_all = 2.0 * size * all, .far = far};
 }
 
 // In round k everyone passes on to its right the block it got in the round before.
@@ -56,26 +59,11 @@ void allgather_ring(const MoveShape &s, Schedule &schedule) {
     }
 }
 
-Work allgather_ring_work(int size, int64_t bytes) {
-    return {.rounds = size - 1, .messages = int64_t{size} * (size - 1), .bytes = (size - 1) * bytes, .path_bytes = double(bytes)};
-}
-
-void allgather_exchange(const MoveShape &s, Schedule &schedule) {
-    Block first = s.received.block(0);
-    int64_t stride = s.size > 1 ? s.received.block(1).offset - first.offset : 0;
-    schedule.exchange({.posts = true,
-                       .wants = Exchange::Wants::everyone,
-                       .take = Exchange::Take::copy,
-                       .data = s.in_place ? s.received.block(s.index) : s.sent.block(0),
-                       .into = first,
-                       .stride = stride,
-                       .takes_own = !s.in_place,
-                       .wakes = Exchange::Wants::everyone},
-                      {});
-}
-
-Work allgather_exchange_work(int size, int64_t bytes) {
-    return {.path_bytes = 2.0 * double(bytes), .slots_read = size, .slots_read_in_all = int64_t{size} * size};
+Work allgather_ring_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size;
+    int64_t messages = int64_t{size} * (size - 1);
+    return {.rounds = size - 1, .messages = messages, .bytes = (size - 1) * bytes, .path_bytes = double(bytes),
+            .far = far_ring(crew, messages, double(bytes))};
 }
 
 }  // namespace lanyard

@@ -35,19 +35,22 @@ void allreduce_recursive_doubling(const ReduceShape &s, Schedule &schedule) {
     int me = folding.number(), label = first_label;
     for (int distance = 1; distance < folding.active(); distance *= 2, ++label) {
         int partner = folding.rank_of(me ^ distance);
-        StepId sent = schedule.send(partner, running.value(), running.ready(), label);
+        // As long as nothing has been added the program's own buffer is sent: the other may have it in its cache.
+        bool first = distance == 1 && !folding.represents();
+        StepId sent = schedule.send(partner, first ? s.contribution : running.value(), first ? no_step : running.ready(), label);
         running.take(partner, (me & distance) != 0, sent, label);
     }
     running.move_to(s.result);
     if (folding.represents()) schedule.send(s.index - 1, s.result, running.ready(), unfold_label);
 }
 
-Work allreduce_recursive_doubling_work(int size, int64_t bytes) {
-    int active = power_of_two_below(size), extra = size - active, rounds = doublings(active);
+Work allreduce_recursive_doubling_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size, active = power_of_two_below(size), extra = size - active, rounds = doublings(active);
     int64_t messages = 2 * extra + int64_t{active} * rounds;
     double path = double(rounds + (extra > 0)) * double(bytes);
     return {.rounds = rounds + 2 * (extra > 0), .messages = messages, .bytes = messages * bytes,
-            .path_bytes = path + double(extra > 0) * double(bytes), .path_reduced = path};
+            .path_bytes = path + double(1 + (extra > 0)) * double(bytes), .path_reduced = path, .fresh_bytes = path - double(bytes),
+            .far = far_butterfly(crew, 2 * (extra > 0), double(bytes))};
 }
 
 void allreduce_linear(const ReduceShape &s, Schedule &schedule) {
@@ -63,16 +66,20 @@ void allreduce_linear(const ReduceShape &s, Schedule &schedule) {
     for (int other = 1; other < s.size; ++other) schedule.send(other, s.result, running.ready(), down_label);
 }
 
-Work allreduce_linear_work(int size, int64_t bytes) {
-    int messages = 2 * (size - 1);
+Work allreduce_linear_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size, messages = 2 * (size - 1);
+    Far way = far_star(crew, double(bytes));
     auto all = static_cast<double>(messages * bytes);
     return {.rounds = messages, .messages = messages, .waits = size, .busiest = messages, .bytes = messages * bytes, .path_bytes = all,
-            .path_reduced = all / 2};
+            .path_reduced = all / 2, .reduced_in_all = all / 2, .fresh_bytes = double(bytes),
+            .far = {2 * way.rounds, 2 * way.turns, 2 * way.messages, 2 * way.path_bytes}};
 }
 
-void allreduce_reduce_bcast(const ReduceShape &s, Schedule &schedule) {
+namespace {
+
+template <class Tree>
+void reduce_bcast_along(const Tree &tree, const ReduceShape &s, Schedule &schedule) {
     constexpr int up_label = 0, down_label = 1;
-    BinomialTree tree(s.index, s.size, 0);
     Running running = begin(s, schedule);
     tree.each_child_smallest_first([&](int child, int, int) { running.take(child, false, no_step, up_label); });
     StepId have;
@@ -86,10 +93,31 @@ void allreduce_reduce_bcast(const ReduceShape &s, Schedule &schedule) {
     tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, s.result, have, down_label); });
 }
 
-Work allreduce_reduce_bcast_work(int size, int64_t bytes) {
-    int rounds = doublings(size), messages = 2 * (size - 1);
+// `rounds` up the tree, and as many down.
+Work reduce_bcast_work(int size, int64_t bytes, int rounds, const Far &way) {
+    int messages = 2 * (size - 1);
     double path = double(rounds) * double(bytes);
-    return {.rounds = 2 * rounds, .messages = messages, .bytes = messages * bytes, .path_bytes = 2 * path, .path_reduced = path};
+    return {.rounds = 2 * rounds, .messages = messages, .waits = messages * 3 / 2, .bytes = messages * bytes, .path_bytes = 2 * path,
+            .path_reduced = path, .reduced_in_all = double(size - 1) * double(bytes), .fresh_bytes = 2 * path,
+            .far = {2 * way.rounds, 2 * way.turns, 2 * way.messages, 2 * way.path_bytes}};
+}
+
+}  // namespace
+
+void allreduce_reduce_bcast(const ReduceShape &s, Schedule &schedule) {
+    reduce_bcast_along(BinomialTree(s.index, s.size, 0), s, schedule);
+}
+
+Work allreduce_reduce_bcast_work(const Crew &crew, int64_t bytes) {
+    return reduce_bcast_work(crew.size, bytes, doublings(crew.size), far_tree(crew, double(bytes)));
+}
+
+void allreduce_knomial(const ReduceShape &s, Schedule &schedule, int radix) {
+    reduce_bcast_along(KnomialTree(s.index, s.size, 0, radix), s, schedule);
+}
+
+Work allreduce_knomial_work(const Crew &crew, int64_t bytes, int radix) {
+    return reduce_bcast_work(crew.size, bytes, (radix - 1) * growths(crew.size, radix), far_tree(crew, double(bytes), radix));
 }
 
 void allreduce_halving_doubling(const ReduceShape &s, Schedule &schedule) {
@@ -120,14 +148,17 @@ void allreduce_halving_doubling(const ReduceShape &s, Schedule &schedule) {
     if (folding.represents()) schedule.send(s.index - 1, s.result, have, unfold_label);
 }
 
-Work allreduce_halving_doubling_work(int size, int64_t bytes) {
-    int active = power_of_two_below(size), extra = size - active, rounds = doublings(active);
+Work allreduce_halving_doubling_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size, active = power_of_two_below(size), extra = size - active, rounds = doublings(active);
     double all = double(bytes);
+    Far far = far_butterfly(crew, extra > 0, 0);  // one half
     return {.rounds = 2 * rounds + 2 * (extra > 0),
             .messages = 2 * extra + 2 * int64_t{active} * rounds,
             .bytes = 2 * extra * bytes + 2 * (active - 1) * bytes,
             .path_bytes = all * 2 * (1 + (extra > 0)),
-            .path_reduced = all * (1 + (extra > 0))};
+            .path_reduced = all * (1 + (extra > 0)),
+            .fresh_bytes = all * 2 * (1 + (extra > 0)),
+            .far = {2 * far.rounds, 0, 2 * far.messages, crew.spread() ? all * 2 * (1 + (extra > 0)) * crew.most : 0}};
 }
 
 void allreduce_ring(const ReduceShape &s, Schedule &schedule) {
@@ -159,28 +190,16 @@ void allreduce_ring(const ReduceShape &s, Schedule &schedule) {
     }
 }
 
-Work allreduce_ring_work(int size, int64_t bytes) {
+Work allreduce_ring_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size;
+    Far round = far_ring(crew, int64_t{size} * (size - 1), double(bytes));
     return {.rounds = 2 * (size - 1),
             .messages = 2 * int64_t{size} * (size - 1),
             .bytes = 2 * (size - 1) * bytes,
             .path_bytes = 2.0 * double(bytes),
-            .path_reduced = double(bytes)};
-}
-
-void allreduce_exchange(const ReduceShape &s, Schedule &schedule) {
-    schedule.op = s.op;
-    schedule.exchange({.posts = true,
-                       .wants = Exchange::Wants::everyone,
-                       .take = Exchange::Take::reduce,
-                       .data = s.contribution,
-                       .into = s.result,
-                       .wakes = Exchange::Wants::everyone},
-                      {});
-}
-
-Work allreduce_exchange_work(int size, int64_t bytes) {
-    double all = double(size) * double(bytes);
-    return {.path_bytes = all, .path_reduced = all, .slots_read = size, .slots_read_in_all = int64_t{size} * size};
+            .path_reduced = double(bytes),
+            .fresh_bytes = 2.0 * double(bytes),
+            .far = {2 * round.rounds, 0, 2 * round.messages, 2 * round.path_bytes}};
 }
 
 }  // namespace lanyard

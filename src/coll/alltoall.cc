@@ -3,26 +3,28 @@
 
 namespace lanyard {
 
+Division put_aside(const MoveShape &s, Schedule &schedule, StepId &ready) {
+    int64_t bytes = 0;
+    for (int rank = 0; rank < s.size; ++rank) bytes += s.received.block(rank).bytes();
+    Division blocks = Division::packed(Space::scratch, schedule.scratch_bytes(bytes).offset, s.received, s.size);
+    std::vector<StepId> aside;
+    for (int rank = 0; rank < s.size; ++rank)
+        if (rank != s.index) aside.push_back(schedule.copy(s.received.block(rank), blocks.block(rank), {}));
+    ready = schedule.join(aside);
+    return blocks;
+}
+
 namespace {
 
-// In place, what is sent is first put aside: the same bytes are to be replaced by what comes.
-struct Outgoing {
-    Division blocks;
-    StepId ready = no_step;
-
-    Outgoing(const MoveShape &s, Schedule &schedule) : blocks(s.sent) {
-        if (!s.in_place) return;
-        int64_t bytes = 0;
-        for (int rank = 0; rank < s.size; ++rank) bytes += s.received.block(rank).bytes();
-        blocks = Division::packed(Space::scratch, schedule.scratch_bytes(bytes).offset, s.received, s.size);
-        std::vector<StepId> aside;
-        for (int rank = 0; rank < s.size; ++rank)
-            if (rank != s.index) aside.push_back(schedule.copy(s.received.block(rank), blocks.block(rank), {}));
-        ready = schedule.join(aside);
-    }
-};
-
 constexpr int rounds_at_once = 8;
+
+// What is sent; in place, what has been put aside.
+struct Outgoing {
+    StepId ready = no_step;
+    Division blocks;
+
+    Outgoing(const MoveShape &s, Schedule &schedule) : blocks(s.in_place ? put_aside(s, schedule, ready) : s.sent) {}
+};
 
 }  // namespace
 
@@ -42,10 +44,13 @@ void alltoall_pairwise(const MoveShape &s, Schedule &schedule) {
     }
 }
 
-Work alltoall_pairwise_work(int size, int64_t bytes) {
+Work alltoall_pairwise_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size;
     int64_t blocks = int64_t{size} * (size - 1);
     // Chained only through the window, and each rank handles all its messages itself: count those.
-    return {.rounds = size - 1, .messages = blocks, .bytes = blocks * bytes, .path_bytes = double(size - 1) * double(bytes)};
+    return {.rounds = size - 1, .messages = blocks, .waits = int64_t{size} * ((size - 2) / rounds_at_once + 1), .bytes = blocks * bytes,
+            .path_bytes = double(size - 1) * double(bytes),
+            .far = far_pairs(crew, double(bytes), rounds_at_once)};
 }
 
 // Position j holds the block on its way to the rank j above. In round k, positions with bit k move on by 2^k ranks, so
@@ -87,7 +92,8 @@ void alltoall_bruck(const MoveShape &s, Schedule &schedule) {
     for (int i = 1; i < s.size; ++i) schedule.copy(position(i), s.received.block((s.index - i + s.size) % s.size), at[i]);
 }
 
-Work alltoall_bruck_work(int size, int64_t bytes) {
+Work alltoall_bruck_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size;
     int64_t blocks = 0;  // moved by one rank
     for (int distance = 1; distance < size; distance *= 2) {
         int64_t whole = size / (2 * distance), rest = size % (2 * distance);
@@ -95,7 +101,9 @@ Work alltoall_bruck_work(int size, int64_t bytes) {
     }
     // Every block is copied into a bundle and out of it besides being sent.
     return {.rounds = doublings(size), .messages = int64_t{size} * doublings(size), .bytes = size * blocks * bytes,
-            .path_bytes = 3.0 * double(blocks) * double(bytes)};
+            .path_bytes = 3.0 * double(blocks) * double(bytes),
+            .copied_in_all = 2.0 * double(size * blocks) * double(bytes),
+            .far = far_dissemination(crew, double(size) / 2 * double(bytes))};
 }
 
 }  // namespace lanyard

@@ -15,15 +15,39 @@ void barrier_dissemination(const Members &m, Schedule &schedule) {
     }
 }
 
-Work barrier_dissemination_work(int size, int64_t) {
-    int rounds = doublings(size);
-    return {.rounds = rounds, .messages = int64_t{size} * rounds};
+Work barrier_dissemination_work(const Crew &crew, int64_t) {
+    int rounds = doublings(crew.size);
+    return {.rounds = rounds, .messages = int64_t{crew.size} * rounds, .far = far_dissemination(crew, 0)};
 }
 
-void barrier_exchange(const Members &, Schedule &schedule) {
-    schedule.exchange({.posts = true, .wants = Exchange::Wants::everyone, .wakes = Exchange::Wants::everyone}, {});
+// The same with `radix` - 1 messages in a round, to ranks at that many multiples of the distance.
+void barrier_knomial(const Members &m, Schedule &schedule, int radix) {
+    StepId heard = no_step;
+    int round = 0;
+    for (int64_t distance = 1; distance < m.size; distance *= radix, ++round) {
+        StepId before = heard;
+        for (int64_t away = distance, digit = 1; digit < radix && away < m.size; away += distance, ++digit) {
+            auto by = static_cast<int>(away);
+            schedule.signal((m.index + by) % m.size, before, round);
+            StepId hear = schedule.await_signal((m.index - by + m.size) % m.size, {}, round);
+            heard = schedule.join({heard, hear});
+        }
+    }
 }
 
-Work barrier_exchange_work(int size, int64_t) { return {.slots_read = size, .slots_read_in_all = int64_t{size} * size}; }
+Work barrier_knomial_work(const Crew &crew, int64_t, int radix) {
+    int64_t each = 0;
+    for (int64_t distance = 1; distance < crew.size; distance *= radix) each += std::min<int64_t>(radix - 1, (crew.size - 1) / distance);
+    Work work{.rounds = static_cast<int>(each), .messages = crew.size * each};
+    if (!crew.spread()) return work;
+    // A rank's messages of one round go out beside each other.
+    int rounds = growths(crew.size, radix);
+    work.far = {rounds, static_cast<int>(each) - rounds, 0, 0};
+    bool even_runs = crew.runs && crew.most == crew.fewest;
+    for (int64_t distance = 1; distance < crew.size; distance *= radix)
+        for (int64_t away = distance, digit = 1; digit < radix && away < crew.size; away += distance, ++digit)
+            work.far.messages += even_runs ? crew.nodes * std::min({away, int64_t{crew.most}, crew.size - away}) : crew.size;
+    return work;
+}
 
 }  // namespace lanyard

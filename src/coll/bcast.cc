@@ -4,16 +4,34 @@
 
 namespace lanyard {
 
-void bcast_binomial(const BcastShape &s, Schedule &schedule) {
-    BinomialTree tree(s.index, s.size, s.root);
+namespace {
+
+template <class Tree>
+void bcast_along(const Tree &tree, const BcastShape &s, Schedule &schedule) {
     StepId have = tree.is_root() ? no_step : schedule.receive(tree.parent(), s.data, {});
     // The child with the largest subtree first: it has the longest way to go.
     tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, s.data, have); });
 }
 
-Work bcast_binomial_work(int size, int64_t bytes) {
-    int rounds = doublings(size);
-    return {.rounds = rounds, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = double(rounds) * double(bytes)};
+}  // namespace
+
+void bcast_binomial(const BcastShape &s, Schedule &schedule) { bcast_along(BinomialTree(s.index, s.size, s.root), s, schedule); }
+
+Work bcast_binomial_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size, rounds = doublings(size);
+    return {.rounds = rounds, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = double(rounds) * moved_in_time(bytes),
+            .fresh_bytes = double(rounds - 1) * double(bytes),
+            .one_way = bytes <= sent_at_once_bytes, .far = far_tree_of_any_root(crew, double(bytes))};
+}
+
+void bcast_knomial(const BcastShape &s, Schedule &schedule, int radix) {
+    bcast_along(KnomialTree(s.index, s.size, s.root, radix), s, schedule);
+}
+
+Work bcast_knomial_work(const Crew &crew, int64_t bytes, int radix) {
+    int size = crew.size, rounds = (radix - 1) * growths(size, radix);
+    return {.rounds = rounds, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = double(rounds) * double(bytes),
+            .one_way = bytes <= sent_at_once_bytes, .far = far_tree_of_any_root(crew, double(bytes), radix)};
 }
 
 namespace {
@@ -62,13 +80,14 @@ void bcast_scatter_allgather(const BcastShape &s, Schedule &schedule) {
     if (packs && !tree.is_root()) schedule.copy(data, s.data, all);
 }
 
-Work bcast_scatter_allgather_work(int size, int64_t bytes) {
+Work bcast_scatter_allgather_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size;
     int64_t piece = (bytes + size - 1) / size;
     auto length = [&](int first, int pieces) {
         return std::min((first + pieces) * piece, bytes) - std::min(first * piece, bytes);
     };
     int64_t filled = piece == 0 ? 0 : (bytes + piece - 1) / piece;  // pieces that are not empty
-    Work work{.rounds = doublings(size) + size - 1, .path_bytes = 2.0 * double(bytes)};
+    Work work{.rounds = doublings(size) + size - 1, .path_bytes = 2.0 * double(bytes), .one_way = bytes <= size * sent_at_once_bytes};
     for (int position = 0; position < size; ++position) {
         int subtree = BinomialTree::subtree_of(position, size);
         int64_t has = std::clamp<int64_t>(filled - position, 0, subtree);
@@ -78,19 +97,9 @@ Work bcast_scatter_allgather_work(int size, int64_t bytes) {
         work.bytes += bytes - length(position, subtree);
         work.messages += filled - has;
     }
+    Far down = far_tree_of_any_root(crew, 0), round = far_ring(crew, int64_t{size} * (size - 1), double(bytes));
+    work.far = {down.rounds + round.rounds, 0, down.messages + round.messages, crew.spread() ? double(bytes) + round.path_bytes : 0};
     return work;
-}
-
-void bcast_exchange(const BcastShape &s, Schedule &schedule) {
-    if (s.index == s.root) {
-        schedule.exchange({.posts = true, .root = s.root, .data = s.data, .wakes = Exchange::Wants::everyone}, {});
-    } else {
-        schedule.exchange({.wants = Exchange::Wants::root, .take = Exchange::Take::copy, .root = s.root, .into = s.data}, {});
-    }
-}
-
-Work bcast_exchange_work(int size, int64_t bytes) {
-    return {.path_bytes = 2.0 * double(bytes), .slots_read = 1, .slots_read_in_all = size - 1};
 }
 
 }  // namespace lanyard

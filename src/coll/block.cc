@@ -51,6 +51,25 @@ Division Division::packed(Space space, int64_t offset, const Division &like, int
     return division;
 }
 
+Division Division::cut(const Block &all, std::vector<int64_t> starts) {
+    Division division;
+    division.kind_ = Kind::packed;
+    division.space_ = all.space;
+    division.offset_ = all.offset;
+    division.type_ = &packed_bytes();
+    division.starts_ = std::move(starts);
+    return division;
+}
+
+Division Division::one(const Block &block) {
+    Division division;
+    division.space_ = block.space;
+    division.offset_ = block.offset;
+    division.count_ = block.count;
+    division.type_ = block.type;
+    return division;
+}
+
 Block Division::block(int rank) const {
     switch (kind_) {
         case Kind::even: return {space_, offset_ + rank * count_ * type_->extent, count_, type_};

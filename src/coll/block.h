@@ -53,6 +53,11 @@ public:
     // The packed data of each rank of `like`, one after the other, from `offset` on.
     static Division packed(Space space, int64_t offset, const Division &like, int size);
 
+    // The bytes of a contiguous block, divided where `starts` says (one more for the end), which count from the block's beginning.
+    static Division cut(const Block &all, std::vector<int64_t> starts);
+    // A single block, the one of rank 0.
+    static Division one(const Block &block);
+
     Block block(int rank) const;
     // Is it even and without gaps, so that neighbouring blocks are one block?
     bool dense() const { return kind_ == Kind::even && type_->contiguous; }

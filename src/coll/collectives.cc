@@ -1,10 +1,21 @@
 #include "coll/collectives.h"
 
+#include <utility>
+
+#include "base/abi_constants.h"
+#include "coll/inter.h"
+
 namespace lanyard {
 
 namespace {
 
-Members members(const Team &team) { return {team.index, team.size}; }
+// In their own group, where there are two.
+Members members(const Team &team) { return team.own_group ? members(*team.own_group) : Members{team.index, team.size, team.nodes}; }
+
+// Does this process, in a rooted operation, have or get the blocks of all, or its own?
+bool at_root(const Team &team, int root) { return team.own_group ? root == abi::root : root == team.index; }
+// How many blocks there are for or of all.
+int64_t blocks(const Team &team) { return team.own_group ? other_size(team) : team.size; }
 
 Block whole(Space space, int64_t count, const Datatype &type) { return {space, 0, count, &type}; }
 
@@ -25,53 +36,90 @@ ReduceShape reduce_shape(const Team &team, const Reduction &reduction, int root)
     return shape;
 }
 
-MoveShape move_shape(const Team &team, int root, const Division &sent, const Division &received, bool in_place, bool even) {
+MoveShape move_shape(const Team &team, int root, Division sent, Division received, bool in_place, bool even) {
     MoveShape shape;
     static_cast<Members &>(shape) = members(team);
     shape.root = root;
-    shape.sent = sent;
-    shape.received = received;
+    shape.sent = std::move(sent);
+    shape.received = std::move(received);
     shape.in_place = in_place;
     shape.even = even;
     return shape;
 }
 
+Agreement agreement_of(CollectiveKind kind, const Reduction &r, int root, int64_t bytes) {
+    return {kind, root, r.op->predefined() ? r.op->abi_value : 1, bytes};
+}
+
+// Between two groups the numbers of bytes and the roots are not the same for all.
+void describe(const Team &team, Collective &collective, const Agreement &agreement, const void *send, void *receive) {
+    collective.describe(team.own_group ? Agreement{agreement.kind} : agreement, send, receive);
+}
+
 using MakeReduction = void (*)(const Selection &, Team &, const ReduceShape &, Schedule &);
 
-void plan_reduction(const char *name, Executor &executor, Team &team, Collective &collective, const Reduction &r, MakeReduction make, int root) {
+void plan_reduction(CollectiveKind kind, Executor &executor, Team &team, Collective &collective, const Reduction &r, MakeReduction make, int root) {
     ReduceShape shape = reduce_shape(team, r, root);
     if (!shape.result.empty()) make(executor.selection(), team, shape, collective.schedule);
-    collective.describe(name, r.contribution, r.result);
+    describe(team, collective, agreement_of(kind, r, root, shape.result.bytes()), r.contribution, r.result);
+}
+
+void make_parts(const Selection &selection, Team &team, const ReduceScatterShape &shape, Schedule &schedule) {
+    if (team.own_group) inter_reduce_scatter(selection, team, shape, schedule);
+    else if (!shape.contribution.empty()) make_reduce_scatter(selection, team, shape, schedule);
+}
+
+// `bytes`: of one block; not looked at where blocks are uneven.
+void make_gathering(const Selection &selection, Team &team, const MoveShape &shape, int64_t bytes, Schedule &schedule) {
+    if (team.own_group) inter_gather(selection, team, shape, bytes, schedule);
+    else if (!shape.even || bytes > 0) make_gather(selection, team, shape, bytes, schedule);
+}
+
+void make_scattering(const Selection &selection, Team &team, const MoveShape &shape, int64_t bytes, Schedule &schedule) {
+    if (team.own_group) inter_scatter(selection, team, shape, bytes, schedule);
+    else if (!shape.even || bytes > 0) make_scatter(selection, team, shape, bytes, schedule);
+}
+
+// `bytes`: of all blocks.
+void make_gathering_for_all(const Selection &selection, Team &team, const MoveShape &shape, int64_t bytes, Schedule &schedule) {
+    if (team.own_group) inter_allgather(selection, team, shape, schedule);
+    else if (bytes > 0) make_allgather(selection, team, shape, bytes, schedule);
+}
+
+void make_exchange(const Selection &selection, Team &team, const MoveShape &shape, int64_t bytes, Schedule &schedule) {
+    if (team.own_group) inter_alltoall(team, shape, schedule);
+    else if (!shape.even || bytes > 0) make_alltoall(selection, team, shape, bytes, schedule);
 }
 
 }  // namespace
 
 void plan_barrier(Executor &executor, Team &team, Collective &collective) {
-    if (team.size > 1) make_barrier(executor.selection(), team, members(team), collective.schedule);
-    collective.describe("barrier", nullptr, nullptr);
+    if (team.size > 1) make_barrier(executor.selection(), team, {team.index, team.size, team.nodes}, collective.schedule);
+    describe(team, collective, {CollectiveKind::barrier}, nullptr, nullptr);
 }
 
 void plan_bcast(Executor &executor, Team &team, Collective &collective, const Buffer &data, int root) {
     BcastShape shape{members(team), root, whole(Space::receive, data.count, *data.datatype)};
-    if (team.size > 1 && !shape.data.empty()) make_bcast(executor.selection(), team, shape, collective.schedule);
-    collective.describe("bcast", nullptr, data.base);
+    if (team.own_group) inter_bcast(executor.selection(), team, shape.data, root, collective.schedule);
+    else if (team.size > 1 && !shape.data.empty()) make_bcast(executor.selection(), team, shape, collective.schedule);
+    describe(team, collective, {CollectiveKind::bcast, root, 0, shape.data.bytes()}, nullptr, data.base);
 }
 
 void plan_reduce(Executor &executor, Team &team, Collective &collective, const Reduction &r, int root) {
     // Only the root may reduce in place; elsewhere there is no result.
-    plan_reduction("reduce", executor, team, collective, r, make_reduce, root);
+    plan_reduction(CollectiveKind::reduce, executor, team, collective, r, team.own_group ? inter_reduce : make_reduce, root);
 }
 
 void plan_allreduce(Executor &executor, Team &team, Collective &collective, const Reduction &r) {
-    plan_reduction("allreduce", executor, team, collective, r, make_allreduce, 0);
+    plan_reduction(CollectiveKind::allreduce, executor, team, collective, r, team.own_group ? inter_allreduce : make_allreduce, Agreement::no_root);
 }
 
 void plan_scan(Executor &executor, Team &team, Collective &collective, const Reduction &r) {
-    plan_reduction("scan", executor, team, collective, r, make_scan, 0);
+    plan_reduction(CollectiveKind::scan, executor, team, collective, r, make_scan, Agreement::no_root);
 }
 
 void plan_exscan(Executor &executor, Team &team, Collective &collective, const Reduction &r) {
-    plan_reduction("exscan", executor, team, collective, r, make_exscan, 0);
+    plan_reduction(CollectiveKind::exscan, executor, team, collective, r, make_exscan, Agreement::no_root);
 }
 
 void plan_reduce_scatter_block(Executor &executor, Team &team, Collective &collective, const Reduction &r) {
@@ -79,94 +127,96 @@ void plan_reduce_scatter_block(Executor &executor, Team &team, Collective &colle
     static_cast<Members &>(shape) = members(team);
     shape.op = r.op;
     shape.result = whole(Space::receive, r.count, *r.datatype);
-    shape.contribution = whole(r.in_place ? Space::receive : Space::send, r.count * team.size, *r.datatype);
-    if (!shape.contribution.empty()) make_reduce_scatter(executor.selection(), team, shape, collective.schedule);
-    collective.describe("reduce_scatter_block", r.contribution, r.result);
+    shape.contribution = whole(r.in_place ? Space::receive : Space::send, r.count * shape.size, *r.datatype);
+    make_parts(executor.selection(), team, shape, collective.schedule);
+    Agreement agreement = agreement_of(CollectiveKind::reduce_scatter_block, r, Agreement::no_root, shape.contribution.bytes());
+    describe(team, collective, agreement, r.contribution, r.result);
 }
 
 void plan_reduce_scatter(Executor &executor, Team &team, Collective &collective, const Reduction &r, Numbers counts) {
     int64_t total = 0;
-    for (int rank = 0; rank < team.size; ++rank) total += counts[rank];
     ReduceScatterShape shape;
     static_cast<Members &>(shape) = members(team);
+    for (int rank = 0; rank < shape.size; ++rank) total += counts[rank];
     shape.op = r.op;
     shape.counts = counts;
-    shape.result = whole(Space::receive, counts[team.index], *r.datatype);
+    shape.result = whole(Space::receive, counts[shape.index], *r.datatype);
     shape.contribution = whole(r.in_place ? Space::receive : Space::send, total, *r.datatype);
-    if (!shape.contribution.empty()) make_reduce_scatter(executor.selection(), team, shape, collective.schedule);
-    collective.describe("reduce_scatter", r.contribution, r.result);
+    make_parts(executor.selection(), team, shape, collective.schedule);
+    Agreement agreement = agreement_of(CollectiveKind::reduce_scatter, r, Agreement::no_root, shape.contribution.bytes());
+    describe(team, collective, agreement, r.contribution, r.result);
 }
 
 void plan_gather(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Even &all, int root) {
-    bool at_root = team.index == root;
-    Division received = at_root ? Division::even(Space::receive, all.count, *all.datatype) : Division();
-    int64_t bytes = at_root ? all.bytes() : own.bytes();
-    MoveShape shape = move_shape(team, root, own_block(Space::send, own), received, own.datatype == nullptr, true);
-    if (bytes > 0) make_gather(executor.selection(), team, shape, bytes, collective.schedule);
-    collective.describe("gather", own.base, all.base);
+    bool has_all = at_root(team, root);
+    Division received = has_all ? Division::even(Space::receive, all.count, *all.datatype) : Division();
+    int64_t bytes = has_all ? all.bytes() : own.datatype ? own.bytes() : 0;
+    MoveShape shape = move_shape(team, root, own_block(Space::send, own), std::move(received), own.datatype == nullptr, true);
+    make_gathering(executor.selection(), team, shape, bytes, collective.schedule);
+    describe(team, collective, {CollectiveKind::gather, root, 0, bytes}, own.base, all.base);
 }
 
 void plan_gatherv(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Uneven &all, int root) {
-    Division received = team.index == root ? division(Space::receive, all) : Division();
-    MoveShape shape = move_shape(team, root, own_block(Space::send, own), received, own.datatype == nullptr, false);
-    make_gather(executor.selection(), team, shape, 0, collective.schedule);
-    collective.describe("gatherv", own.base, all.base);
+    Division received = at_root(team, root) ? division(Space::receive, all) : Division();
+    MoveShape shape = move_shape(team, root, own_block(Space::send, own), std::move(received), own.datatype == nullptr, false);
+    make_gathering(executor.selection(), team, shape, 0, collective.schedule);
+    describe(team, collective, {CollectiveKind::gatherv, root}, own.base, all.base);
 }
 
 void plan_scatter(Executor &executor, Team &team, Collective &collective, const Even &all, const Buffer &own, int root) {
-    bool at_root = team.index == root;
-    Division sent = at_root ? Division::even(Space::send, all.count, *all.datatype) : Division();
-    int64_t bytes = at_root ? all.bytes() : own.bytes();
-    MoveShape shape = move_shape(team, root, sent, own_block(Space::receive, own), own.datatype == nullptr, true);
-    if (bytes > 0) make_scatter(executor.selection(), team, shape, bytes, collective.schedule);
-    collective.describe("scatter", all.base, own.base);
+    bool has_all = at_root(team, root);
+    Division sent = has_all ? Division::even(Space::send, all.count, *all.datatype) : Division();
+    int64_t bytes = has_all ? all.bytes() : own.datatype ? own.bytes() : 0;
+    MoveShape shape = move_shape(team, root, std::move(sent), own_block(Space::receive, own), own.datatype == nullptr, true);
+    make_scattering(executor.selection(), team, shape, bytes, collective.schedule);
+    describe(team, collective, {CollectiveKind::scatter, root, 0, bytes}, all.base, own.base);
 }
 
 void plan_scatterv(Executor &executor, Team &team, Collective &collective, const Uneven &all, const Buffer &own, int root) {
-    Division sent = team.index == root ? division(Space::send, all) : Division();
-    MoveShape shape = move_shape(team, root, sent, own_block(Space::receive, own), own.datatype == nullptr, false);
-    make_scatter(executor.selection(), team, shape, 0, collective.schedule);
-    collective.describe("scatterv", all.base, own.base);
+    Division sent = at_root(team, root) ? division(Space::send, all) : Division();
+    MoveShape shape = move_shape(team, root, std::move(sent), own_block(Space::receive, own), own.datatype == nullptr, false);
+    make_scattering(executor.selection(), team, shape, 0, collective.schedule);
+    describe(team, collective, {CollectiveKind::scatterv, root}, all.base, own.base);
 }
 
 void plan_allgather(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Even &all) {
     Division received = Division::even(Space::receive, all.count, *all.datatype);
-    MoveShape shape = move_shape(team, 0, own_block(Space::send, own), received, own.datatype == nullptr, true);
-    int64_t bytes = all.bytes() * team.size;
-    if (bytes > 0) make_allgather(executor.selection(), team, shape, bytes, collective.schedule);
-    collective.describe("allgather", own.base, all.base);
+    MoveShape shape = move_shape(team, 0, own_block(Space::send, own), std::move(received), own.datatype == nullptr, true);
+    int64_t bytes = all.bytes() * blocks(team);
+    make_gathering_for_all(executor.selection(), team, shape, bytes, collective.schedule);
+    describe(team, collective, {CollectiveKind::allgather, Agreement::no_root, 0, bytes}, own.base, all.base);
 }
 
 void plan_allgatherv(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Uneven &all) {
     Division received = division(Space::receive, all);
-    MoveShape shape = move_shape(team, 0, own_block(Space::send, own), received, own.datatype == nullptr, false);
+    MoveShape shape = move_shape(team, 0, own_block(Space::send, own), std::move(received), own.datatype == nullptr, false);
     int64_t bytes = 0;
-    for (int rank = 0; rank < team.size; ++rank) bytes += received.block(rank).bytes();
-    if (bytes > 0) make_allgather(executor.selection(), team, shape, bytes, collective.schedule);
-    collective.describe("allgatherv", own.base, all.base);
+    for (int rank = 0; rank < blocks(team); ++rank) bytes += received.block(rank).bytes();
+    make_gathering_for_all(executor.selection(), team, shape, bytes, collective.schedule);
+    describe(team, collective, {CollectiveKind::allgatherv, Agreement::no_root, 0, bytes}, own.base, all.base);
 }
 
 void plan_alltoall(Executor &executor, Team &team, Collective &collective, const Even &sent, const Even &received) {
     Division to = sent.datatype ? Division::even(Space::send, sent.count, *sent.datatype) : Division();
     Division from = Division::even(Space::receive, received.count, *received.datatype);
     MoveShape shape = move_shape(team, 0, to, from, sent.datatype == nullptr, true);
-    if (received.bytes() > 0) make_alltoall(executor.selection(), team, shape, received.bytes(), collective.schedule);
-    collective.describe("alltoall", sent.base, received.base);
+    make_exchange(executor.selection(), team, shape, received.bytes(), collective.schedule);
+    describe(team, collective, {CollectiveKind::alltoall, Agreement::no_root, 0, received.bytes()}, sent.base, received.base);
 }
 
 void plan_alltoallv(Executor &executor, Team &team, Collective &collective, const Uneven &sent, const Uneven &received) {
     Division to = sent.datatype ? division(Space::send, sent) : Division();
     MoveShape shape = move_shape(team, 0, to, division(Space::receive, received), sent.datatype == nullptr, false);
-    make_alltoall(executor.selection(), team, shape, 0, collective.schedule);
-    collective.describe("alltoallv", sent.base, received.base);
+    make_exchange(executor.selection(), team, shape, 0, collective.schedule);
+    describe(team, collective, {CollectiveKind::alltoallv}, sent.base, received.base);
 }
 
 void plan_alltoallw(Executor &executor, Team &team, Collective &collective, const Typed &sent, const Typed &received) {
     Division to = sent.datatypes ? Division::typed(Space::send, sent.counts, sent.displacements, sent.datatypes) : Division();
     Division from = Division::typed(Space::receive, received.counts, received.displacements, received.datatypes);
     MoveShape shape = move_shape(team, 0, to, from, sent.datatypes == nullptr, false);
-    make_alltoall(executor.selection(), team, shape, 0, collective.schedule);
-    collective.describe("alltoallw", sent.base, received.base);
+    make_exchange(executor.selection(), team, shape, 0, collective.schedule);
+    describe(team, collective, {CollectiveKind::alltoallw}, sent.base, received.base);
 }
 
 }  // namespace lanyard

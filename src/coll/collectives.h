@@ -3,8 +3,10 @@
 // is then started, once or (persistent) again and again. Buffers, datatypes, operation and team must live until completion,
 // arrays of counts only during the call.
 //
-// A send side without a datatype means MPI_IN_PLACE (receive side: of scatter at the root). Sides that are significant
-// at the root only are not looked at elsewhere. Arguments have been checked. MPI-5.0 chapter 6.
+// A send side without a datatype means MPI_IN_PLACE (receive side: of scatter at the root). Sides that are significant at the
+// root only are not looked at elsewhere. On the team of an intercommunicator (inter.h) `root` is MPI_ROOT, MPI_PROC_NULL or a
+// rank of the other group, whose ranks also count the blocks of all, and there is no scan and no exscan. Arguments have been
+// checked. MPI-5.0 chapter 6.
 #pragma once
 
 #include <algorithm>

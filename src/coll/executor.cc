@@ -12,32 +12,27 @@ namespace {
 
 // A tag is: persistent or not (1 bit), the collective's number on its team (19), the label of the message (11). Numbers come
 // round after half a million; by then the earlier holder is over, unless so many persistent operations are alive at once.
-constexpr int label_bits = 11, number_bits = 19;
+constexpr int number_bits = collective_number_bits;
+static_assert(1 + number_bits + label_bits == 31);
+constexpr uint32_t numbers = 1u << number_bits;
 constexpr int32_t tag_of(uint32_t number, bool persistent) {
-    number &= (1u << number_bits) - 1;
-    return static_cast<int32_t>((uint32_t{persistent} << number_bits | number) << label_bits);
+    return static_cast<int32_t>((uint32_t{persistent} << number_bits | (number & (numbers - 1))) << label_bits);
 }
+constexpr bool persistent(int32_t tag) { return tag >> (number_bits + label_bits) != 0; }
+constexpr uint32_t number_of(int32_t tag) { return static_cast<uint32_t>(tag) >> label_bits & (numbers - 1); }
+
+constexpr int32_t step_done = -1;
+
+constexpr uint64_t alarm_every_ns = 1'000'000'000;
+constexpr uint8_t told_after_alarms = 2;
 
 constexpr size_t scratch_kept = 1 << 20;
 constexpr size_t scratch_alignment = 64;
 
-// As many bytes of the packed streams, whatever the two layouts.
-void copy_buffer(const Buffer &from, const Buffer &to) {
-    int64_t bytes = std::min(from.bytes(), to.bytes());
-    if (bytes == 0) return;
-    if (to.contiguous()) return pack_block(from, to.base, bytes);
-    Cursor target(to);
-    if (from.contiguous()) {
-        target.unpack(from.base, static_cast<size_t>(bytes));
-        return;
-    }
-    Cursor source(from);
-    std::byte between[4096];
-    for (int64_t done = 0; done < bytes;) {
-        size_t moved = source.pack(between, static_cast<size_t>(std::min<int64_t>(sizeof between, bytes - done)));
-        target.unpack(between, moved);
-        done += static_cast<int64_t>(moved);
-    }
+Error too_short(const Transfer &receive) {
+    return Error(ErrorClass::count, "rank " + std::to_string(receive.matched_rank) + " sent " + std::to_string(receive.received) +
+                                        " bytes where this rank expects " + std::to_string(receive.buffer.bytes()) +
+                                        "; counts and datatypes must fit on all ranks");
 }
 
 // Displacements may be absolute addresses (MPI_BOTTOM), so this is no arithmetic within an object.
@@ -51,10 +46,13 @@ Collective::Collective(Executor &executor) : executor_(executor) {
     Task::run = [](Task &task) { return static_cast<Collective &>(task).drain(); };
     Poller::poll = [](Poller &poller, uint64_t) {
         auto &self = static_cast<Collective &>(poller);
+        if (self.schedule.exchanges().empty()) return self.agrees_with_area() ? 0 : 1;
         size_t before = self.polled_.size();
+        bool goes_on = false;
         for (size_t i = 0; i < self.polled_.size();) {
             StepId id = self.polled_[i];
             if (self.waits_for_program(id) || !self.advance(id)) {
+                goes_on |= self.exchanges_[static_cast<size_t>(self.schedule.steps()[static_cast<size_t>(id)].number)].can_go_on();
                 ++i;
                 continue;
             }
@@ -64,7 +62,7 @@ Collective::Collective(Executor &executor) : executor_(executor) {
         size_t over = before - self.polled_.size();
         if (self.polled_.empty()) poller.hook.unlink();
         if (over > 0) self.drain();
-        return static_cast<int>(over);
+        return static_cast<int>(over) + goes_on;
     };
 }
 
@@ -118,10 +116,15 @@ void Collective::start(Team &team) {
         tag_ = tag_of(team.sequence, false);
         number_ = ++team.sequence;
     }
+    word_ = agreement_.word();
     completion.reset();
+    abandoned_ = false;
+    alarms_ = 0;
     executor_.engine().begin_under_way();
+    executor_.under_way_.push_back(*this);
+    if (!tag_kept_ && !agrees_with_early_messages()) return finish();
     exchanges_.resize(schedule.exchanges().size());
-    for (ExchangeRun &exchange : exchanges_) exchange.begin(team);
+    for (ExchangeRun &exchange : exchanges_) exchange.begin(team, word_, number_of(tag_));
     if (!prepare()) {
         error = Error(ErrorClass::no_mem, "there is no memory for the " + std::to_string(schedule.scratch_size()) +
                                               " bytes this collective operation needs beside the program's buffers");
@@ -129,6 +132,14 @@ void Collective::start(Team &team) {
     }
     const std::vector<Step> &steps = schedule.steps();
     left_ = static_cast<int32_t>(steps.size());
+    if (schedule.is_one_exchange() && !waits_for_program(0)) {
+        if (advance(0)) return finish();
+        before_.assign(1, 0);
+        polled_.push_back(0);
+        executor_.engine().watch(*this);
+        executor_.engine().set_alarm(executor_.engine().now_ns() + alarm_every_ns, executor_);
+        return;
+    }
     before_.resize(steps.size());
     ready_.clear();
     next_ready_ = 0;
@@ -137,14 +148,70 @@ void Collective::start(Team &team) {
         if (steps[id].before == 0) ready_.push_back(id);
     }
     drain();
+    if (left_ > 0) executor_.engine().set_alarm(executor_.engine().now_ns() + alarm_every_ns, executor_);
+    // Other ranks may wait in the node area for this one, which waits for a message.
+    if (left_ > 0 && exchanges_.empty() && team.node_area && !tag_kept_) executor_.engine().watch(*this);
+}
+
+// False, with the error, where messages that are here show that other ranks called something else.
+bool Collective::agrees_with_early_messages() {
+    uint32_t number = number_of(tag_);
+    team_->recent[number % recent_collectives] = word_;
+    EarlyMessage message;
+    if (executor_.early_.empty() || !executor_.early_.take_disagreeing(*team_, number, numbers, message)) return true;
+    error = disagreement(team_->recent[message.number % recent_collectives], message.check, message.source);
+    return false;
+}
+
+// False when it was abandoned, as another rank waits for this collective in the node area.
+bool Collective::agrees_with_area() {
+    uint32_t other = 0;
+    int rank = posted_by_another(*team_, number_of(tag_), word_, other);
+    if (rank >= 0) abandon(disagreement(word_, other, rank));
+    return rank < 0;
+}
+
+void Collective::tell_awaited() {
+    if (tag_kept_) return;
+    MatchKey key{team_->context, team_->index, tag_};
+    const std::vector<Step> &steps = schedule.steps();
+    for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
+        if (steps[id].kind == StepKind::receive && before_[id] == 0) executor_.messenger_.tell_awaiting(team_->peers[steps[id].peer], key, word_);
+    for (int rank = 0; rank < team_->size && !polled_.empty(); ++rank)
+        if (rank != team_->index) executor_.messenger_.tell_awaiting(team_->peers[rank], key, word_);
+}
+
+void Collective::abandon(Error reason) {
+    keep(reason);
+    if (abandoned_) return;
+    abandoned_ = true;
+    if (!draining_) abandon_transfers();
+}
+
+// Nothing is started any more, and what has been started is withdrawn where that is possible.
+void Collective::abandon_transfers() {
+    for (; next_ready_ < ready_.size(); ++next_ready_) before_[ready_[next_ready_]] = 1;
+    for (StepId id : polled_) before_[id] = step_done;
+    polled_.clear();
+    const std::vector<Step> &steps = schedule.steps();
+    left_ = static_cast<int32_t>(std::count(before_.begin(), before_.end(), 0));
+    draining_ = true;
+    for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
+        if (before_[id] == 0) executor_.messenger_.cancel(flights_[steps[id].number]);
+    draining_ = false;
+    if (left_ == 0) finish();
 }
 
 // Runs what is ready, and what becomes ready by that; how many steps.
 int Collective::drain() {
     int steps = 0;
     draining_ = true;
-    for (; next_ready_ < ready_.size() && !waits_for_program(ready_[next_ready_]); ++steps) run(ready_[next_ready_++]);
+    for (; next_ready_ < ready_.size() && !abandoned_ && !waits_for_program(ready_[next_ready_]); ++steps) run(ready_[next_ready_++]);
     draining_ = false;
+    if (abandoned_) {
+        abandon_transfers();
+        return steps;
+    }
     if (next_ready_ < ready_.size()) {
         executor_.engine().ready(*this);
         return steps;
@@ -166,7 +233,7 @@ void Collective::run(StepId id) {
     switch (step.kind) {
         case StepKind::send:
         case StepKind::receive: return launch(id);
-        case StepKind::copy: copy_buffer(buffer(step.from), buffer(step.to)); break;
+        case StepKind::copy: copy(buffer(step.from), buffer(step.to)); break;
         case StepKind::reduce:
             lanyard::reduce(*schedule.op, buffer(step.from).base, buffer(step.to).base, step.to.count, *step.to.type);
             break;
@@ -182,10 +249,10 @@ void Collective::run(StepId id) {
 
 void Collective::launch(StepId id) {
     const Step &step = schedule.steps()[id];
-    int32_t tag = tag_ | (step.label & ((1 << label_bits) - 1));
+    int32_t tag = tag_ | (step.label & (max_labels - 1));
     uint32_t peer = team_->peers[step.peer];
     // Most short messages leave at once and need no transfer.
-    if (step.kind == StepKind::send && executor_.messenger_.send_now(peer, {team_->context, team_->index, tag}, buffer(step.from)))
+    if (step.kind == StepKind::send && executor_.messenger_.send_now(peer, {team_->context, team_->index, tag}, buffer(step.from), word_))
         return done(id);
     Flight &flight = flights_[step.number];
     flight.collective = this;
@@ -197,6 +264,7 @@ void Collective::launch(StepId id) {
     flight.tag = tag;
     flight.peer = peer;
     flight.mode = SendMode::standard;
+    flight.check = word_;
     flight.error = {};
     if (step.kind == StepKind::send) {
         flight.buffer = buffer(step.from);
@@ -214,8 +282,8 @@ bool Collective::advance(StepId id) {
     int32_t number = schedule.steps()[id].number;
     const Exchange &exchange = schedule.exchanges()[number];
     ExchangeRun &run = exchanges_[number];
-    if (!run.advance(exchange, schedule.op, *team_, executor_.bell_, [this](const Block &block) { return buffer(block); }))
-        return false;
+    auto buffer_of = [](const void *owner, const Block &block) { return static_cast<const Collective *>(owner)->buffer(block); };
+    if (!run.advance({schedule, exchange, *team_, NodeArea(*team_), executor_.reach_, executor_.pieces_, this, buffer_of})) return false;
     Error failure = run.error();
     keep(failure);
     return true;
@@ -223,6 +291,8 @@ bool Collective::advance(StepId id) {
 
 void Collective::done(StepId id) {
     --left_;
+    before_[id] = step_done;
+    if (abandoned_) return;
     const Step &step = schedule.steps()[id];
     for (int32_t edge = step.first_edge; edge >= 0; edge = schedule.edges()[edge].next) {
         StepId later = schedule.edges()[edge].to;
@@ -235,6 +305,8 @@ void Collective::arrived(Completion &completion) {
     Flight &flight = *static_cast<Flight *>(completion.context);
     Collective &self = *flight.collective;
     self.keep(flight.error);
+    const Step &step = self.schedule.steps()[flight.step];
+    if (step.kind == StepKind::receive && !self.error && !self.abandoned_ && flight.received != flight.buffer.bytes()) self.error = too_short(flight);
     self.done(flight.step);
     if (self.draining_) return;
     if (self.left_ == 0) return self.finish();
@@ -243,11 +315,44 @@ void Collective::arrived(Completion &completion) {
 
 void Collective::finish() {
     if (Task::hook.linked()) Task::hook.unlink();
+    if (Poller::hook.linked()) Poller::hook.unlink();
+    under_way_hook_.unlink();
     executor_.engine().end_under_way();
     completion.finish();
 }
 
+Executor::Executor(Messenger &messenger, NodeReach *reach) : messenger_(messenger), reach_(reach) {
+    messenger.set_observer(this);
+    Task::run = [](Task &task) { return static_cast<Executor &>(task).look_for_patient_ones(); };
+}
+
+// Who waits for long, a whole alarm after the one that saw it first, tells those for whom it waits.
+int Executor::look_for_patient_ones() {
+    bool untold = false;
+    for (Collective *one = under_way_.front(); one; one = under_way_.after(*one)) {
+        if (one->alarms_ < told_after_alarms && ++one->alarms_ == told_after_alarms) one->tell_awaited();
+        untold |= one->alarms_ < told_after_alarms;
+    }
+    if (untold) engine().set_alarm(engine().now_ns() + alarm_every_ns, *this);
+    return 0;
+}
+
+void Executor::heard(const Envelope &envelope) {
+    if (!envelope.check || persistent(envelope.tag)) return;
+    uint32_t number = number_of(envelope.tag);
+    for (Collective *one = under_way_.front(); one; one = under_way_.after(*one)) {
+        if (one->team_->context != envelope.context || one->tag_kept_) continue;
+        uint32_t age = (one->team_->sequence - 1 - number) & (numbers - 1);
+        if (age >= recent_collectives) continue;
+        uint32_t own = one->team_->recent[number % recent_collectives];
+        if (!agree(own, envelope.check)) one->abandon(disagreement(own, envelope.check, envelope.source));
+        return;
+    }
+    early_.add({envelope.context, number, envelope.check, envelope.source});
+}
+
 Executor::~Executor() {
+    messenger_.set_observer(nullptr);
     while (spare_) {
         Collective *collective = spare_;
         spare_ = collective->next_spare_;
@@ -275,7 +380,23 @@ void Executor::give_back(Collective *collective) {
     spare_ = collective;
 }
 
+// Who waits for posts of others, with processors to spare, looks for them alone for a while: they come soon, and a turn of the engine
+// takes longer than that.
+void Collective::look_for_posts() {
+    constexpr int looks = 100;
+    for (int look = 0; look < looks && polled_.size() == 1 && !waits_for_program(polled_[0]); ++look) {
+        StepId id = polled_[0];
+        if (!advance(id)) continue;
+        polled_.clear();
+        Poller::hook.unlink();
+        done(id);
+        if (left_ == 0) finish();
+        else drain();
+    }
+}
+
 Error Executor::finish(Collective *collective) {
+    look_for_posts(*collective);
     if (!collective->completion.complete()) engine().wait_owned(collective->completion);
     Error error = collective->error;
     give_back(collective);

@@ -4,16 +4,20 @@
 // Task of the engine, so that nothing recurses. Exchanges that must wait are polled on every step of the engine.
 //
 // Thread rule: everything here needs the engine owned. A step that fails does not stop the schedule, as other ranks
-// count on this one's messages; the first error is kept and told at the end.
+// count on this one's messages; the first error is kept and told at the end. Where ranks turn out to call different collectives (each
+// message and each post in the node area says which one it belongs to: p2p/agreement.h; a rank that waits long says so to those for whom it
+// waits) the schedule is abandoned, as it would never end.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "coll/node_area.h"
+#include "coll/early_messages.h"
+#include "coll/exchange_run.h"
 #include "coll/schedule.h"
 #include "coll/select.h"
 #include "coll/team.h"
+#include "p2p/agreement.h"
 #include "p2p/messenger.h"
 
 namespace lanyard {
@@ -31,8 +35,9 @@ public:
     uint32_t number() const { return number_; }
 
     // What the schedule does, and what the spaces of its blocks mean.
-    void describe(const char *operation, const void *send, void *receive) {
-        name = operation;
+    void describe(const Agreement &agreement, const void *send, void *receive) {
+        name = name_of(agreement.kind);
+        agreement_ = agreement;
         send_ = const_cast<std::byte *>(static_cast<const std::byte *>(send));
         receive_ = static_cast<std::byte *>(receive);
     }
@@ -54,6 +59,12 @@ private:
 
     void start(Team &team);
     bool prepare();
+    bool agrees_with_early_messages();
+    bool agrees_with_area();
+    void look_for_posts();
+    void tell_awaited();
+    void abandon(Error reason);
+    void abandon_transfers();
     int drain();
     bool waits_for_program(StepId id) const;
     void run(StepId id);
@@ -67,6 +78,9 @@ private:
 
     Executor &executor_;
     Team *team_ = nullptr;
+    Agreement agreement_;
+    uint32_t word_ = 0;                // what all ranks must agree upon (p2p/agreement.h)
+    Hook under_way_hook_;
     int32_t tag_ = 0;
     uint32_t number_ = 0;
     bool tag_kept_ = false;
@@ -75,20 +89,22 @@ private:
     size_t scratch_capacity_ = 0;
     std::unique_ptr<Flight[]> flights_;
     int32_t flight_capacity_ = 0;
-    std::vector<int32_t> before_;      // by step: how many it still waits for
+    std::vector<int32_t> before_;      // by step: how many it still waits for; step_done when it is done
     std::vector<StepId> ready_;        // from next_ready_ on: may start
     size_t next_ready_ = 0;
     std::vector<ExchangeRun> exchanges_;
     std::vector<StepId> polled_;       // exchanges that wait for other ranks
     int32_t left_ = 0;                 // steps not done
     bool draining_ = false;
+    uint8_t alarms_ = 0;               // how many rang while this one was under way
+    bool abandoned_ = false;           // ranks disagree: nothing more is started
     Collective *next_spare_ = nullptr;
 };
 
-class Executor {
+class Executor : private CollectiveObserver, private Task {
 public:
-    // `bell` may be nullptr where ranks never sleep.
-    Executor(Messenger &messenger, NodeBell *bell) : messenger_(messenger), bell_(bell) {}
+    // `reach` may be nullptr where ranks never sleep and no team has direct reads.
+    Executor(Messenger &messenger, NodeReach *reach);
     ~Executor();
     Executor(const Executor &) = delete;
     Executor &operator=(const Executor &) = delete;
@@ -104,16 +120,26 @@ public:
     // Starts what has been written into the schedule as the next collective of the team. Buffers, datatypes, operation and
     // team must live until completion. The same schedule may be started again after it (persistent operations).
     void start(Collective &collective, Team &team) { collective.start(team); }
+    // For a moment, where what a started one waits for comes soon if at all: before a caller goes to the trouble of waiting.
+    void look_for_posts(Collective &collective) {
+        if (!collective.polled_.empty() && collective.team_->processors == 0) collective.look_for_posts();
+    }
     // Waits for a started one, gives it back and returns its error.
     Error finish(Collective *collective);
 
 private:
     friend class Collective;
 
+    void heard(const Envelope &envelope) override;
+    int look_for_patient_ones();
+
     Messenger &messenger_;
-    NodeBell *bell_;
+    NodeReach *reach_;
     Selection selection_;
     Collective *spare_ = nullptr;
+    List<Collective, &Collective::under_way_hook_> under_way_;
+    EarlyMessages early_;
+    alignas(64) std::byte pieces_[exchange_pieces_bytes];
 };
 
 }  // namespace lanyard

@@ -14,13 +14,18 @@ void gather_linear(const MoveShape &s, Schedule &schedule) {
     if (!s.in_place) schedule.copy(s.sent.block(0), s.received.block(s.root), {});
 }
 
-Work gather_linear_work(int size, int64_t bytes) {
-    return {.rounds = size > 1, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = double(size - 1) * double(bytes)};
+Work gather_linear_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size;
+    double each = size == 2 ? moved_in_time(bytes) : double(bytes);
+    return {.rounds = size > 1, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = (size - 1) * each,
+            .one_way = bytes <= sent_at_once_bytes, .far = far_star(crew, double(bytes))};
 }
 
+namespace {
+
 // Who has children collects packed blocks of its subtree, its own first, and sends them on together.
-void gather_binomial(const MoveShape &s, Schedule &schedule) {
-    BinomialTree tree(s.index, s.size, s.root);
+template <class Tree>
+void gather_along(const Tree &tree, const MoveShape &s, Schedule &schedule) {
     if (tree.subtree() == 1 && !tree.is_root()) {
         schedule.send(tree.parent(), s.sent.block(0), {});
         return;
@@ -41,9 +46,37 @@ void gather_binomial(const MoveShape &s, Schedule &schedule) {
     if (!tree.is_root()) schedule.send(tree.parent(), all, have);
 }
 
-Work gather_binomial_work(int size, int64_t bytes) {
-    Work work{.rounds = doublings(size), .messages = size - 1, .path_bytes = 2.0 * double(size - 1) * double(bytes)};
+// What comes to the root, and where ranks of a node are in several subtrees, what passes through them as well.
+double far_gathered(const Crew &crew, int64_t bytes, int rounds) {
+    if (!crew.spread()) return 0;
+    return double(bytes) * (crew.runs ? crew.size - crew.fewest : crew.size * std::min(rounds, crew.most));
+}
+
+}  // namespace
+
+void gather_binomial(const MoveShape &s, Schedule &schedule) { gather_along(BinomialTree(s.index, s.size, s.root), s, schedule); }
+
+Work gather_binomial_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size, rounds = doublings(size);
+    Work work{.rounds = rounds, .messages = size - 1, .path_bytes = 2.0 * double(size - 1) * double(bytes),
+              .one_way = size / 2 * bytes <= sent_at_once_bytes, .far = far_tree_of_any_root(crew, 0)};
     for (int position = 1; position < size; ++position) work.bytes += BinomialTree::subtree_of(position, size) * bytes;
+    work.copied_in_all = double(work.bytes);
+    work.far.path_bytes = far_gathered(crew, bytes, rounds);
+    return work;
+}
+
+void gather_knomial(const MoveShape &s, Schedule &schedule, int radix) {
+    gather_along(KnomialTree(s.index, s.size, s.root, radix), s, schedule);
+}
+
+Work gather_knomial_work(const Crew &crew, int64_t bytes, int radix) {
+    int size = crew.size, rounds = growths(size, radix);
+    Work work{.rounds = (radix - 1) * rounds, .messages = size - 1, .path_bytes = 2.0 * double(size - 1) * double(bytes),
+              .one_way = size / 2 * bytes <= sent_at_once_bytes, .far = far_tree_of_any_root(crew, 0, radix)};
+    for (int position = 1; position < size; ++position) work.bytes += KnomialTree::subtree_of(position, size, radix) * bytes;
+    work.copied_in_all = double(work.bytes);
+    work.far.path_bytes = far_gathered(crew, bytes, rounds);
     return work;
 }
 
@@ -57,10 +90,12 @@ void scatter_linear(const MoveShape &s, Schedule &schedule) {
     if (!s.in_place) schedule.copy(s.sent.block(s.root), s.received.block(0), {});
 }
 
-Work scatter_linear_work(int size, int64_t bytes) { return gather_linear_work(size, bytes); }
+Work scatter_linear_work(const Crew &crew, int64_t bytes) { return gather_linear_work(crew, bytes); }
 
-void scatter_binomial(const MoveShape &s, Schedule &schedule) {
-    BinomialTree tree(s.index, s.size, s.root);
+namespace {
+
+template <class Tree>
+void scatter_along(const Tree &tree, const MoveShape &s, Schedule &schedule) {
     if (tree.subtree() == 1 && !tree.is_root()) {
         schedule.receive(tree.parent(), s.received.block(0), {});
         return;
@@ -85,6 +120,16 @@ void scatter_binomial(const MoveShape &s, Schedule &schedule) {
     });
 }
 
-Work scatter_binomial_work(int size, int64_t bytes) { return gather_binomial_work(size, bytes); }
+}  // namespace
+
+void scatter_binomial(const MoveShape &s, Schedule &schedule) { scatter_along(BinomialTree(s.index, s.size, s.root), s, schedule); }
+
+Work scatter_binomial_work(const Crew &crew, int64_t bytes) { return gather_binomial_work(crew, bytes); }
+
+void scatter_knomial(const MoveShape &s, Schedule &schedule, int radix) {
+    scatter_along(KnomialTree(s.index, s.size, s.root, radix), s, schedule);
+}
+
+Work scatter_knomial_work(const Crew &crew, int64_t bytes, int radix) { return gather_knomial_work(crew, bytes, radix); }
 
 }  // namespace lanyard

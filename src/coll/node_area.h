@@ -1,102 +1,127 @@
-// Collectives through memory that all ranks of a team share: each rank has slots of its own, which only it writes and
-// all read. One use of the area (Exchange, schedule.h) is: write the own slot if there is something to say, then wait for
-// the slots of one or of all, then take what is in them. It never blocks: advance() is called again until it says done.
+// The memory that all ranks of a team share when they are on one node: each rank has slots of its own, which only it writes and all
+// read. What is done with it: exchange_run.h.
 //
-//   area:  room word | rank 0: header, 4 slots | rank 1: header, 4 slots | ...
-//   slot:  generation (the use it belongs to), done_through, bytes of the payload, payload
+//   area:  counts | rank 0: header, lent piece, slots, payloads | rank 1: ...
+//   slot:  generation (the use it belongs to), done_through, bytes of the payload or what else it is, number of the collective, its
+//          check word (p2p/agreement.h), a short payload
 //
-// Uses are numbered by generation, the same on all ranks; generation g uses slot g mod 4 of each rank. A slot is written
-// again only when every rank is done with its previous generation: headers say through which generation a rank is done,
-// and slots repeat it, so that exchanges in which all read all never look at headers.
-// Waking: the last to post finds all posts there and rings all; who waits for room says so in the room word.
-// Every store that somebody may sleep for, and the loads that look for the last, are sequentially consistent.
-//
-// Called by the engine's owner of each rank. The memory is zero before the first use.
+// Slots lie close together, so that a processor which reads one fetches the next ones; a longer payload lies behind all slots.
+// The memory is zero before the first use. Called by the engine's owner of each rank.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "coll/node_bell.h"
-#include "coll/schedule.h"
 #include "coll/team.h"
 
 namespace lanyard {
 
 // How much memory a team of `size` ranks on one node wants; 0 when it wants none.
 size_t node_area_bytes(int size);
-// The most bytes one rank can post at once in the team's area; -1 without an area.
-int64_t node_slot_capacity(Team &team);
+// The most bytes one rank can post at once in the team's area, one block for all or (`each`) so many for each; -1 without an area.
+int64_t node_slot_capacity(const Team &team);
+int64_t node_slot_capacity_for_each(const Team &team);
+// What a slot takes, roughly: for the cost model.
+constexpr int64_t usual_slot_capacity = 8192;
 
-// Copies between a block of the program's memory and packed bytes.
-void pack_block(const Buffer &from, std::byte *to, int64_t bytes);
-void unpack_block(const std::byte *from, const Buffer &to);
+// A rank that posted in a use which this rank has not begun, for the collective with this number but another check word; -1: none.
+int posted_by_another(const Team &team, uint32_t number, uint32_t word, uint32_t &other_word);
 
-class ExchangeRun {
-public:
-    // Takes the next generation of the team's area; all ranks begin theirs in the same order.
-    void begin(Team &team);
-    // True when done. `base` turns blocks into memory.
-    template <class BufferOf>
-    bool advance(const Exchange &exchange, const Op *op, Team &team, NodeBell *bell, BufferOf &&buffer_of);
-    // Once done: the ranks' arguments did not fit together.
-    Error error() const;
+// ---- Layout, shared with other processes.
 
-private:
-    enum class State : uint8_t { posting, waiting, done };
-
-    bool room(Team &team);
-    void post(const Exchange &exchange, const Buffer &data, Team &team, NodeBell *bell);
-    bool all_there(const Exchange &exchange, Team &team);
-    // The payload of a rank, which must have `bytes` bytes; nullptr, and an error is kept, when it has not.
-    const std::byte *payload_of(Team &team, int rank, int64_t bytes);
-    void copy_from(Team &team, int rank, const Buffer &into);
-    void finish(Team &team, NodeBell *bell);
-    void reduce_slots(const Op &op, const Buffer &into, Team &team);
-
-    static constexpr uint32_t most_at_once = 64;  // nonblocking: later ones wait until earlier ones are done
-
-    uint32_t generation_ = 0;
-    int next_ = 0;  // ranks below have posted
-    State state_ = State::posting;
-    bool wants_room_ = false;
-    int misfit_ = -1;  // a rank that posted another number of bytes than this rank expects
-    int64_t misfit_bytes_ = 0, expected_bytes_ = 0;
+// One block for one rank, where a slot holds a table of them instead of a payload for all.
+struct SlotPlace {
+    static constexpr uint64_t here = uint64_t{1} << 63;  // in `bytes`: `where` is an offset in the payload, else an address
+    uint64_t where, bytes;
 };
 
-template <class BufferOf>
-bool ExchangeRun::advance(const Exchange &exchange, const Op *op, Team &team, NodeBell *bell, BufferOf &&buffer_of) {
-    if (state_ == State::posting) {
-        if (generation_ - team.node_use.done_through > most_at_once) return false;
-        if (exchange.posts) {
-            if (!room(team)) return false;
-            post(exchange, buffer_of(exchange.data), team, bell);
-        }
-        state_ = State::waiting;
-        if (exchange.wants != Exchange::Wants::nobody && !all_there(exchange, team)) return false;
-        // All are there already: maybe this was the last, for whom others wait.
-        if (exchange.posts && exchange.wants == Exchange::Wants::everyone && bell) {
-            for (int rank = 0; rank < team.size; ++rank)
-                if (rank != team.index && exchange.wakes == Exchange::Wants::everyone) bell->ring(team.peers[rank]);
-        }
-    } else if (!all_there(exchange, team)) {
-        return false;
+struct Slot {
+    // Instead of a number of bytes: a SlotPlace with an address, or one for each rank, in the long payload or in the short one.
+    static constexpr uint32_t length_bits = 14;
+    static constexpr uint32_t at_address = (1u << length_bits) - 1, for_each = at_address - 1, for_each_short = at_address - 2;
+    static constexpr uint32_t most_bytes = at_address - 3, most_numbers = (1u << (32 - length_bits)) - 1;
+
+    // Who looks at a use that it is done with reads the generation before and after: it is none while the slot is written anew.
+    std::atomic<uint32_t> generation;
+    std::atomic<uint32_t> done_through;  // of the rank whose slot it is, when it posted
+    std::atomic<uint32_t> bytes_and_number;
+    std::atomic<uint32_t> check_word;
+
+    uint32_t bytes() const { return bytes_and_number.load(std::memory_order_relaxed) & at_address; }
+    uint32_t number() const { return bytes_and_number.load(std::memory_order_relaxed) >> length_bits; }
+    uint32_t check() const { return check_word.load(std::memory_order_relaxed); }
+    void begin(uint32_t use, uint32_t number, uint32_t check, uint32_t through) {
+        generation.store(use - 1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_release);
+        bytes_and_number.store(number << length_bits, std::memory_order_relaxed);
+        check_word.store(check, std::memory_order_relaxed);
+        done_through.store(through, std::memory_order_relaxed);
     }
-    if (exchange.take == Exchange::Take::reduce) {
-        reduce_slots(*op, buffer_of(exchange.into), team);
-    } else if (exchange.take == Exchange::Take::copy && exchange.wants == Exchange::Wants::root) {
-        copy_from(team, exchange.root, buffer_of(exchange.into));
-    } else if (exchange.take == Exchange::Take::copy) {
-        for (int rank = 0; rank < team.size; ++rank) {
-            if (rank == team.index && !exchange.takes_own) continue;
-            Block into = exchange.into;
-            into.offset += rank * exchange.stride;
-            copy_from(team, rank, buffer_of(into));
-        }
+    void set_bytes(uint32_t bytes) { bytes_and_number.store((number() << length_bits) | bytes, std::memory_order_relaxed); }
+
+    alignas(16) std::byte short_payload[112];
+};
+static_assert(sizeof(Slot) == 128 && std::atomic<uint32_t>::is_always_lock_free);
+
+struct alignas(64) RankHeader {
+    std::atomic<uint32_t> done_through;  // which use
+    // Who can no longer read the memory of others asks for pieces of it, which their owner copies into the asker's lent piece: the number
+    // of the request and of the answer, and what is asked for.
+    std::atomic<uint32_t> asked, answered;
+    int32_t owner;
+    uint64_t address, bytes;
+};
+
+class NodeArea {
+public:
+    // With many ranks each has less, as every rank reads all. Slots and payloads of a rank are powers of two, as generations wrap.
+    explicit NodeArea(const Team &team) : base_(team.node_area) {
+        bool small = team.size <= small_team;
+        slot_mask_ = (small ? 32 : 8) - 1;
+        payload_mask_ = (team.size <= few ? 8 : 4) - 1;
+        payload_bytes_ = small ? payload_small : payload_large;
+        rank_bytes_ = static_cast<uint32_t>(before_slots + (slot_mask_ + 1) * sizeof(Slot)) + (payload_mask_ + 1) * payload_bytes_;
     }
-    finish(team, bell);
-    return true;
-}
+
+    // How many ranks wait for others to be done.
+    std::atomic<uint32_t> &awaited() const { return *reinterpret_cast<std::atomic<uint32_t> *>(base_); }
+    // How many ask others for pieces of their memory.
+    std::atomic<uint32_t> &asking() const { return *(reinterpret_cast<std::atomic<uint32_t> *>(base_) + 1); }
+    RankHeader &header(int rank) const { return *reinterpret_cast<RankHeader *>(of(rank)); }
+    std::byte *lent_piece(int rank) const { return of(rank) + sizeof(RankHeader); }
+    Slot &slot(int rank, uint32_t generation) const {
+        return *reinterpret_cast<Slot *>(of(rank) + before_slots + (generation & slot_mask_) * sizeof(Slot));
+    }
+    bool has_posted(int rank, uint32_t generation) const { return slot(rank, generation).generation.load(std::memory_order_acquire) == generation; }
+    // Where the payload of so many bytes goes. Aligned for every datatype.
+    std::byte *payload(int rank, uint32_t generation, size_t bytes) const {
+        if (bytes <= sizeof(Slot::short_payload)) return slot(rank, generation).short_payload;
+        return of(rank) + before_slots + (slot_mask_ + 1) * sizeof(Slot) + size_t{generation & payload_mask_} * payload_bytes_;
+    }
+    // A payload of so many bytes goes where the one so many uses earlier was.
+    uint32_t uses_apart(size_t bytes) const { return (bytes <= sizeof(Slot::short_payload) ? slot_mask_ : payload_mask_) + 1; }
+    uint32_t payload_bytes() const { return payload_bytes_; }
+
+    static constexpr size_t lent_bytes = 1024 - sizeof(RankHeader);
+
+    static size_t bytes(int size) {
+        Team team;
+        team.size = size;
+        return line + static_cast<size_t>(size) * NodeArea(team).rank_bytes_;
+    }
+
+private:
+    static constexpr size_t line = 64, before_slots = sizeof(RankHeader) + lent_bytes;
+    static constexpr int few = 8, small_team = 16;
+    static constexpr uint32_t payload_small = 8192, payload_large = 1024;
+    std::byte *of(int rank) const { return base_ + line + static_cast<size_t>(rank) * rank_bytes_; }
+
+    std::byte *base_;
+    uint32_t slot_mask_, payload_mask_, payload_bytes_, rank_bytes_;
+};
+
+// Is generation a reached at b? Generations wrap.
+inline bool reached(uint32_t a, uint32_t b) { return static_cast<int32_t>(b - a) >= 0; }
 
 }  // namespace lanyard

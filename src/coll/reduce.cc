@@ -19,13 +19,16 @@ int reduce_by_halving(Schedule &schedule, const Folding &folding, const std::vec
     return label;
 }
 
+namespace {
+
+// An operation that does not commute is combined at rank 0, whatever the root, and moved there.
+int top_of(const ReduceShape &s) { return s.op->commutative ? s.root : 0; }
+
 // Each rank combines what its subtree, a run of ranks right above it, sends; nearest first, so that order is kept.
-void reduce_binomial(const ReduceShape &s, Schedule &schedule) {
+template <class Tree>
+void reduce_along(const Tree &tree, const ReduceShape &s, int top, Schedule &schedule) {
     schedule.op = s.op;
-    // An operation that does not commute is combined at rank 0, whatever the root, and moved there.
-    int top = s.op->commutative ? s.root : 0;
     constexpr int tree_label = 0, move_label = 1;
-    BinomialTree tree(s.index, s.size, top);
     bool is_root = s.index == s.root, in_place = s.contribution == s.result;
     Block spare = is_root && !in_place && tree.is_root() ? s.result : Block{};
     Running running = is_root && in_place && tree.is_root() ? Running(schedule, *s.op, s.result, no_step)
@@ -39,10 +42,30 @@ void reduce_binomial(const ReduceShape &s, Schedule &schedule) {
     if (!tree.is_root() && is_root) schedule.receive(top, s.result, sent, move_label);
 }
 
-Work reduce_binomial_work(int size, int64_t bytes) {
-    int rounds = doublings(size);
+}  // namespace
+
+void reduce_binomial(const ReduceShape &s, Schedule &schedule) {
+    reduce_along(BinomialTree(s.index, s.size, top_of(s)), s, top_of(s), schedule);
+}
+
+Work reduce_binomial_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size, rounds = doublings(size);
     double path = double(rounds) * double(bytes);
-    return {.rounds = rounds + 1, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = path, .path_reduced = path};
+    return {.rounds = rounds + 1, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = double(rounds) * moved_in_time(bytes),
+            .path_reduced = path, .reduced_in_all = double(size - 1) * double(bytes), .fresh_bytes = double(rounds - 1) * double(bytes),
+            .one_way = bytes <= sent_at_once_bytes, .far = far_tree_of_any_root(crew, double(bytes))};
+}
+
+void reduce_knomial(const ReduceShape &s, Schedule &schedule, int radix) {
+    reduce_along(KnomialTree(s.index, s.size, top_of(s), radix), s, top_of(s), schedule);
+}
+
+Work reduce_knomial_work(const Crew &crew, int64_t bytes, int radix) {
+    int size = crew.size, rounds = (radix - 1) * growths(size, radix);
+    double path = double(rounds) * double(bytes);
+    return {.rounds = rounds + 1, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = path, .path_reduced = path,
+            .reduced_in_all = double(size - 1) * double(bytes), .one_way = bytes <= sent_at_once_bytes,
+            .far = far_tree_of_any_root(crew, double(bytes), radix)};
 }
 
 void reduce_halving(const ReduceShape &s, Schedule &schedule) {
@@ -80,31 +103,17 @@ void reduce_halving(const ReduceShape &s, Schedule &schedule) {
     }
 }
 
-Work reduce_halving_work(int size, int64_t bytes) {
-    int active = power_of_two_below(size), extra = size - active;
+Work reduce_halving_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size, active = power_of_two_below(size), extra = size - active;
+    Far halves = far_butterfly(crew, extra > 0, 0), parts = far_star(crew, double(bytes) / size);
+    double far_bytes = crew.spread() ? double(bytes) * (crew.most + 1 + (extra > 0)) : 0;
     // The root represents itself here; when it is represented by another, one part more travels.
     return {.rounds = doublings(active) + 1 + (extra > 0),
             .messages = extra + int64_t{active} * doublings(active) + active - 1,
             .bytes = extra * bytes + (active - 1) * bytes + bytes - bytes / active,
             .path_bytes = double(bytes) * (2 + (extra > 0)),
-            .path_reduced = double(bytes) * (1 + (extra > 0))};
-}
-
-void reduce_exchange(const ReduceShape &s, Schedule &schedule) {
-    schedule.op = s.op;
-    Exchange exchange{.posts = true, .root = s.root, .data = s.contribution, .wakes = Exchange::Wants::root};
-    if (s.index == s.root) {
-        exchange.wants = Exchange::Wants::everyone;
-        exchange.take = Exchange::Take::reduce;
-        exchange.into = s.result;
-        exchange.wakes = Exchange::Wants::nobody;
-    }
-    schedule.exchange(exchange, {});
-}
-
-Work reduce_exchange_work(int size, int64_t bytes) {
-    double all = double(size) * double(bytes);
-    return {.path_bytes = all, .path_reduced = all, .slots_read = size, .slots_read_in_all = size};
+            .path_reduced = double(bytes) * (1 + (extra > 0)),
+            .far = {halves.rounds + parts.rounds, parts.turns, halves.messages + parts.messages, far_bytes}};
 }
 
 }  // namespace lanyard

@@ -39,14 +39,18 @@ void reduce_scatter_halving(const ReduceScatterShape &s, Schedule &schedule) {
     if (folding.represents()) schedule.send(s.index - 1, part_of(s.index - 1), running.ready(), unfold_label);
 }
 
-Work reduce_scatter_halving_work(int size, int64_t bytes) {
-    int active = power_of_two_below(size), extra = size - active, rounds = doublings(active);
+Work reduce_scatter_halving_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size, active = power_of_two_below(size), extra = size - active, rounds = doublings(active);
     double all = double(bytes);
+    Far far = far_butterfly(crew, 2 * (extra > 0), 0);
+    far.path_bytes = crew.spread() ? all * (1 + 2 * (extra > 0)) * crew.most : 0;
     return {.rounds = rounds + 2 * (extra > 0),
             .messages = 2 * extra + int64_t{active} * rounds,
             .bytes = extra * bytes + (active - 1) * bytes + extra * (bytes / size),
             .path_bytes = all * (2 + (extra > 0)),  // with the copy of the contribution
-            .path_reduced = all * (1 + (extra > 0))};
+            .path_reduced = all * (1 + (extra > 0)),
+            .fresh_bytes = all * (2 + (extra > 0)),
+            .far = far};
 }
 
 // In round k every rank sends the one k above its part, and receives a part for itself from the one k below.
@@ -72,10 +76,11 @@ void reduce_scatter_pairwise(const ReduceScatterShape &s, Schedule &schedule) {
     if (apart) schedule.copy(value, s.result, schedule.join(sent));
 }
 
-Work reduce_scatter_pairwise_work(int size, int64_t bytes) {
+Work reduce_scatter_pairwise_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size;
     int64_t messages = int64_t{size} * (size - 1);
     return {.rounds = size - 1, .messages = messages, .bytes = (size - 1) * bytes, .path_bytes = double(bytes),
-            .path_reduced = double(bytes)};
+            .path_reduced = double(bytes), .far = far_pairs(crew, double(bytes) / size, size)};
 }
 
 void reduce_scatter_ordered(const ReduceScatterShape &s, Schedule &schedule) {
@@ -97,10 +102,13 @@ void reduce_scatter_ordered(const ReduceScatterShape &s, Schedule &schedule) {
     if (!(own == s.result)) schedule.copy(own, s.result, running.ready());
 }
 
-Work reduce_scatter_ordered_work(int size, int64_t bytes) {
+Work reduce_scatter_ordered_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size;
+    Far up = far_tree(crew, double(bytes)), down = far_star(crew, double(bytes) / size);
     double path = double(doublings(size) + 1) * double(bytes);
     return {.rounds = doublings(size) + 1, .messages = 2 * (size - 1), .bytes = (size - 1) * bytes + bytes - bytes / size,
-            .path_bytes = path, .path_reduced = path};
+            .path_bytes = path, .path_reduced = path,
+            .far = {up.rounds + down.rounds, down.turns, up.messages + down.messages, up.path_bytes + down.path_bytes}};
 }
 
 }  // namespace lanyard

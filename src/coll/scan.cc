@@ -41,11 +41,15 @@ void exscan_doubling(const ReduceShape &s, Schedule &schedule) {
     }
 }
 
-Work scan_doubling_work(int size, int64_t bytes) {
-    int rounds = doublings(size);
-    Work work{.rounds = rounds, .path_bytes = double(rounds) * double(bytes), .path_reduced = double(rounds) * double(bytes)};
+Work scan_doubling_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size, rounds = doublings(size);
+    Work work{.rounds = rounds, .path_bytes = double(rounds) * double(bytes), .path_reduced = double(rounds) * double(bytes),
+              .fresh_bytes = double(rounds) * double(bytes), .one_way = bytes <= sent_at_once_bytes};
     for (int distance = 1; distance < size; distance *= 2) work.messages += size - distance;
     work.bytes = work.messages * bytes;
+    work.reduced_in_all = double(work.bytes);
+    work.far = far_dissemination(crew, double(bytes));
+    work.far.messages = std::min(work.far.messages, work.messages);
     return work;
 }
 
@@ -73,9 +77,13 @@ void exscan_linear(const ReduceShape &s, Schedule &schedule) {
     if (!last) schedule.send(s.index + 1, value, schedule.reduce(s.result, value, {got, own}));
 }
 
-Work scan_linear_work(int size, int64_t bytes) {
+Work scan_linear_work(const Crew &crew, int64_t bytes) {
+    int size = crew.size, hops = crew.runs ? crew.nodes - 1 : size - 1;
     double path = double(size - 1) * double(bytes);
-    return {.rounds = size - 1, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = path, .path_reduced = path};
+    return {.rounds = size - 1, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = (size - 1) * moved_in_time(bytes),
+            .path_reduced = path,
+            .reduced_in_all = path, .fresh_bytes = path - double(bytes), .busiest_bytes = 2 * double(bytes),
+            .one_way = bytes <= sent_at_once_bytes, .far = {hops, 0, hops, hops * double(bytes)}};
 }
 
 }  // namespace lanyard

@@ -12,46 +12,80 @@ void Schedule::clear() {
     steps_.clear();
     edges_.clear();
     exchanges_.clear();
+    blocks_.clear();
     transfers_ = 0;
     scratch_size_ = 0;
+    first_member_ = 0;
+    phase_begin_ = 0;
+    before_phase_ = no_step;
+    phase_members_ = nullptr;
+    phase_gate_ = no_step;
     op = nullptr;
 }
 
 StepId Schedule::add(const Step &step, After after) {
     auto id = static_cast<StepId>(steps_.size());
     steps_.push_back(step);
-    for (StepId first : after) {
-        if (first == no_step) continue;
-        Step &earlier = steps_[first];
-        edges_.push_back({id, earlier.first_edge});
-        earlier.first_edge = static_cast<int32_t>(edges_.size()) - 1;
-        ++steps_[id].before;
-    }
+    for (StepId first : after)
+        if (first != no_step) order(first, id);
+    StepId gate = phase_gate_ != no_step ? phase_gate_ : before_phase_;
+    if (gate != no_step && steps_[id].before == 0) order(gate, id);
     return id;
+}
+
+void Schedule::order(StepId first, StepId then) {
+    Step &earlier = steps_[first];
+    edges_.push_back({then, earlier.first_edge});
+    earlier.first_edge = static_cast<int32_t>(edges_.size()) - 1;
+    ++steps_[then].before;
+}
+
+void Schedule::next_phase() {
+    std::vector<StepId> last;
+    for (size_t id = phase_begin_; id < steps_.size(); ++id)
+        if (steps_[id].first_edge < 0) last.push_back(static_cast<StepId>(id));
+    if (!last.empty()) before_phase_ = join(last);
+    phase_begin_ = steps_.size();
+}
+
+void Schedule::enter(const int32_t *members, StepId gate) {
+    phase_members_ = members;
+    phase_gate_ = gate;
+    phase_first_ = static_cast<StepId>(steps_.size());
+}
+
+StepId Schedule::leave(Over over) {
+    StepId gate = phase_gate_;
+    std::vector<StepId> all;
+    for (StepId id = phase_first_; id < static_cast<StepId>(steps_.size()); ++id)
+        if (over == Over::everything ? steps_[id].first_edge < 0 : steps_[id].kind != StepKind::send) all.push_back(id);
+    phase_members_ = nullptr;
+    phase_gate_ = no_step;
+    return all.empty() ? gate : join(all);
 }
 
 StepId Schedule::send(int peer, const Block &from, After after, int label) {
     if (from.empty()) return join(after);
-    Step step{.kind = StepKind::send, .label = static_cast<uint16_t>(label), .peer = peer, .number = transfers_++};
+    Step step{.kind = StepKind::send, .label = static_cast<uint16_t>(label), .peer = named(peer), .number = transfers_++};
     step.from = from;
     return add(step, after);
 }
 
 StepId Schedule::receive(int peer, const Block &to, After after, int label) {
     if (to.empty()) return join(after);
-    Step step{.kind = StepKind::receive, .label = static_cast<uint16_t>(label), .peer = peer, .number = transfers_++};
+    Step step{.kind = StepKind::receive, .label = static_cast<uint16_t>(label), .peer = named(peer), .number = transfers_++};
     step.to = to;
     return add(step, after);
 }
 
 StepId Schedule::signal(int peer, After after, int label) {
-    Step step{.kind = StepKind::send, .label = static_cast<uint16_t>(label), .peer = peer, .number = transfers_++};
+    Step step{.kind = StepKind::send, .label = static_cast<uint16_t>(label), .peer = named(peer), .number = transfers_++};
     step.from = {Space::scratch, 0, 0, &packed_bytes()};
     return add(step, after);
 }
 
 StepId Schedule::await_signal(int peer, After after, int label) {
-    Step step{.kind = StepKind::receive, .label = static_cast<uint16_t>(label), .peer = peer, .number = transfers_++};
+    Step step{.kind = StepKind::receive, .label = static_cast<uint16_t>(label), .peer = named(peer), .number = transfers_++};
     step.to = {Space::scratch, 0, 0, &packed_bytes()};
     return add(step, after);
 }
@@ -83,9 +117,17 @@ StepId Schedule::join(After after) {
     return only;
 }
 
-StepId Schedule::exchange(const Exchange &exchange, After after) {
-    exchanges_.push_back(exchange);
-    return add(Step{.kind = StepKind::exchange, .number = static_cast<int32_t>(exchanges_.size()) - 1}, after);
+Exchange &Schedule::exchange(After after) {
+    StepId id = add(Step{.kind = StepKind::exchange, .number = static_cast<int32_t>(exchanges_.size())}, after);
+    Exchange &exchange = exchanges_.emplace_back();
+    exchange.step = id;
+    return exchange;
+}
+
+int32_t Schedule::list_blocks(int size) {
+    auto first = static_cast<int32_t>(blocks_.size());
+    blocks_.resize(blocks_.size() + static_cast<size_t>(size));
+    return first;
 }
 
 Block Schedule::scratch_bytes(int64_t bytes) {

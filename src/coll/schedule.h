@@ -5,8 +5,8 @@
 // Rules for algorithms
 // - A step may start when all steps named as its `after` are done, in any order with others. A send reads and a receive
 //   writes its block at any time between start and done.
-// - Two messages between the same two ranks have different labels (the round, say) unless steps order both their sends
-//   and their receives.
+// - Two messages between the same two ranks have different labels (the round, say; below max_labels) unless steps order
+//   both their sends and their receives.
 // - Every rank takes the same decisions from the same arguments; a message of 0 bytes is left out by both sides.
 // Memory is kept when a schedule is cleared and written anew. Not thread-safe.
 #pragma once
@@ -24,23 +24,33 @@ namespace lanyard {
 
 using StepId = int32_t;
 constexpr StepId no_step = -1;
+constexpr int label_bits = 11, max_labels = 1 << label_bits;
 
-// One use of the node area: this rank may put data into its slot, and may wait for the slots of others (node_area.h).
+// One use of the node area (exchange_run.h): this rank may post a block for all ranks, or one for each, and may take what others posted.
 struct Exchange {
-    enum class Wants : uint8_t { nobody, root, everyone };
+    enum class Among : uint8_t { nobody, root, lower, higher, everyone };  // lower, higher: ranks than this one
     enum class Take : uint8_t { nothing, copy, reduce };
 
-    bool posts = false;         // writes `data`, which may be empty, to its own slot
-    Wants wants = Wants::nobody;
-    Take take = Take::nothing;
+    StepId step = no_step;
     int root = 0;
-    Block data = {};            // posted, packed
-    // copy: the slot of rank r goes to `into`, moved by r * stride bytes (that of the root: not moved).
-    // reduce: all slots are combined in rank order into `into`.
+    bool posts = false;          // `data` for all, or from posted_each on blocks of the schedule, by rank
+    bool awaits_readers = true;  // ends when others have read what they read from this rank's memory; false: a later one implies it
+    Among wants = Among::nobody;  // whose posts this rank waits for: nobody, root, lower, everyone
+    Among wakes = Among::nobody;  // who may wait for this rank's post: nobody, root, higher, everyone
+    Take take = Take::nothing;
+    Block own_from = {}, own_to = {};  // copied beside, where the rank keeps a block of its own
+    Block data = {};
+    int32_t posted_each = -1;
+    Block packed = {};  // scratch memory for what is posted and not contiguous, where it does not fit into a slot
+    // copy: what the root posted goes to `into`; or of everyone, to blocks of the schedule from copied_each on, by rank; without a
+    // datatype: not taken.
+    // reduce: of what the ranks up to `last` posted, all as much as `data`, the part from byte `skip` on is combined in rank order
+    // into `into`; when others may still read what is there, first into `aside`.
     Block into = {};
-    int64_t stride = 0;
-    bool takes_own = true;      // false: this rank's own block is already there
-    Wants wakes = Wants::nobody;  // who may be waiting for this rank's post
+    int32_t copied_each = -1;
+    int32_t last = -1;
+    int64_t skip = 0;
+    Block aside = {};
 };
 
 enum class StepKind : uint8_t {
@@ -99,7 +109,24 @@ public:
     StepId copy(const Block &from, const Block &to, After after);
     StepId reduce(const Block &from, const Block &to, After after);
     StepId join(After after);
-    StepId exchange(const Exchange &exchange, After after);
+    // To be filled by the caller before it adds another.
+    Exchange &exchange(After after);
+    bool is_one_exchange() const { return steps_.size() == 1 && exchanges_.size() == 1; }
+    // For an exchange: as many blocks as the team has ranks; the number of the first. They may be changed until the schedule is done.
+    int32_t list_blocks(int size);
+    Block &listed(int32_t first, int rank) { return blocks_[static_cast<size_t>(first + rank)]; }
+    const Block &listed(int32_t first, int rank) const { return blocks_[static_cast<size_t>(first + rank)]; }
+
+    // From here on `peer` counts from member `first` of the team: for an algorithm among some of it.
+    void number_from(int first) { first_member_ = first; }
+    // Ends a phase: steps added from here on start when all those added before are done.
+    void next_phase();
+    // A phase, which may lie within one of those above: until leave(), peers are indices in `members` and every step comes after
+    // `gate`, so that algorithms serve on parts of a team and one after the other. Not nested otherwise; `members` must live until then.
+    enum class Over : uint8_t { data, everything };
+    void enter(const int32_t *members, StepId gate);
+    // Done when all steps of the phase are; with Over::data its sends may go on, so what it read must not be written yet.
+    StepId leave(Over over = Over::everything);
 
     // Memory of the schedule's own, aligned for any datatype.
     Block scratch_bytes(int64_t bytes);
@@ -122,12 +149,20 @@ public:
 
 private:
     StepId add(const Step &step, After after);
+    void order(StepId first, StepId then);
+    int32_t named(int peer) const { return first_member_ + (phase_members_ ? phase_members_[peer] : peer); }
 
     std::vector<Step> steps_;
     std::vector<Edge> edges_;
     std::vector<Exchange> exchanges_;
+    std::vector<Block> blocks_;  // of exchanges
     int32_t transfers_ = 0;
     int64_t scratch_size_ = 0;
+    int first_member_ = 0;
+    size_t phase_begin_ = 0;        // the first step of this phase
+    StepId before_phase_ = no_step;  // ends the one before
+    const int32_t *phase_members_ = nullptr;
+    StepId phase_gate_ = no_step, phase_first_ = 0;
 };
 
 }  // namespace lanyard

@@ -1,11 +1,12 @@
 // Which algorithm: the one with the least estimated time (work.h) among those that may be used, chosen once per team,
 // operation and size class. Here and nowhere else. All ranks must choose alike, so only what they all know may count:
-// the team's size and processors, the bytes, the operation's and datatype's properties.
-// A user overrides by text: "allreduce=ring,bcast=binomial".
+// the team's size, nodes and processors, the bytes, the operation's and datatype's properties.
+// A user overrides by text: "allreduce=ring,bcast:64k=binomial", the second from 64 KiB on.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "coll/algorithms.h"
@@ -24,25 +25,48 @@ constexpr unsigned commutes = 1;    // the operation does
 constexpr unsigned area = 2;        // the team has a node area and the data fits into a slot
 constexpr unsigned contiguous = 4;  // the datatype is
 constexpr unsigned even = 8;        // all blocks have the same bytes
+constexpr unsigned nodes = 16;      // the team is on several nodes, with several ranks on some
+constexpr unsigned in_order = 32;   // the operation commutes, or order by node is rank order
 }  // namespace property
 
 template <class Shape>
 struct Candidate {
     const char *name;
     void (*make)(const Shape &, Schedule &);
-    Work (*work)(int size, int64_t bytes);
+    Work (*work)(const Crew &crew, int64_t bytes);
     unsigned needs;
 };
 
+// As they are known to users: the operation, and its algorithms in the order of their numbers (Team::wanted).
+const char *name_of(Operation operation);
+std::vector<const char *> algorithms_of(Operation operation);
+
 struct Selection {
     Costs costs;
-    const char *wanted[collective_operations] = {};  // by operation: the name of an algorithm, where the user says so
+    // By operation and size class: the name of an algorithm, where the user says so.
+    const char *wanted[collective_operations][size_classes] = {};
 };
 
 // Reads an override; what is wrong with it, with the names that are known, is an error.
 Error parse_selection(const std::string &text, Selection &selection);
-// What is chosen for a team of this size, per operation and power of two of bytes, with the estimate: for reports.
-std::string describe_selection(const Selection &selection, int size, int processors, bool on_one_node);
+// What is chosen for such a team, from which number of bytes on, with the estimates of all algorithms: for reports. `operation`
+// is one of them, or "" for all; an unknown one is an error.
+struct SelectionRow {
+    struct Estimate {
+        std::string algorithm;
+        double time_us;  // in the row's first size class
+    };
+    std::string operation;
+    int64_t from_bytes;
+    std::string chosen;
+    bool overridden;
+    std::vector<Estimate> estimates;  // of those that may be used, the fastest first
+};
+Error describe_selection(const Selection &selection, const std::string &operation, const Crew &crew, int processors,
+                         std::vector<SelectionRow> &rows);
+Crew crew_of(const Team &team);
+// What this algorithm says of its work; false where there is none of that name.
+bool find_work(const std::string &operation, const std::string &algorithm, const Crew &crew, int64_t bytes, Work &work);
 
 // Append to the schedule what the best algorithm does; `bytes` as the algorithms count them.
 void make_barrier(const Selection &, Team &, const Members &, Schedule &);

@@ -1,5 +1,5 @@
-// The binomial tree over the ranks of a team, counted from its root: the parent of a position is the position without its
-// lowest one-bit, so a subtree is a run of positions. Plain value.
+// Trees over the ranks of a team, counted from its root. Binomial: the parent of a position is the position without its lowest
+// one-bit, so a subtree is a run of positions. K-nomial: the same with digits of a radix instead of bits. Plain values.
 #pragma once
 
 #include <algorithm>
@@ -45,6 +45,50 @@ private:
     int size_;
     int root_;
     int position_;
+};
+
+class KnomialTree {
+public:
+    KnomialTree(int index, int size, int root, int radix)
+        : size_(size), root_(root), radix_(radix), position_((index - root + size) % size), reach_(reach_of(position_, size, radix)) {}
+
+    int position() const { return position_; }
+    bool is_root() const { return position_ == 0; }
+    int parent() const { return rank_at(position_ - static_cast<int>(position_ / reach_ % radix_ * reach_)); }
+    int subtree() const { return static_cast<int>(std::min<int64_t>(reach_, size_ - position_)); }
+    int rank_at(int position) const { return (position + root_) % size_; }
+
+    template <class Visit>
+    void each_child_largest_first(Visit visit) const {
+        for (int64_t distance = reach_ / radix_; distance > 0; distance /= radix_) visit_children(distance, visit);
+    }
+    template <class Visit>
+    void each_child_smallest_first(Visit visit) const {
+        for (int64_t distance = 1; distance < reach_; distance *= radix_) visit_children(distance, visit);
+    }
+
+    static int subtree_of(int position, int size, int radix) {
+        return position == 0 ? size : static_cast<int>(std::min<int64_t>(reach_of(position, size, radix), size - position));
+    }
+
+private:
+    // The value of the place of the lowest digit that is not 0; children are nearer than this.
+    static int64_t reach_of(int position, int size, int radix) {
+        int64_t reach = 1;
+        while (position == 0 ? reach < size : position / reach % radix == 0) reach *= radix;
+        return reach;
+    }
+    template <class Visit>
+    void visit_children(int64_t distance, Visit visit) const {
+        for (int64_t child = position_ + distance, digit = 1; digit < radix_ && child < size_; child += distance, ++digit)
+            visit(rank_at(static_cast<int>(child)), static_cast<int>(child), static_cast<int>(std::min(distance, size_ - child)));
+    }
+
+    int size_;
+    int root_;
+    int radix_;
+    int position_;
+    int64_t reach_;
 };
 
 }  // namespace lanyard

@@ -28,6 +28,7 @@ void join_area(Comm &comm, uint64_t offset) {
     comm.area = offset;
     comm.team.node_area = comm.universe->node_memory->at(offset) + header_bytes;
     comm.team.node_area_bytes = node_area_bytes(comm.team.size);
+    comm.team.direct_reads = comm.universe->direct_reads;
 }
 
 void leave_area(Comm &comm) {

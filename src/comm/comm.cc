@@ -32,6 +32,7 @@ int compare(const Comm &first, const Comm &second) {
 void release_comm(Comm *comm) {
     if (!comm || !comm->let_go()) return;
     leave_area(*comm);
+    if (comm->promised) comm->universe->messenger.posted().promises().set(comm->context, 0);
     release_group(comm->group);
     release_group(comm->remote_group);
     release_errhandler(comm->errhandler);
@@ -45,12 +46,41 @@ Error free_comm(Comm *&comm) {
     return {};
 }
 
-// None of the standard's hints changes what this library does yet, so nothing is kept.
-Error set_hints(Comm &, const Info *) { return {}; }
+namespace {
 
-Info *hints_of(const Comm &) {
+constexpr struct {
+    const char *key;
+    uint8_t bit;
+} assertions[] = {{"mpi_assert_no_any_tag", promise::no_any_tag},
+                  {"mpi_assert_no_any_source", promise::no_any_source},
+                  {"mpi_assert_exact_length", promise::exact_length},
+                  {"mpi_assert_allow_overtaking", promise::allow_overtaking}};
+
+}  // namespace
+
+Error set_hints(Comm &comm, const Info *hints) {
+    if (!hints) return {};
+    uint8_t promised = comm.promised;
+    for (auto [key, bit] : assertions) {
+        std::string value;
+        bool found = false;
+        if (Error error = hints->get(key, value, found)) return error;
+        if (found && value == "true") promised |= bit;
+        if (found && value == "false") promised &= static_cast<uint8_t>(~bit);
+    }
+    comm.promised = promised;
+    if (comm.context) tell_promises(comm);
+    return {};
+}
+
+void tell_promises(Comm &comm) { comm.universe->messenger.posted().promises().set(comm.context, comm.promised); }
+
+Info *hints_of(const Comm &comm) {
     Info *hints = new_info();
-    if (hints) hints->set("mpi_memory_alloc_kinds", "system,mpi").discard();
+    if (!hints) return nullptr;
+    const std::string &kinds = comm.group->session ? comm.group->session->alloc_kinds : comm.universe->alloc_kinds;
+    hints->set("mpi_memory_alloc_kinds", kinds).discard();
+    for (auto [key, bit] : assertions) hints->set(key, comm.promised & bit ? "true" : "false").discard();
     return hints;
 }
 

@@ -23,6 +23,14 @@ struct Attributes;  // attributes.h
 struct Errhandler;  // errhandler.h
 struct Info;        // info.h
 class SendBuffer;   // api/bsend.h
+struct Topology;    // topology.h
+
+// What an intercommunicator has beside: its team has the members of both groups, first those of the group whose rank 0 has the
+// lower process number, so that all of them number it alike.
+struct BothGroups {
+    Peers peers;
+    Team own;
+};
 
 struct Comm : Object {
     uint64_t context = 0;             // even; collective traffic sets bit 0
@@ -33,11 +41,15 @@ struct Comm : Object {
     Group *group = nullptr;
     Group *remote_group = nullptr;  // of an intercommunicator, else nullptr
     Team team;
+    std::unique_ptr<BothGroups> both;  // of an intercommunicator
     Errhandler *errhandler = nullptr;
     Attributes *attributes = nullptr;
     std::string name;
     mutable SpinLock name_lock;
     std::shared_ptr<SendBuffer> send_buffer;  // for buffered sends, if one was ever attached
+    std::shared_ptr<const Nodes> nodes;  // the team's
+    std::shared_ptr<const Topology> topology;  // virtual, if it was made with one
+    uint8_t promised = 0;             // hints of p2p/promises.h
     uint32_t creations = 0;           // communicators made out of this one so far: tags of the messages for it
     uint64_t area = no_node_offset;   // of the team's part of the node memory, if it was allocated with this communicator
 };
@@ -54,7 +66,10 @@ void release_comm(Comm *comm);  // a reference is given back; nullptr is allowed
 Error free_comm(Comm *&comm);
 
 // Hints (MPI-5.0 7.4.4). The library keeps those it acts upon and reports only them; the rest is ignored, as the standard allows.
+// Those that are not in `hints` stay as they are.
 Error set_hints(Comm &comm, const Info *hints);
 Info *hints_of(const Comm &comm);
+// From now on matching counts on what the hints promise; for a communicator that got them before its context.
+void tell_promises(Comm &comm);
 
 }  // namespace lanyard

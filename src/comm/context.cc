@@ -22,7 +22,7 @@ uint64_t derived_context(std::string_view stringtag, const Peers &peers) {
     hash.byte(0);
     for (uint32_t peer : peers)
         for (int shift = 0; shift < 32; shift += 8) hash.byte(static_cast<uint8_t>(peer >> shift));
-    return derived_bit | (hash.finish() & ~(creation_bit | collective_bit));
+    return derived_bit | (hash.finish() & ~(partitioned_bit | creation_bit | collective_bit));
 }
 
 }  // namespace lanyard

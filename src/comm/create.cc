@@ -5,15 +5,11 @@
 #include <string>
 
 #include "base/log.h"
+#include "coll/nodes.h"
 #include "comm/attributes.h"
 
 namespace lanyard {
 namespace {
-
-Error no_memory() { return {ErrorClass::no_mem, "there is no memory left for another communicator"}; }
-
-// The next tag for making communicators out of `parent`; the same at all members, as they all make the same ones.
-int32_t next_tag(Comm &parent) { return static_cast<int32_t>(parent.creations++ & INT32_MAX); }
 
 // Rank 0 of the new communicator decides and tells the others.
 Error exchange_birth(Universe &universe, const Meeting &meeting, Birth &birth) {
@@ -27,10 +23,7 @@ Error exchange_birth(Universe &universe, const Meeting &meeting, Birth &birth) {
 Error make_and_agree(Universe &universe, Group &group, const Meeting &meeting, Errhandler &errhandler, Comm *&made) {
     group.hold();
     made = make_comm(universe, &group, errhandler);
-    if (!made) {
-        release_group(&group);
-        return no_memory();
-    }
+    if (!made) return no_memory_for_comm();
     Birth birth;
     Error error = exchange_birth(universe, meeting, birth);
     accept_birth(*made, birth);
@@ -39,6 +32,13 @@ Error make_and_agree(Universe &universe, Group &group, const Meeting &meeting, E
         made = nullptr;
     }
     return error;
+}
+
+std::shared_ptr<const Nodes> nodes_of(const Universe &universe, const Peers &members) {
+    if (universe.nodes_share_memory && universe.share_node(members)) return nullptr;
+    std::vector<uint32_t> hosts;
+    for (uint32_t peer : members) hosts.push_back(universe.node_of_peer[peer]);
+    return find_nodes(hosts, universe.nodes_share_memory);
 }
 
 // The members of `group` meet in `parent`, under their ranks there.
@@ -72,25 +72,65 @@ void tell(const Comm &comm) {
 
 }  // namespace
 
-Comm *make_comm(Universe &universe, Group *group, Errhandler &errhandler) {
+Error no_memory_for_comm() { return {ErrorClass::no_mem, "there is no memory left for another communicator"}; }
+
+int32_t next_tag(Comm &parent) { return static_cast<int32_t>(parent.creations++ & INT32_MAX); }
+
+Meeting meeting_of_all(Comm &parent) {
+    const Team &team = parent.team;
+    Meeting meeting{parent.context | creation_bit, next_tag(parent), Peers(team.peers, team.peers + team.size), {}, team.index};
+    meeting.names.resize(meeting.peers.size());
+    std::iota(meeting.names.begin(), meeting.names.end(), 0);
+    return meeting;
+}
+
+namespace {
+
+void make_team(Comm &comm) {
+    Group &own = *comm.group, *remote = comm.remote_group;
+    comm.team.peers = own.peers.data();
+    comm.team.size = own.size();
+    comm.team.index = own.rank;
+    if (!remote) return;
+    comm.both = std::make_unique<BothGroups>();
+    comm.both->own.peers = comm.team.peers;
+    comm.both->own.size = comm.team.size;
+    comm.both->own.index = comm.team.index;
+    bool first = own.peers[0] < remote->peers[0];
+    comm.both->peers = first ? union_of(own.peers, remote->peers) : union_of(remote->peers, own.peers);
+    comm.team.peers = comm.both->peers.data();
+    comm.team.size += remote->size();
+    comm.team.index += first ? 0 : remote->size();
+    comm.team.own_group = &comm.both->own;
+}
+
+}  // namespace
+
+Comm *make_comm(Universe &universe, Group *group, Errhandler &errhandler, Group *remote) {
     Comm *comm = universe.comms.create();
-    if (!comm) return nullptr;
+    if (!comm) {
+        release_group(group);
+        release_group(remote);
+        return nullptr;
+    }
+    Group &named = remote ? *remote : *group;
     comm->universe = &universe;
     comm->group = group;
-    comm->peers = group->peers.data();
-    comm->size = group->size();
+    comm->remote_group = remote;
+    comm->peers = named.peers.data();
+    comm->size = named.size();
     comm->rank = group->rank;
-    comm->team.peers = comm->peers;
-    comm->team.size = comm->size;
-    comm->team.index = comm->rank;
+    make_team(*comm);
+    comm->nodes = nodes_of(universe, group->peers);
+    (comm->team.own_group ? *comm->team.own_group : comm->team).nodes = comm->nodes.get();
     replace_errhandler(comm->errhandler, errhandler);
     return comm;
 }
 
-Birth give_birth(Universe &universe, const Peers &members) {
+Birth give_birth(Universe &universe, const Peers &sharers) {
     Birth birth{universe.new_context(), no_node_offset, universe.processors};
-    if (members.size() < 2 || !universe.node_memory || !universe.share_node(members)) return birth;
-    birth.area = allocate_area(universe, static_cast<int>(members.size()));
+    if (sharers.size() < 2 || !universe.node_memory || !universe.share_node(sharers)) return birth;
+    birth.area = allocate_area(universe, static_cast<int>(sharers.size()));
     return birth;
 }
 
@@ -98,6 +138,11 @@ void accept_birth(Comm &comm, const Birth &birth) {
     comm.context = birth.context;
     comm.team.context = birth.context | collective_bit;
     comm.team.processors = birth.processors;
+    if (comm.team.own_group) {
+        comm.team.own_group->context = comm.team.context;
+        comm.team.own_group->processors = birth.processors;
+    }
+    if (comm.promised) tell_promises(comm);
     join_area(comm, birth.area);
     if (log_enabled(LogLevel::debug)) tell(comm);
 }
@@ -105,15 +150,12 @@ void accept_birth(Comm &comm, const Birth &birth) {
 Error Duplication::prepare(Comm &parent, const Info *hints, Comm *&made) {
     Universe &universe = *parent.universe;
     parent.group->hold();
-    made = make_comm(universe, parent.group, *parent.errhandler);
-    if (!made) {
-        release_group(parent.group);
-        return no_memory();
-    }
-    Meeting meeting{parent.context | creation_bit, next_tag(parent), parent.group->peers, {}, parent.rank};
-    meeting.names.resize(meeting.peers.size());
-    std::iota(meeting.names.begin(), meeting.names.end(), 0);
-    if (meeting.own == 0) birth_ = give_birth(universe, meeting.peers);
+    if (parent.remote_group) parent.remote_group->hold();
+    made = make_comm(universe, parent.group, *KeptErrhandler(parent.errhandler), parent.remote_group);
+    if (!made) return no_memory_for_comm();
+    made->topology = parent.topology;
+    Meeting meeting = meeting_of_all(parent);
+    if (meeting.own == 0) birth_ = give_birth(universe, parent.remote_group ? Peers() : meeting.peers);
     relay.plan_spread(meeting, &birth_, sizeof birth_);
     failed_ = copy_attributes(parent.attributes, &parent, made->attributes, made);
     if (!failed_) failed_ = set_hints(*made, hints);
@@ -142,26 +184,33 @@ Error duplicate_comm(Comm &parent, const Info *hints, Comm *&made) {
 
 Error create_comm(Comm &parent, Group &group, Comm *&made) {
     made = nullptr;
-    int32_t tag = next_tag(parent);
-    Meeting meeting{parent.context | creation_bit, tag, {}, {}, 0};
+    Meeting meeting{parent.context | creation_bit, parent.remote_group ? 0 : next_tag(parent), {}, {}, 0};
     if (Error error = meet_in(parent, group, meeting)) return error;
-    if (group.rank == abi::undefined) return {};
-    return make_and_agree(*parent.universe, group, meeting, *parent.errhandler, made);
+    bool in_it = group.rank != abi::undefined;
+    // Neither group knows whom the other one named.
+    if (parent.remote_group) return split_comm(parent, in_it ? 0 : abi::undefined, in_it ? group.rank : 0, made);
+    if (!in_it) return {};
+    return make_and_agree(*parent.universe, group, meeting, *KeptErrhandler(parent.errhandler), made);
 }
 
 Error create_comm_of_group(Comm &parent, Group &group, int tag, Comm *&made) {
     made = nullptr;
+    if (parent.remote_group) return {ErrorClass::comm, "the communicator is an intercommunicator; MPI_Comm_create_group makes none of it"};
     Meeting meeting{parent.context | creation_bit | collective_bit, tag, {}, {}, 0};
     if (Error error = meet_in(parent, group, meeting)) return error;
     if (group.rank == abi::undefined) return {};
-    return make_and_agree(*parent.universe, group, meeting, *parent.errhandler, made);
+    return make_and_agree(*parent.universe, group, meeting, *KeptErrhandler(parent.errhandler), made);
+}
+
+Error check_stringtag(std::string_view stringtag) {
+    if (stringtag.size() < static_cast<size_t>(abi::max_stringtag_len)) return {};
+    return {ErrorClass::arg, "the stringtag has " + std::to_string(stringtag.size()) + " characters; at most " +
+                                 std::to_string(abi::max_stringtag_len - 1) + " are allowed"};
 }
 
 Error create_comm_from_group(Group &group, std::string_view stringtag, const Info *hints, Errhandler &errhandler, Comm *&made) {
     made = nullptr;
-    if (stringtag.size() >= static_cast<size_t>(abi::max_stringtag_len))
-        return {ErrorClass::arg, "the stringtag has " + std::to_string(stringtag.size()) + " characters; at most " +
-                                     std::to_string(abi::max_stringtag_len - 1) + " are allowed"};
+    if (Error error = check_stringtag(stringtag)) return error;
     if (group.size() == 0) return {};
     if (group.rank == abi::undefined) return {ErrorClass::group, "the calling process is not in the group"};
     Meeting meeting{derived_context(stringtag, group.peers) | creation_bit, 0, group.peers, {}, group.rank};

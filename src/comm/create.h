@@ -1,8 +1,10 @@
 // Making communicators (MPI-5.0 section 7.4). Each function is collective over what the standard says and blocks, except
-// Duplication. Nothing is agreed centrally: rank 0 of the new group draws the context id (context.h), allocates the team's
-// part of the node memory where all members share a node, and both travel down the relay's tree.
+// Duplication. Nothing is agreed centrally: one member, rank 0 of the new group, draws the context id (context.h), allocates the
+// team's part of the node memory where all members share a node, and both travel down the relay's tree.
 // Called by the API, without the engine; the functions take it while they exchange messages.
 #pragma once
+
+#include <type_traits>
 
 #include "comm/comm.h"
 #include "comm/info.h"
@@ -16,22 +18,54 @@ struct Birth {
     uint64_t context = 0;
     uint64_t area = no_node_offset;
     int32_t processors = 0;  // as in Team
+    int32_t unused = 0;
 };
+// What goes to others whole has no padding: that would be bytes nobody wrote.
+static_assert(std::has_unique_object_representations_v<Birth>);
 
-// The local half: an object for these members, without context yet; takes over the reference to `group`.
-Comm *make_comm(Universe &universe, Group *group, Errhandler &errhandler);
-// Decides, at rank 0 of the new communicator; and follows, at every member.
-Birth give_birth(Universe &universe, const Peers &members);
+// The local half: an object for these members, without context yet; takes over the references to the groups, and gives them
+// back when there is no memory, which is nullptr. `remote`: of an intercommunicator.
+Comm *make_comm(Universe &universe, Group *group, Errhandler &errhandler, Group *remote = nullptr);
+// Decides, at one member of the new communicator, its rank 0 where nothing else is said; and follows, at every member.
+// `sharers`: those who are to share memory if they are on one node; none for an intercommunicator.
+Birth give_birth(Universe &universe, const Peers &sharers);
 void accept_birth(Comm &comm, const Birth &birth);
+
+// What the functions here share. All members of a communicator, both groups of an intercommunicator, meet under their numbers
+// in its team; the tag is the next one for making communicators out of it, the same at all, as they all make the same ones.
+Meeting meeting_of_all(Comm &parent);
+int32_t next_tag(Comm &parent);
+Error no_memory_for_comm();
+// `entries` has one for each of the parent's team, own entry filled in; afterwards all of them.
+Error tell_all(Comm &parent, void *entries, size_t entry_bytes);
+Error check_stringtag(std::string_view stringtag);
 
 Error duplicate_comm(Comm &parent, const Info *hints, Comm *&made);
 // `made` is nullptr at processes that belong to no new communicator.
 Error split_comm(Comm &parent, int color, int key, Comm *&made);
-// Tells in `info` by which resource an unguided split was made.
+// split_type.cc. Tells in `info` by which resource an unguided split was made.
 Error split_comm_by_type(Comm &parent, int split_type, int key, Info *info, Comm *&made);
 Error create_comm(Comm &parent, Group &group, Comm *&made);
 Error create_comm_of_group(Comm &parent, Group &group, int tag, Comm *&made);
 Error create_comm_from_group(Group &group, std::string_view stringtag, const Info *hints, Errhandler &errhandler, Comm *&made);
+
+// intercomm.cc. Of an intercommunicator the functions above, but create_comm_of_group, make another one.
+Error create_intercomm(Comm &local, int local_leader, Comm *peer_comm, int remote_leader, int tag, Comm *&made);
+Error create_intercomm_from_groups(Group &local, int local_leader, Group *remote, int remote_leader, std::string_view stringtag,
+                                   const Info *hints, Errhandler &errhandler, Comm *&made);
+Error merge_intercomm(Comm &parent, bool high, Comm *&made);
+
+// What a member of the parent wants in a split, and what it offers.
+struct Wish {
+    int32_t color = abi::undefined;
+    int32_t key = 0;
+    uint64_t context = 0;  // in case this becomes rank 0
+    int32_t processors = 0;
+    int32_t unused = 0;
+};
+static_assert(std::has_unique_object_representations_v<Wish>);
+// The end of every split: by the wishes of the parent's team, which all members know by now.
+Error make_part(Comm &parent, const std::vector<Wish> &wishes, Comm *&made);
 
 // MPI_Comm_idup, and the parts of MPI_Comm_dup: prepare(), then relay.start() by the engine's owner, then, once
 // relay.completion is done, accept(), which may run in the engine, and finish(), which may not. The object exists from

@@ -1,9 +1,14 @@
 #include "comm/errhandler.h"
 
+#include <mutex>
+#include <utility>
+
 #include "base/abi_constants.h"
 
 namespace lanyard {
 namespace {
+
+std::mutex places;  // guards what stands in all places of handlers; hardly ever taken
 
 Errhandler &make_predefined_errhandler(int abi_value, Errhandler::Action action) {
     auto *handler = new Errhandler;  // lives for ever
@@ -40,9 +45,18 @@ void release_errhandler(Errhandler *handler) {
 
 void replace_errhandler(Errhandler *&place, Errhandler &handler) {
     if (!handler.predefined()) handler.hold();
-    Errhandler *before = place;
-    place = &handler;
+    Errhandler *before = &handler;
+    {
+        std::lock_guard guard(places);
+        std::swap(before, place);
+    }
     release_errhandler(before);
+}
+
+Errhandler &hold_errhandler(Errhandler *const &place) {
+    std::lock_guard guard(places);
+    if (!place->predefined()) place->hold();
+    return *place;
 }
 
 }  // namespace lanyard

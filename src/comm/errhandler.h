@@ -32,5 +32,21 @@ void release_errhandler(Errhandler *handler);  // nullptr is allowed
 
 // Puts `handler` in `place`, with a reference, and gives back the reference to what was there.
 void replace_errhandler(Errhandler *&place, Errhandler &handler);
+// What is in `place`, with a reference for the caller. Several threads may look at a place and replace what is there.
+Errhandler &hold_errhandler(Errhandler *const &place);
+
+// A reference for as long as a handler is used.
+class KeptErrhandler {
+public:
+    explicit KeptErrhandler(Errhandler *const &place) : handler_(hold_errhandler(place)) {}
+    ~KeptErrhandler() { release_errhandler(&handler_); }
+    KeptErrhandler(const KeptErrhandler &) = delete;
+    KeptErrhandler &operator=(const KeptErrhandler &) = delete;
+    Errhandler &operator*() const { return handler_; }
+    Errhandler *operator->() const { return &handler_; }
+
+private:
+    Errhandler &handler_;
+};
 
 }  // namespace lanyard

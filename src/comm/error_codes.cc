@@ -9,8 +9,8 @@
 namespace lanyard {
 namespace {
 
-constexpr int failure_bit = 1 << 30;
-constexpr unsigned slots = 256, generations = 1 << 14;
+constexpr int failure_bit = 1 << 29;
+constexpr unsigned slots = 256, generations = 1 << 13;
 constexpr int last_class = static_cast<int>(ErrorClass::abi);
 
 struct Added {

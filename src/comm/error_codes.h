@@ -1,7 +1,7 @@
 // Error codes a program sees (MPI-5.0 sections 9.4 and 9.5): the standard's classes; classes, codes and strings the
 // program adds; and codes that stand for one failure and its sentence. Belongs to the process; thread-safe.
 //
-// A failure's code is 1 << 30 | generation << 16 | slot << 8 | class: the last 256 sentences are kept, an older code is
+// A failure's code is 1 << 29 | generation << 16 | slot << 8 | class: the last 256 sentences are kept, an older code is
 // recognised by its generation and still has its class.
 #pragma once
 

@@ -128,7 +128,7 @@ int compare_peers(const Peers &first, const Peers &second) {
     return abi::similar;
 }
 
-Group *make_group(Universe &universe, Peers peers) {
+Group *make_group(Universe &universe, Peers peers, std::shared_ptr<const SessionTraits> session) {
     if (peers.empty() && universe.empty_group) {
         universe.empty_group->hold();
         return universe.empty_group;
@@ -139,6 +139,7 @@ Group *make_group(Universe &universe, Peers peers) {
         if (peers[rank] == universe.own_peer) group->rank = static_cast<int>(rank);
     group->peers = std::move(peers);
     group->universe = &universe;
+    group->session = std::move(session);
     return group;
 }
 

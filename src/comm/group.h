@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -13,7 +14,8 @@
 
 namespace lanyard {
 
-struct Universe;  // universe.h
+struct Universe;       // universe.h
+struct SessionTraits;  // session.h
 
 using Peers = std::vector<uint32_t>;  // by rank: numbers of the runtime's peer table, each at most once
 
@@ -21,6 +23,7 @@ struct Group : Object {
     Peers peers;
     int rank = abi::undefined;  // of this process
     Universe *universe = nullptr;
+    std::shared_ptr<const SessionTraits> session;  // of the session from which it comes; none in the world model
     int size() const { return static_cast<int>(peers.size()); }
 };
 
@@ -53,8 +56,9 @@ Error translate_ranks(const Peers &first, const int *ranks, int count, const Pee
 
 int compare_peers(const Peers &first, const Peers &second);  // abi::ident, similar or unequal
 
-// A group of `peers`; the empty list gives the one predefined empty group. nullptr when memory is exhausted.
-Group *make_group(Universe &universe, Peers peers);
+// A group of `peers`, made from one of a session or of the world model; the empty list gives the one predefined empty group.
+// nullptr when memory is exhausted.
+Group *make_group(Universe &universe, Peers peers, std::shared_ptr<const SessionTraits> session = {});
 void release_group(Group *group);  // a reference is given back; the last one frees. nullptr is allowed
 
 }  // namespace lanyard

@@ -46,6 +46,7 @@ struct Startup {
     int maxprocs = 0;       // 0: not known
     int thread_level = -1;  // granted, an abi::thread_ value; -1 before MPI_Init
     std::string soft;       // as given to the launcher; empty: not given
+    std::string alloc_kinds = "system,mpi";
 };
 // Fills `info` with the entries of MPI-5.0 11.5: command, argv, maxprocs, soft, host, arch, wdir, file, thread_level,
 // mpi_memory_alloc_kinds. What is not known is left out.

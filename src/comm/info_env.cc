@@ -49,7 +49,7 @@ void fill_environment(Info &info, const Startup &startup) {
     char folder[4096];
     if (getcwd(folder, sizeof folder)) add("wdir", folder);
     add("thread_level", thread_level_name(startup.thread_level));
-    add("mpi_memory_alloc_kinds", "system,mpi");
+    add("mpi_memory_alloc_kinds", startup.alloc_kinds);
 }
 
 }  // namespace lanyard

@@ -20,10 +20,7 @@ Error no_memory() { return {ErrorClass::no_mem, "there is no memory for the pred
 Comm *make_predefined_comm(Universe &universe, Peers peers, uint64_t context, int abi_value, const char *name) {
     Group *group = make_group(universe, std::move(peers));
     Comm *comm = group ? make_comm(universe, group, errors_are_fatal()) : nullptr;
-    if (!comm) {
-        release_group(group);
-        return nullptr;
-    }
+    if (!comm) return nullptr;
     accept_birth(*comm, {context, no_node_offset, universe.processors});
     comm->abi_value = abi_value;
     comm->name = name;
@@ -44,6 +41,7 @@ Error make_predefined(Universe &universe, Peers world, std::byte *world_area, si
                                          "MPI_COMM_SELF");
     if (!universe.world || !universe.self) return no_memory();
     universe.world->team.node_area = world_area;
+    universe.world->team.direct_reads = universe.direct_reads;
     universe.world->team.node_area_bytes = world_area_bytes;
     return {};
 }
@@ -55,12 +53,9 @@ Error delete_predefined_attributes(Universe &universe) {
 
 void free_predefined(Universe &universe) {
     collect_areas(universe);
-    for (Comm **comm : {&universe.self, &universe.world}) {
-        release_comm(*comm);
-        *comm = nullptr;
-    }
-    release_group(universe.empty_group);
-    universe.empty_group = nullptr;
+    replace_errhandler(universe.self->errhandler, errors_are_fatal());
+    release_comm(universe.world);
+    universe.world = nullptr;
 }
 
 }  // namespace lanyard

@@ -6,13 +6,16 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/locality.h"
 #include "base/pool.h"
 #include "comm/comm.h"
 #include "comm/context.h"
 #include "comm/group.h"
+#include "comm/session.h"
 #include "p2p/messenger.h"
 
 namespace lanyard {
@@ -37,7 +40,12 @@ struct Universe {
     uint32_t own_peer = 0;
     std::vector<uint32_t> node_of_peer;    // by peer; peers on the node of own_peer share its NodeMemory
     NodeMemory *node_memory = nullptr;     // nullptr: teams have no area
+    bool direct_reads = false;             // as in Team
+    bool nodes_share_memory = true;        // false: peers of a node reach each other over the network; the same on all ranks
     Executor *executor = nullptr;          // of collectives
+    // Of the calling thread; tests have machines of their own.
+    Locality (*locality)(const Universe &) = [](const Universe &) { return own_locality(); };
+    std::string alloc_kinds = minimal_alloc_kinds;  // of the world model (session.h)
     int processors = 0;                    // as in Team: of a team made by this process; 0: each rank has its own
     // Ends the whole job with this exit code; the launcher prints `message`. Does not return.
     void (*abort)(Universe &universe, int code, std::string_view message) = nullptr;
@@ -72,6 +80,7 @@ Error make_predefined(Universe &universe, Peers world, std::byte *world_area, si
 // Ends them, in MPI_Finalize: attributes of MPI_COMM_SELF first, newest first (MPI-5.0 11.2.4), then of MPI_COMM_WORLD.
 // Two calls, as the callbacks may still communicate.
 Error delete_predefined_attributes(Universe &universe);
+// What is not needed any more. Receives from nobody are made on MPI_COMM_SELF, also by sessions after MPI_Finalize.
 void free_predefined(Universe &universe);
 
 }  // namespace lanyard

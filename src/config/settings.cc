@@ -96,24 +96,6 @@ bool parse_boolean(const std::string &text, bool &value) {
     return true;
 }
 
-// What is wrong with the value, as a sentence; "" where it was set.
-std::string set_value(Settings &settings, const SettingRow &row, const char *value) {
-    auto refused = [&](const std::string &allowed) { return std::string("LANYARD_") + row.name + "=" + value + " cannot be used: " + allowed; };
-    if (row.type == SettingType::text) {
-        if (std::string wrong = row.refuse ? row.refuse(value) : ""; !wrong.empty()) return refused(wrong);
-        settings.*row.text = value;
-    }
-    if (row.type == SettingType::boolean && !parse_boolean(value, settings.*row.boolean)) return refused("it takes on or off");
-    if (row.type == SettingType::integer) {
-        int64_t number = 0;
-        if (!parse_integer(value, number) || number < row.minimum || number > row.maximum)
-            return refused("it takes a whole number from " + std::to_string(row.minimum) + " to " + std::to_string(row.maximum) +
-                           " (k, m and g may follow)");
-        settings.*row.integer = number;
-    }
-    return {};
-}
-
 // "" when it is a range of ports, or nothing.
 std::string refuse_port_range(const std::string &value) {
     size_t dash = value.find('-');
@@ -146,28 +128,38 @@ const std::vector<SettingRow> &setting_table() {
     static const std::vector<SettingRow> table = {
         text_row("PATHS", user, &Settings::paths,
                  "the ways to reach other processes that may be used: " + enumerate(names_of(std::span<const PathName>(path_names)), "and"),
-                 refuse_paths),
+                 refuse_paths)
+            .for_all(),
         text_row("LOG", user, &Settings::log,
                  "what is told on standard error: " + enumerate(names_of(std::span<const LogName>(log_levels)), "or") +
                      ", then after commas the parts to tell of, all if there are none: " +
                      enumerate(names_of(std::span<const LogName>(log_parts)), "and"),
-                 refuse_log),
+                 refuse_log)
+            .at_any_time(),
         boolean_row("CHECK", user, &Settings::check,
-                    "debug mode: MPI_Finalize tells of messages never received, requests never completed or freed, receives never matched, "
-                    "and sends it waits for because no receive has matched them"),
-        text_row("SHM_DIR", user, &Settings::shm_dir, "the folder, in memory, where the file shared by the processes of a node is made"),
+                    "debug mode: MPI_Finalize, or the last MPI_Session_finalize, tells of messages never received, requests never completed or "
+                    "freed, receives never matched, objects never freed, and sends it waits for because no receive has matched them; and a "
+                    "message whose sides have different datatypes is an error")
+            .at_any_time(),
+        text_row("SHM_DIR", user, &Settings::shm_dir, "the folder, in memory, where the file shared by the processes of a node is made")
+            .for_all(),
         integer_row("EAGER_LIMIT", user, &Settings::eager_limit, -1, 262144,
                     "messages up to this many bytes, at most 256k, are sent at once and buffered by the receiver if need be; longer ones wait for "
-                    "the receive; -1 leaves it to each path: 16k in shared memory, 64k over TCP"),
+                    "the receive; -1 leaves it to each path: 16k in shared memory, 64k over TCP")
+            .at_any_time(),
         integer_row("FIRST_BYTES", expert, &Settings::first_bytes, 0, 262144,
-                    "so many bytes of a longer message go over TCP with the request to send it, so that the answer comes while they travel"),
+                    "so many bytes of a longer message go over TCP with the request to send it, so that the answer comes while they travel")
+            .at_any_time(),
         integer_row("EAGER_CREDIT", expert, &Settings::eager_credit, -1, int64_t{1} << 30,
                     "bytes that one peer may have sent ahead of the receives before its further messages wait at the sender; -1 is 64 MiB for "
-                    "all, 512k to 4 MiB for each"),
+                    "all, 512k to 4 MiB for each")
+            .for_all(),
         boolean_row("CMA", user, &Settings::cma,
-                    "copy long messages straight from the other process's memory (process_vm_readv) where that is allowed"),
+                    "copy long messages straight from the other process's memory (process_vm_readv) where allowed; collectives: as at the start")
+            .at_any_time(),
         integer_row("SPIN_US", expert, &Settings::spin_us, -1, 1'000'000,
-                    "microseconds a waiting rank polls before it sleeps; -1 chooses by the processors granted and the ranks on the node"),
+                    "microseconds a waiting rank polls before it sleeps; -1 chooses by the processors granted and the ranks on the node")
+            .at_any_time(),
         text_row("INTERFACES", user, &Settings::interfaces,
                  "the network interfaces that may be used, by name, address or network (eth0,10.1.0.0/16); all that are up if empty"),
         text_row("PORT_RANGE", user, &Settings::port_range,
@@ -176,14 +168,26 @@ const std::vector<SettingRow> &setting_table() {
                     "bytes of the kernel's buffers of each connection; 0 leaves them to the kernel's own tuning"),
         boolean_row("CHECKSUM", user, &Settings::checksum,
                     "check what comes over TCP, frame by frame, with a checksum (CRC32C, by the package libisal2): what a network or a card has "
-                    "changed is sent again; to be set alike for all processes"),
+                    "changed is sent again; to be set alike for all processes")
+            .for_all(),
         text_row("PROGRESS", user, &Settings::progress,
                  "who moves messages while the program computes: auto (a helper thread where processes are connected by sockets), helper (such a "
-                 "thread in any case) or caller (nobody, until the program calls MPI again)",
-                 [](const std::string &value) { return refuse_choice("way of progress", value, {"auto", "helper", "caller"}); }),
+                 "thread in any case) or caller (nobody, until the program calls MPI again)")
+            .among("way of progress", {"auto", "helper", "caller"}),
         text_row("CONNECT", user, &Settings::connect,
-                 "when processes connect: lazy (two of them when the first message goes between them) or all (everybody to everybody in MPI_Init)",
-                 [](const std::string &value) { return refuse_choice("way to connect", value, {"lazy", "all"}); }),
+                 "when processes connect: lazy (two of them when the first message goes between them) or all (everybody to everybody in MPI_Init)")
+            .among("way to connect", {"lazy", "all"}),
+        text_row("COLL", expert, &Settings::coll,
+                 "algorithms of collective operations instead of those that are estimated to be the fastest: allreduce=ring,bcast:64k=binomial, the "
+                 "second from 64 KiB on; lanyard info --coll lists them")
+            .for_all(),
+        text_row("INITIAL_ERRHANDLER", user, &Settings::initial_errhandler,
+                 "the error handler of MPI_COMM_WORLD and MPI_COMM_SELF at first, and of what fails without a communicator outside the world "
+                 "model: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return")
+            .among("initial error handler", {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"}),
+        text_row("MEMORY_ALLOC_KINDS", user, &Settings::memory_alloc_kinds,
+                 "the kinds of memory that the program wants to communicate from in the world model (system,mpi,mpi:alloc_mem); what is not "
+                 "supported is left out of what mpi_memory_alloc_kinds tells it"),
         integer_row("PEER_TIMEOUT", user, &Settings::peer_timeout, 1, 86'400,
                     "seconds after which a process or host that has fallen silent counts as lost; until then its connections are tried again"),
     };
@@ -213,6 +217,25 @@ std::string nearest_name(const std::string &word, const std::vector<std::string>
         }
     }
     return best;
+}
+
+std::string set_value(Settings &settings, const SettingRow &row, const char *value) {
+    auto refused = [&](const std::string &allowed) { return std::string("LANYARD_") + row.name + "=" + value + " cannot be used: " + allowed; };
+    if (row.type == SettingType::text && !*value) settings.*row.text = Settings().*row.text;
+    else if (row.type == SettingType::text) {
+        std::string wrong = row.refuse ? row.refuse(value) : row.choices.empty() ? "" : refuse_choice(row.kind, value, row.choices);
+        if (!wrong.empty()) return refused(wrong);
+        settings.*row.text = value;
+    }
+    if (row.type == SettingType::boolean && !parse_boolean(value, settings.*row.boolean)) return refused("it takes on or off");
+    if (row.type == SettingType::integer) {
+        int64_t number = 0;
+        if (!parse_integer(value, number) || number < row.minimum || number > row.maximum)
+            return refused("it takes a whole number from " + std::to_string(row.minimum) + " to " + std::to_string(row.maximum) +
+                           " (k, m and g may follow)");
+        settings.*row.integer = number;
+    }
+    return {};
 }
 
 std::vector<std::string> split_words(const std::string &list) {

@@ -28,6 +28,9 @@ struct Settings {
     bool checksum = false;
     std::string progress = "auto";
     std::string connect = "lazy";
+    std::string coll;
+    std::string initial_errhandler = "mpi_errors_are_fatal";
+    std::string memory_alloc_kinds;
 };
 
 enum class SettingType { text, boolean, integer };
@@ -44,7 +47,28 @@ struct SettingRow {
         int64_t Settings::*integer;
     };
     int64_t minimum, maximum;  // of an integer
-    std::string (*refuse)(const std::string &value);  // of a text with a closed set of words: what is wrong with it, or ""
+    std::string (*refuse)(const std::string &value);  // of a text with a grammar of its own: what is wrong with it, or ""
+    const char *kind = "";                            // of a text that is one of these words: what they name
+    std::vector<std::string> choices = {};
+    bool changes = false;  // may be changed at any time; others are read at the start only
+    bool alike = false;    // must be the same for all processes of a job
+
+    SettingRow among(const char *of_kind, std::vector<std::string> words) const {
+        SettingRow row = *this;
+        row.kind = of_kind;
+        row.choices = std::move(words);
+        return row;
+    }
+    SettingRow at_any_time() const {
+        SettingRow row = *this;
+        row.changes = true;
+        return row;
+    }
+    SettingRow for_all() const {
+        SettingRow row = *this;
+        row.alike = true;
+        return row;
+    }
 };
 
 // The paths of this version, in the words of LANYARD_PATHS.
@@ -70,6 +94,9 @@ std::vector<std::string> read_all_settings(char **environment, Settings &setting
 
 // "a,b,c" at its commas; words may be empty, and there is always one.
 std::vector<std::string> split_words(const std::string &list);
+
+// Sets one of them, a text that is empty to its default; what is wrong with the value is the result, as a sentence, else "".
+std::string set_value(Settings &settings, const SettingRow &row, const char *value);
 
 // The value of a setting as text, for reports.
 std::string setting_value(const Settings &settings, const SettingRow &row);

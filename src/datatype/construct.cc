@@ -47,7 +47,7 @@ Error too_large() {
 }
 
 // What a datatype is, gathered block by block. Bounds set by MPI_Type_create_resized rule alone (5.1.7); without any, the
-// data's own bounds do, rounded up to the strictest alignment. The padding of a part does not count, only its data.
+// bounds of the parts do, their padding included as in other libraries, rounded up to the strictest alignment.
 class Summary {
 public:
     void add(const TypeBlock &block) {
@@ -56,8 +56,10 @@ public:
         size += Wide{block.count} * type.size;
         elements += Wide{block.count} * type.elements;
         alignment = std::max(alignment, type.alignment);
-        if (type.explicit_bounds)
-            explicit_bounds.include(block.offset, block.count, type.extent, type.lower_bound, Wide{type.lower_bound} + type.extent);
+        supported &= type.supported;
+        Wide lower = type.lower_bound, upper = lower + type.extent;
+        if (type.explicit_bounds) explicit_bounds.include(block.offset, block.count, type.extent, lower, upper);
+        else if (type.size > 0) bounds_of_parts.include(block.offset, block.count, type.extent, lower, upper);
         if (type.size > 0) {
             Wide low = type.true_lower_bound;
             true_bounds.include(block.offset, block.count, type.extent, low, low + type.true_extent);
@@ -74,7 +76,7 @@ public:
         elements = all_elements;
     }
     Error store(Datatype &made) const {
-        const Bounds &bounds = explicit_bounds.any ? explicit_bounds : true_bounds;
+        const Bounds &bounds = explicit_bounds.any ? explicit_bounds : bounds_of_parts;
         Wide extent = bounds.upper - bounds.lower;
         if (!explicit_bounds.any) extent = (extent + alignment - 1) / alignment * alignment;
         Wide true_extent = true_bounds.upper - true_bounds.lower;
@@ -88,13 +90,15 @@ public:
         made.true_extent = static_cast<int64_t>(true_extent);
         made.alignment = alignment;
         made.explicit_bounds = explicit_bounds.any;
+        made.supported = supported;
         return {};
     }
 
 private:
     Wide size = 0, elements = 0;
     int32_t alignment = 1;
-    Bounds explicit_bounds, true_bounds;
+    bool supported = true;
+    Bounds explicit_bounds, bounds_of_parts, true_bounds;
 };
 
 Error summarize(const TypeDefinition &definition, Datatype &made) {
@@ -286,7 +290,6 @@ Error make_resized(Datatype &old, int64_t lower_bound, int64_t extent, Datatype 
 Error make_dup(Datatype &old, Datatype **made) {
     if (Error error = assemble(defined(abi::combiner_dup, old), made)) return error;
     (*made)->committed = old.committed;
-    (*made)->supported = old.supported;
     return {};
 }
 

@@ -33,11 +33,11 @@ struct Datatype : Object {
     bool explicit_bounds = false;  // bounds were set by MPI_Type_create_resized, here or inside (they then rule alone)
     bool committed = false;
     bool large_counts = false;  // made by a large-count constructor; MPI_Type_get_contents tells counts apart then
-    bool supported = true;  // an optional type that this build does not have is false: MPI_Type_size gives MPI_UNDEFINED
-    const predefined::Type *basic = nullptr;  // of a predefined type: its elements, what reductions it allows
+    bool supported = true;  // false: an optional type that this build does not have, or made of one; MPI_Type_size gives MPI_UNDEFINED
+    const predefined::Type *basic = nullptr;  // of a predefined type, named or not: its elements, what reductions it allows
     int64_t origin = 0;                       // where the first byte of the packed stream lies, from the element's address
     std::shared_ptr<const Layout> layout;     // of one element, from `origin` on; nullptr when size is 0
-    std::shared_ptr<const TypeDefinition> definition;  // nullptr when predefined
+    std::shared_ptr<const TypeDefinition> definition;  // nullptr when predefined and named
     std::string name;
     Attributes *attributes = nullptr;  // owned; freed by the layer that makes them
 };

@@ -27,6 +27,8 @@ struct Fields {
     int count;
 };
 
+constexpr size_t long_double_bytes = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double);  // the rest is padding, whatever is in it
+
 int64_t bytes_of(Element element) {
     return with_element_type(element, [](auto zero) { return static_cast<int64_t>(sizeof zero); });
 }
@@ -78,7 +80,7 @@ void load_field(const std::byte *from, const Field &field, std::byte *to) {
             std::memcpy(&number, raw, sizeof number);
             auto converted = static_cast<long double>(number);
             std::memset(raw, 0, sizeof raw);
-            std::memcpy(raw, &converted, sizeof converted);
+            std::memcpy(raw, &converted, long_double_bytes);
         }
     }
     std::memcpy(to, raw, static_cast<size_t>(field.bytes));

@@ -85,7 +85,7 @@ void release(Op &op) {
 }
 
 Error check_op(const Op &op, const Datatype &datatype, bool one_sided) {
-    if (!op.predefined()) return {};
+    if (!op.predefined() || (!only_one_sided(op) && datatype.basic && reduction_kernel(op.abi_value, *datatype.basic))) return {};
     std::string name = name_of(op);
     if (only_one_sided(op)) {
         if (one_sided) return {};
@@ -93,9 +93,9 @@ Error check_op(const Op &op, const Datatype &datatype, bool one_sided) {
     }
     if (!datatype.basic)
         return Error(ErrorClass::op, name + " works on predefined datatypes, and this one is derived; make an operation with MPI_Op_create");
-    if (reduction_kernel(op.abi_value, *datatype.basic)) return {};
     if (!datatype.supported) return Error(ErrorClass::type, "this library lacks the optional datatype " + datatype.name);
-    return Error(ErrorClass::op, name + " is not defined on " + datatype.name + "; it is for " + meant_for(op.abi_value));
+    std::string type = datatype.name.empty() ? "this datatype" : datatype.name;
+    return Error(ErrorClass::op, name + " is not defined on " + type + "; it is for " + meant_for(op.abi_value));
 }
 
 void reduce(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype) {

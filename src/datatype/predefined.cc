@@ -20,36 +20,35 @@ struct Table {
 
     Table() {
         for (size_t i = 0; i < datatypes.size(); ++i) {
-            describe(datatypes[i], predefined::types[i]);
+            describe_basic(datatypes[i], predefined::types[i]);
             by_value[static_cast<size_t>(predefined::types[i].value - first_value)] = &datatypes[i];
         }
-    }
-
-private:
-    static void describe(Datatype &datatype, const predefined::Type &type) {
-        bool pair = type.index != predefined::Element::none;
-        bool padded = type.size != type.extent;
-        datatype.abi_value = type.value;
-        datatype.size = type.size;
-        datatype.extent = type.extent;
-        datatype.elements = pair ? 2 : 1;
-        datatype.alignment = type.alignment;
-        datatype.committed = true;
-        datatype.supported = element_supported(type.element);
-        datatype.basic = &type;
-        datatype.name = type.name;
-        // A pair with padding is two runs with a gap, unless the gap comes last.
-        int64_t index_bytes = pair ? with_element_type(type.index, [](auto zero) { return sizeof zero; }) : 0;
-        int64_t value_bytes = type.size - index_bytes;
-        PlacedLayout value = run_of(value_bytes), index = run_of(index_bytes);
-        index.origin = padded ? type.index_offset : value_bytes;
-        datatype.layout = joined({value, index}).layout;
-        datatype.true_extent = index.origin + index_bytes;
-        datatype.contiguous = !padded;
     }
 };
 
 }  // namespace
+
+void describe_basic(Datatype &datatype, const predefined::Type &type) {
+    bool pair = type.index != predefined::Element::none;
+    bool padded = type.size != type.extent;
+    datatype.abi_value = type.value;
+    datatype.size = type.size;
+    datatype.extent = type.extent;
+    datatype.elements = pair ? 2 : 1;
+    datatype.alignment = type.alignment;
+    datatype.committed = true;
+    datatype.supported = element_supported(type.element);
+    datatype.basic = &type;
+    datatype.name = type.name;
+    // A pair with padding is two runs with a gap, unless the gap comes last.
+    int64_t index_bytes = pair ? with_element_type(type.index, [](auto zero) { return sizeof zero; }) : 0;
+    int64_t value_bytes = type.size - index_bytes;
+    PlacedLayout value = run_of(value_bytes), index = run_of(index_bytes);
+    index.origin = padded ? type.index_offset : value_bytes;
+    datatype.layout = joined({value, index}).layout;
+    datatype.true_extent = index.origin + index_bytes;
+    datatype.contiguous = !padded;
+}
 
 Datatype *predefined_datatype(int abi_value) {
     static Table &table = *new Table;

@@ -8,4 +8,7 @@ namespace lanyard {
 // The datatype with this ABI value (0x201 to 0x2ff); nullptr when there is none, MPI_DATATYPE_NULL included.
 Datatype *predefined_datatype(int abi_value);
 
+// Fills in a datatype of one of these elements.
+void describe_basic(Datatype &datatype, const predefined::Type &type);
+
 }  // namespace lanyard

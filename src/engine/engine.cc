@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/futex.h"
 #include "engine/helper.h"
@@ -23,6 +24,11 @@ void Engine::read_clock() {
     steps_since_clock_ = 0;
 }
 
+void Engine::ring_alarm() {
+    alarm_ns_ = no_deadline;
+    ready(*std::exchange(alarm_, nullptr));
+}
+
 int Engine::step() {
     if (++steps_since_clock_ >= steps_per_clock) read_clock();
     return turn(frames_per_poll, true);
@@ -30,6 +36,7 @@ int Engine::step() {
 
 int Engine::turn(int frames, bool system_calls) {
     int work = 0;
+    if (now_ns_ >= alarm_ns_) [[unlikely]] ring_alarm();
     for (const Polled &polled : paths_)
         if (system_calls || !polled.by_system_call) work += polled.path->poll(*sink_, frames, now_ns_);
     for (Poller *poller = pollers_.front(); poller;) {
@@ -76,6 +83,7 @@ void Engine::wait_owned(const Condition &met) {
         switch (patient() ? Idle::Action::sleep : action) {
             case Idle::Action::spin: break;
             case Idle::Action::yield:
+                ++counts_.yields;
                 give_up();
                 idle_.yield();
                 take();
@@ -112,6 +120,7 @@ void Engine::step_for_test() {
     }
     if (idle_.next(++fruitless_tests_, now_ns_, now_ns_) == Idle::Action::spin) return;
     fruitless_tests_ = 0;
+    ++counts_.yields;
     give_up();
     idle_.yield();
     take();
@@ -131,8 +140,10 @@ void Engine::sleep(const Condition &met) {
     if (self.watcher) idle_.arm();
     for (const Polled &polled : paths_) polled.path->leave_nothing_out();
     bool quiet = step() == 0 && !met();
-    uint64_t deadline = deadline_ns();
+    uint64_t deadline = deadline_ns(), since_ns = 0;
     if (quiet) {
+        ++counts_.sleeps;
+        since_ns = idle_.now_ns();
         give_up();
         if (self.watcher) idle_.sleep(deadline);
         else futex_wait(self.signal, 0, no_limit, false);
@@ -144,7 +155,9 @@ void Engine::sleep(const Condition &met) {
         sleepers_.fetch_sub(1, std::memory_order_relaxed);
         if (self.watcher) watched_ = false;
     }
-    if (quiet) take();
+    if (!quiet) return;
+    take();
+    counts_.slept_ns += idle_.now_ns() - since_ns;
 }
 
 // [owner] Who stops waiting while others sleep and nobody watches wakes one of them. It becomes the watcher by falling asleep
@@ -175,7 +188,7 @@ void Engine::tell_sleepers() {
 bool Engine::step_is_due() const { return work_left_ || deadline_ns() <= now_ns_; }
 
 uint64_t Engine::deadline_ns() const {
-    uint64_t earliest = no_deadline;
+    uint64_t earliest = alarm_ns_;
     for (const Polled &polled : paths_) earliest = std::min(earliest, polled.path->deadline_ns());
     return earliest;
 }
@@ -205,6 +218,12 @@ void Engine::await_peers() {
     idle_.arm();
     while (turn(frames_per_poll, false) > 0) {
     }
+}
+
+void Engine::leave_slowly() {
+    if (helper_) leave_to_helper();
+    else give_up();
+    if (auto function = after_leaving_.load(std::memory_order_acquire)) function();
 }
 
 void Engine::leave_to_helper() {

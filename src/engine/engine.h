@@ -16,6 +16,7 @@
 
 #include "base/list.h"
 #include "base/spin_lock.h"
+#include "base/tally.h"
 #include "engine/completion.h"
 #include "engine/idle.h"
 #include "path/path.h"
@@ -57,14 +58,23 @@ public:
     }
     void set_sink(Sink &sink) { sink_ = &sink; }
 
-    // Before the first step, and not after set_single_threaded(). nullptr: it has been stopped, and nobody else is in MPI. `memory`:
+    // While nobody is in MPI, and the engine is not single-threaded. nullptr: it has been stopped, and nobody else is in MPI. `memory`:
     // peers wake it too when they have written to shared memory, which costs them a system call.
     void set_helper(Helper *helper, bool memory = false) {
         helper_ = helper;
         helped_by_memory_ = memory;
+        leaves_slowly_.store(helper_ || after_leaving_.load(), std::memory_order_relaxed);
+    }
+    // What a thread of the program calls from now on each time it has left: there it may call the program's functions. nullptr: nothing.
+    void call_after_leaving(void (*function)()) {
+        after_leaving_.store(function);
+        leaves_slowly_.store(helper_ || function, std::memory_order_relaxed);
     }
     // The program promised that no two threads are in MPI at once, and there is no helper: taking the engine needs no atomic operation.
-    void set_single_threaded() { single_threaded_ = true; }
+    // Changed by a thread that is alone in MPI, and never while there is a helper, which reads it.
+    void set_single_threaded(bool single) {
+        if (single_threaded_ != single) single_threaded_ = single;
+    }
 
     bool try_take() {
         uint32_t expected = free;
@@ -81,7 +91,7 @@ public:
 
     // The same, by a thread of the program that leaves MPI.
     void leave() {
-        if (helper_) [[unlikely]] leave_to_helper();
+        if (leaves_slowly_.load(std::memory_order_relaxed)) [[unlikely]] leave_slowly();
         else give_up();
     }
 
@@ -92,6 +102,12 @@ public:
         if (task.hook.linked()) return;
         tasks_.push_back(task);
         work_left_ = true;
+    }
+    // [owner] Makes `task` ready at that time, unless another time is set already.
+    void set_alarm(uint64_t at_ns, Task &task) {
+        if (alarm_) return;
+        alarm_ = &task;
+        alarm_ns_ = at_ns;
     }
     // [owner] Polls `poller` on every step from now on.
     void watch(Poller &poller) { pollers_.push_back(poller); }
@@ -127,6 +143,12 @@ public:
 
     uint64_t now_ns() const { return now_ns_; }
 
+    // Since the start, of all threads.
+    struct Counts {
+        Tally<uint64_t> sleeps, slept_ns, yields;
+    };
+    const Counts &counts() const { return counts_; }
+
 private:
     // A path, and whether polling it is a system call.
     struct Polled {
@@ -145,9 +167,11 @@ private:
     };
 
     void read_clock();
+    void ring_alarm();
     bool sockets_are_due();
     int turn(int frames, bool system_calls);
     void await_peers();
+    void leave_slowly();
     void leave_to_helper();
     void take_slowly();
     void wake_contender();
@@ -160,6 +184,7 @@ private:
 
     alignas(64) std::atomic<uint32_t> owned_{free};
     bool single_threaded_ = false;
+    std::atomic<bool> leaves_slowly_{false};  // there is a helper, or something to call
     uint32_t steps_since_clock_ = 0;
     std::atomic<uint32_t> sleepers_{0};
     std::atomic<int32_t> contenders_{0};
@@ -175,9 +200,13 @@ private:
     Idle &idle_;
     List<Task, &Task::hook> tasks_;
     List<Poller, &Poller::hook> pollers_;
+    Task *alarm_ = nullptr;
+    uint64_t alarm_ns_ = no_deadline;
     uint64_t now_ns_ = 0;
     uint32_t fruitless_tests_ = 0;
     bool work_left_ = false;  // a task may get further in the next step
+    std::atomic<void (*)()> after_leaving_{nullptr};
+    Counts counts_;
 
     SpinLock sleeping_lock_;
     List<Sleeper, &Sleeper::hook> sleeping_;

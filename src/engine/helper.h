@@ -49,6 +49,7 @@ public:
     }
     // Ends the thread; the helper does nothing more.
     void stop();
+    bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
     // Since the start.
     uint64_t times_woken() const { return woken_.load(std::memory_order_relaxed); }

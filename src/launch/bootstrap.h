@@ -57,12 +57,19 @@ public:
     // Writes `message` to standard error and has the launcher end the whole job with exit code `code`. Returns: the
     // caller then ends its own process with that code.
     virtual void abort(int code, std::string_view message) = 0;
-    // The last call: tells the launcher that this rank may end now without having failed.
+    // Tells the launcher that this rank may end now without having failed. The last call, except where the launcher takes_back().
     virtual Error finalize() = 0;
+    // May rejoin() follow finalize()?
+    virtual bool takes_back() const { return true; }
+    // After finalize(): the rank goes on, and its end would be a failure again.
+    virtual Error rejoin() { return {}; }
+    // The function of MPI that all calls from now on are made for, where the launcher shows what its ranks wait for.
+    void in_call(const char *call) { call_ = call; }
 
 protected:
     Bootstrap() = default;
     Identity identity_;
+    const char *call_ = "";
 };
 
 // Joins the job this process was started in, by what the environment says. On error returns nullptr and sets `error`;

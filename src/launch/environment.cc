@@ -25,27 +25,38 @@ bool told_by_launcher(std::string_view variable) {
     return false;
 }
 
-constexpr const char *abi_library = "libmpi_abi.so.1";
+// The libraries that programs load, one for each ABI.
+constexpr const char *abi_libraries[] = {"libmpi_abi.so.1", "libmpi.so.12"};
 
-bool names_folder_with_library(std::string_view search_path) {
+bool in_folder(const std::string &folder, const char *library) { return access((folder + "/" + library).c_str(), R_OK) == 0; }
+
+bool names_folder_with(std::string_view search_path, const char *library) {
     for (size_t at = 0; at <= search_path.size();) {
         size_t end = std::min(search_path.find(':', at), search_path.size());
         std::string folder(search_path.substr(at, end - at));
-        if (!folder.empty() && access((folder + "/" + abi_library).c_str(), R_OK) == 0) return true;
+        if (!folder.empty() && in_folder(folder, library)) return true;
         at = end + 1;
     }
     return false;
 }
 
-// Ranks find the library beside this mpirun, unless the user has already named a folder with such a library. The
-// system's own folder is left to the system: naming it would move it before everything else.
-void show_own_library(Variables &variables) {
+// Ranks find the libraries beside this mpirun, unless the user has already named a folder with such a library: that one comes
+// first then, and ours supply the other ABI. The system's own folder is left to the system: naming it would move it before
+// everything else.
+void show_own_libraries(Variables &variables) {
     std::string prefix = prefix_folder();
     std::string folder = prefix + "/lib";
-    if (prefix.empty() || prefix == "/usr" || access((folder + "/" + abi_library).c_str(), R_OK) != 0) return;
-    const char *searched = find_variable(variables, "LD_LIBRARY_PATH");
-    if (searched && names_folder_with_library(searched)) return;
-    set_variable(variables, "LD_LIBRARY_PATH", searched && searched[0] ? folder + ":" + searched : folder);
+    const char *set = find_variable(variables, "LD_LIBRARY_PATH");
+    std::string searched = set ? set : "";
+    size_t own = 0, named = 0;
+    for (const char *library : abi_libraries) {
+        own += in_folder(folder, library);
+        named += names_folder_with(searched, library);
+    }
+    if (prefix.empty() || prefix == "/usr" || own == 0 || named == std::size(abi_libraries)) return;
+    if (searched.empty()) searched = folder;
+    else searched = named ? searched + ":" + folder : folder + ":" + searched;
+    set_variable(variables, "LD_LIBRARY_PATH", searched);
 }
 
 }  // namespace
@@ -85,7 +96,7 @@ Variables program_environment(const Plan &plan, const Program &program, char **i
         if (!told_by_launcher(*variable)) variables.emplace_back(*variable);
     for (const Assignments *assignments : {&plan.environment, &program.own})
         for (const auto &[name, value] : *assignments) set_variable(variables, name, value);
-    show_own_library(variables);
+    show_own_libraries(variables);
     return variables;
 }
 

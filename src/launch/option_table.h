@@ -4,7 +4,7 @@
 namespace lanyard::launch {
 
 enum class Option {
-    ranks, exported, everyone, own, folder, tag, output, out_pattern, err_pattern, timeout, standard_input, bind,
+    ranks, exported, everyone, own, folder, initial_errhandler, alloc_kinds, tag, output, out_pattern, err_pattern, timeout, standard_input, bind,
     hosts, host_file, ranks_per_host, map_by, by_node, remote_shell, prefix, fan_out, as_always, foreign_settings, help, version, manual,
 };
 
@@ -22,6 +22,9 @@ inline constexpr OptionRow option_table[] = {
     {Option::everyone, "genv", "NAME VALUE", "Set a variable for the ranks of all programs (also written NAME=VALUE)."},
     {Option::own, "env", "NAME VALUE", "As -x, with a value always (also written NAME=VALUE)."},
     {Option::folder, "wdir wd", "DIR", "Start this program alone in folder DIR."},
+    {Option::initial_errhandler, "initial-errhandler", "NAME",
+     "What errors meet at first in this program: mpi_errors_are_fatal (if left out), mpi_errors_abort or mpi_errors_return."},
+    {Option::alloc_kinds, "memory-alloc-kinds", "KINDS", "The kinds of memory that this program wants to communicate from, as in system,mpi."},
     {Option::tag, "l tag-output prepend-rank", "", "Begin every line of output with its rank, as in \"[3] \". Lines are never mixed."},
     {Option::output, "output", "DIR", "Write what rank N prints into the file DIR/rank-N.out instead."},
     {Option::out_pattern, "outfile-pattern", "NAME",

@@ -166,6 +166,8 @@ void Parser::apply(const OptionRow &row, const std::string &word) {
         case Option::ranks: return set_ranks(word, value);
         case Option::exported: return set_exported(value);
         case Option::folder: current_.folder = value; break;
+        case Option::initial_errhandler: current_.own.emplace_back("LANYARD_INITIAL_ERRHANDLER", value); break;
+        case Option::alloc_kinds: current_.own.emplace_back("LANYARD_MEMORY_ALLOC_KINDS", value); break;
         case Option::tag: plan.tag_output = true; break;
         case Option::output: return set_name(word, value, plan.output_folder);
         case Option::out_pattern: return set_name(word, value, plan.out_pattern);

@@ -29,8 +29,11 @@ public:
     Error barrier() override;
     void abort(int code, std::string_view message) override;
     Error finalize() override;
+    bool takes_back() const override { return ours_; }
+    Error rejoin() override;
 
 private:
+    Error join();
     Error send_line(const std::string &line);
     Error receive_line(std::string &line);
     Error ask(const std::string &request, std::string_view expected_command, std::string &answer);
@@ -40,6 +43,7 @@ private:
     Error lost(const char *what) const;
 
     int fd_;
+    bool ours_ = false;   // this library's mpirun, which understands a little more than PMI-1
     std::string unread_;  // received after the last complete line
     std::string kvsname_;
     size_t longest_key_ = 64;
@@ -132,11 +136,18 @@ Error Pmi1::learn_places() {
     return {};
 }
 
+Error Pmi1::join() {
+    std::string answer;
+    return ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init", answer);
+}
+
+Error Pmi1::rejoin() { return ours_ ? join() : Error(); }
+
 Error Pmi1::open(int rank, int size) {
     identity_.rank = rank;
     identity_.size = size;
     std::string answer;
-    if (Error error = ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init", answer)) return error;
+    if (Error error = join()) return error;
     if (Error error = learn_limits()) return error;
     if (Error error = ask("cmd=get_appnum", "appnum", answer)) return error;
     identity_.appnum = PmiLine(answer).number("appnum", identity_.appnum);
@@ -150,9 +161,9 @@ Error Pmi1::open(int rank, int size) {
     // Of an outer job these two would be inherited by the ranks of a job within it: they count only where the names agree.
     const char *job = getenv("LANYARD_JOB");
     const char *segment = getenv("LANYARD_SEGMENT_FD");
-    bool ours = job && kvsname_ == job;
-    identity_.launcher = ours ? "mpirun" : "PMI-1";
-    if (ours && segment && fcntl(atoi(segment), F_SETFD, FD_CLOEXEC) == 0) identity_.segment_fd = atoi(segment);
+    ours_ = job && kvsname_ == job;
+    identity_.launcher = ours_ ? "mpirun" : "PMI-1";
+    if (ours_ && segment && fcntl(atoi(segment), F_SETFD, FD_CLOEXEC) == 0) identity_.segment_fd = atoi(segment);
     return {};
 }
 
@@ -183,7 +194,7 @@ Error Pmi1::get(const std::string &key, std::string &value) {
 
 Error Pmi1::barrier() {
     std::string answer;
-    return ask("cmd=barrier_in", "barrier_out", answer);
+    return ask(ours_ && *call_ ? std::string("cmd=barrier_in call=") + call_ : "cmd=barrier_in", "barrier_out", answer);
 }
 
 void Pmi1::abort(int code, std::string_view message) {

@@ -41,6 +41,13 @@ int PmiServer::connect_rank(int rank, int program, int program_ranks) {
     return ends[1];
 }
 
+void PmiServer::rank_ended(int rank) {
+    ready(rank, EPOLLIN);
+    clients_.at(rank).stage.ended = true;
+    tell_departed();
+    pass_barrier();
+}
+
 void PmiServer::drop(int rank) {
     Client &client = clients_.at(rank);
     if (client.fd < 0) return;
@@ -78,6 +85,7 @@ void PmiServer::handle(int rank, const PmiLine &line) {
     if (line.text().starts_with("mcmd=")) client.skipping_block = true;
     else if (command == "init") {
         client.stage.joined = true;
+        client.stage.left = false;
         bool spoken = line.number("pmi_version", 0) == 1;
         answer(rank, fmt::format("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc={}", spoken ? 0 : -1));
     } else if (command == "get_maxes") {
@@ -85,7 +93,10 @@ void PmiServer::handle(int rank, const PmiLine &line) {
     } else if (command == "get_appnum") answer(rank, fmt::format("cmd=appnum rc=0 appnum={} maxprocs={}", client.program, client.program_ranks));
     else if (command == "get_my_kvsname") answer(rank, fmt::format("cmd=my_kvsname rc=0 kvsname={}", job_));
     else if (command == "get_universe_size") answer(rank, fmt::format("cmd=universe_size rc=0 size={}", ranks_));
-    else if (command == "barrier_in") enter_barrier(rank);
+    else if (command == "barrier_in") {
+        client.stage.session = line.value("call").starts_with("MPI_Session");
+        enter_barrier(rank);
+    }
     else if (command == "put") handle_put(rank, line);
     else if (command == "get") handle_get(rank, line);
     else if (command == "finalize") {
@@ -165,9 +176,29 @@ void PmiServer::branch_entered(const Values &published) {
     pass_barrier();
 }
 
+void PmiServer::branch_departed() {
+    ++departed_branches_;
+    tell_departed();
+    pass_barrier();
+}
+
+// Ranks that will enter no barrier any more, and are not missed.
+size_t PmiServer::departed() const {
+    size_t count = 0;
+    for (const auto &[rank, client] : clients_) count += client.stage.ended && client.stage.left && !client.stage.in_barrier;
+    return count;
+}
+
+void PmiServer::tell_departed() {
+    bool all = departed() + departed_branches_ == clients_.size() + neighbours_.branches;
+    if (told_departed_ || !neighbours_.above || !all) return;
+    told_departed_ = true;
+    neighbours_.above(make_frame(Kind::departed, Text{}));
+}
+
 // When all from here on have entered: up, or at the top back.
 void PmiServer::pass_barrier() {
-    if (in_barrier_ < clients_.size() + neighbours_.branches) return;
+    if (in_barrier_ == 0 || in_barrier_ + departed() + departed_branches_ < clients_.size() + neighbours_.branches) return;
     Values published(fresh_.begin(), fresh_.end());
     fresh_.clear();
     if (neighbours_.above) neighbours_.above(make_frame(Kind::barrier, published));

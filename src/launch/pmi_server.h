@@ -5,6 +5,8 @@
 // its ranks and all servers below have entered its own, and takes along what was published since the last release; the
 // release from the top brings everything that was published anywhere. So a barrier costs one message a host and
 // direction, and after it every get is answered on the spot; what is asked before its barrier is asked upwards.
+// A rank that has ended in order (it may have finalised MPI while others go on with sessions) counts as entered in every barrier,
+// a server all of whose ranks have as well: it says so once.
 // Driven by the loop; single-threaded; never blocks on a rank that does not read its answers.
 #pragma once
 
@@ -39,16 +41,14 @@ public:
     // `program_ranks`: how many ranks that program was started with.
     int connect_rank(int rank, int program, int program_ranks);
     // The rank's process has ended: handles what it had sent until then.
-    void rank_ended(int rank) {
-        ready(rank, EPOLLIN);
-        clients_.at(rank).stage.ended = true;
-    }
+    void rank_ended(int rank);
     // True when the rank has joined the job and has not left it: the others may wait for it forever.
     bool inside(int rank) const { return clients_.at(rank).stage.joined && !clients_.at(rank).stage.left; }
     // How far each rank of this host is, for those who ask what it waits for.
     std::vector<RankStage> stages() const;
 
     void branch_entered(const Values &published);
+    void branch_departed();
     void branch_asks(size_t branch, const std::string &key);
     void release(const Values &published);
     void answered(const Answer &answer);
@@ -71,6 +71,8 @@ private:
     void handle_get(int rank, const PmiLine &line);
     void enter_barrier(int rank);
     void pass_barrier();
+    size_t departed() const;
+    void tell_departed();
     void publish(const std::string &key, const std::string &value);
     void answer_get(int rank, const Answer &answer);
     void ask_above(const std::string &key);
@@ -92,6 +94,8 @@ private:
     };
     std::unordered_map<std::string, Askers> asked_;  // above, and not answered yet
     size_t in_barrier_ = 0;                          // ranks and branches
+    size_t departed_branches_ = 0;
+    bool told_departed_ = false;
 };
 
 }  // namespace lanyard::launch

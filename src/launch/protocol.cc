@@ -88,7 +88,7 @@ void members(Code &code, Body &body) {
     else if constexpr (is<Body, RankEnd>) all(body.rank, body.pid, body.status, body.inside, body.short_of_memory);
     else if constexpr (is<Body, Abort>) all(body.rank, body.code);
     else if constexpr (is<Body, Text>) all(body.text);
-    else if constexpr (is<Body, RankStage>) all(body.joined, body.in_barrier, body.barriers_passed, body.left, body.ended);
+    else if constexpr (is<Body, RankStage>) all(body.joined, body.in_barrier, body.barriers_passed, body.left, body.ended, body.session);
     else if constexpr (is<Body, RankWaits>) all(body.rank, body.known, body.recorded, body.line, body.stage);
     else if constexpr (is<Body, Program>) all(body.ranks, body.own, body.folder, body.words);
     else if constexpr (is<Body, Placement>) all(body.hosts, body.node_of_rank, body.own);

@@ -66,6 +66,7 @@ enum class Kind : uint8_t {
     waits,          // list of RankWaits
     barrier,        // Values: all ranks from here on have entered
     ask,            // key
+    departed,       // all ranks from here on have ended in order and count as entered in every barrier
     over,
 };
 

@@ -81,6 +81,7 @@ void Station::on_branch_report(size_t branch, const Frame &frame) {
     Values published;
     Text key;
     if (frame.kind == Kind::barrier && read_frame(frame, published)) pmi_.branch_entered(published);
+    else if (frame.kind == Kind::departed) pmi_.branch_departed();
     else if (frame.kind == Kind::ask && read_frame(frame, key)) pmi_.branch_asks(branch, key.text);
     else on_report(frame);
 }

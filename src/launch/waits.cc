@@ -55,8 +55,9 @@ std::string missing(const std::vector<RankStage> &stages) {
 
 std::string describe(const RankStage &stage, const std::string &others) {
     if (!stage.joined) return stage.ended ? "has ended without calling MPI_Init" : "has not called MPI_Init";
-    if (stage.in_barrier && !others.empty()) return "waits in MPI_Init for " + others;
-    return "is in MPI_Init";
+    std::string call = stage.session ? "MPI_Session_init" : "MPI_Init";
+    if (stage.in_barrier && !others.empty()) return "waits in " + call + " for " + others;
+    return "is in " + call;
 }
 
 // Of a program whose MPI library keeps no records in our segment.

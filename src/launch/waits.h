@@ -16,6 +16,7 @@ struct RankStage {
     int barriers_passed = 0;
     bool left = false;        // has ended PMI: MPI_Finalize
     bool ended = false;       // its process is over
+    bool session = false;     // it entered the barrier in MPI_Session_init, not in MPI_Init
 };
 
 // What is known of one rank.

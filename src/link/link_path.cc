@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/events.h"
 #include "base/log.h"
 
 namespace lanyard {
@@ -119,6 +120,7 @@ void LinkPath::part(Link &link) {
     recount(link);
     if (closed_ || leaving_ || (link.resting && link.log.empty())) return;
     ++counts_.broken;
+    if (event_wanted(Event::connection_broken)) tell_event(Event::connection_broken, 0, {link.peer});
     link.parted_ns = link.silence_checked_ns ? link.heard_ns : sockets_.now_ns();  // the kernel may have given up a host that was silent
     link.silence_checked_ns = 0;
     tend_to(link, link.parted_ns + limits_.peer_timeout_ns);
@@ -145,6 +147,7 @@ void LinkPath::lose(Link &link, std::string why) {
     link.log.clear();
     recount(link);
     ++told_lost_;
+    if (event_wanted(Event::peer_lost)) tell_event(Event::peer_lost, 0, {link.peer});
     std::string at = link.last_address.version ? " at " + to_text(link.last_address) : "";
     sink_->lost(link.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(link.peer) + at + " cannot be reached " + why));
 }
@@ -193,6 +196,7 @@ void LinkPath::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     sockets_.watch(socket, peer, false);
     const char *again = link.was_connected ? " again" : "";
     if (log_enabled(LogLevel::debug)) log(LogLevel::debug, "tcp", "peer %u: connected%s by %s", peer, again, to_text(link.last_address).c_str());
+    if (event_wanted(Event::connection_made)) tell_event(Event::connection_made, 0, {peer, link.was_connected});
     if (link.was_connected) sink_->renewed(peer);
     link.was_connected = true;
     write_out(link);
@@ -344,6 +348,15 @@ bool LinkPath::settled() {
         recount(*each);
     }
     return all;
+}
+
+void LinkPath::answer_all() {
+    for (auto &each : links_) {
+        if (!each || each->socket < 0 || each->answer_due_ns == UINT64_MAX) continue;
+        append_answer(*each, 0);
+        write_out(*each);
+        recount(*each);
+    }
 }
 
 bool LinkPath::connected_to_all() {

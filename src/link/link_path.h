@@ -38,6 +38,7 @@
 #include <vector>
 
 #include "base/crc32c.h"
+#include "base/tally.h"
 #include "link/link.h"
 #include "path/path.h"
 #include "path/tcp/connector.h"
@@ -66,9 +67,9 @@ class LinkPath final : public Path, private Connector::User {
 public:
     using FindAddresses = std::function<Error(uint32_t peer, std::vector<Address> &list)>;
     struct Counts {
-        uint64_t envelopes_sent = 0, envelopes_come = 0, bulk_sent = 0, bulk_come = 0, broken = 0, garbled = 0, acknowledgements = 0, rested = 0;
-        uint64_t damaged = 0;   // frames with a wrong checksum
-        uint64_t silences = 0;  // hosts that were dialed beside a connection on which they are silent
+        Tally<uint64_t> envelopes_sent, envelopes_come, bulk_sent, bulk_come, broken, garbled, acknowledgements, rested;
+        Tally<uint64_t> damaged;   // frames with a wrong checksum
+        Tally<uint64_t> silences;  // hosts that were dialed beside a connection on which they are silent
     };
 
     // With `crc` frames are checked; all processes of a job need that alike.
@@ -82,6 +83,11 @@ public:
     bool connected_to_all();
     // Nothing is sent any more, and all that was sent has arrived: a connection that ends is no loss.
     void leave() { leaving_ = true; }
+    void stay() { leaving_ = false; }  // after leave(): it goes on after all
+    // Says now what has come, where that was to be said with a later message.
+    void answer_all();
+    // The process ends, others go on: closes quiet connections, so that the other side need not look for this one.
+    void rest_all();
     // Processes share processors: each socket is asked for, as a read that finds nothing costs the others time.
     void share_processors() { most_hot_ = 0; }
     // Before the first poll.
@@ -90,6 +96,8 @@ public:
     // A peer's address by which the latest connection to it went.
     Address address_of(uint32_t peer) { return link(peer).last_address; }
     const Connector &connector() const { return connector_; }
+    // Connections that there are now.
+    uint32_t open() const { return open_; }
 
     const char *name() const override { return "tcp"; }
     size_t max_eager() const override { return limits_.max_eager; }
@@ -123,6 +131,7 @@ private:
     void measured(uint32_t peer, const AddressChoice::Found &found) override;
     void not_moved(uint32_t peer) override;
     bool make_room() override;
+    bool rest(Link &link);
 
     // link_path.cc: connections, and what is due when
     Link &link(uint32_t peer);
@@ -205,7 +214,8 @@ private:
     bool looked_ = true;        // in the last poll()
     bool passed_over_ = false;  // all but the busiest, in the last poll()
     uint64_t tend_at_ns_ = UINT64_MAX;
-    uint32_t busy_ = 0, unsettled_ = 0, open_ = 0, coming_slowly_ = 0;  // links
+    uint32_t busy_ = 0, unsettled_ = 0, coming_slowly_ = 0;  // links
+    Tally<uint32_t> open_;      // likewise
     int told_lost_ = 0;         // in this poll()
     bool leaving_ = false, closed_ = false;
     Counts counts_;

@@ -20,7 +20,10 @@ bool LinkPath::make_room() {
     for (auto &each : links_)
         if (each && is_quiet(*each) && (!oldest || each->used_ns < oldest->used_ns)) oldest = each.get();
     if (!oldest) return false;
-    Link &link = *oldest;
+    return rest(*oldest);
+}
+
+bool LinkPath::rest(Link &link) {
     append_answer(link, at_rest);
     write_out(link);
     if (link.failed || link.log.unwritten() > 0) return false;  // it will be closed for that, or is not quiet any more
@@ -29,6 +32,11 @@ bool LinkPath::make_room() {
     link.resting = true;
     part(link);
     return true;
+}
+
+void LinkPath::rest_all() {
+    for (auto &each : links_)
+        if (each && is_quiet(*each)) rest(*each);
 }
 
 }  // namespace lanyard

@@ -148,6 +148,12 @@ int64_t interface_speed_mbit(const std::string &name) {
     return std::max<int64_t>(speed, 0);
 }
 
+int64_t fastest_mbit(const std::vector<Interface> &interfaces) {
+    int64_t fastest = 0;
+    for (const Interface &interface : interfaces) fastest = std::max(fastest, interface_speed_mbit(interface.name));
+    return fastest;
+}
+
 const char *why_left_out(const Interface &interface) {
     if (!interface.up) return "it is down";
     if (interface.loopback) return "loopback leads to no other host";

@@ -52,6 +52,8 @@ struct Interface {
 std::vector<Interface> interfaces();
 // As its driver says it, in Mbit/s; 0: it does not.
 int64_t interface_speed_mbit(const std::string &name);
+// Of the fastest of these; 0: no driver says it.
+int64_t fastest_mbit(const std::vector<Interface> &interfaces);
 // Why other hosts are not told of this address unless LANYARD_INTERFACES names it; nullptr when they are.
 const char *why_left_out(const Interface &interface);
 // Those that `wanted` names, a list "eth0,10.1.0.0/16" of names, addresses and networks, and are up; all that are not left out when it is

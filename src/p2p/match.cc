@@ -30,11 +30,21 @@ MatchEntry *MatchQueue::find_receive(const MatchKey &message) {
     Bucket &bucket = bucket_of(message);
     for (exact = bucket.front(); exact; exact = bucket.after(*exact))
         if (fits(*exact, message)) break;
+    if (wildcards_.empty() || !needs_wildcards(message, exact)) return exact;
     for (MatchEntry *wild = wildcards_.front(); wild; wild = wildcards_.after(*wild)) {
         if (exact && wild->order > exact->order) break;
         if (fits(*wild, message)) return wild;
     }
     return exact;
+}
+
+// May a receive with wildcards take the message rather than `exact`, the earliest without that fits, if there is one?
+bool MatchQueue::needs_wildcards(const MatchKey &message, const MatchEntry *exact) const {
+    if (message.context & collective_bit) return false;
+    if (!promises_.any()) return true;
+    uint8_t promised = promises_.of(message.context);
+    bool none = (promised & promise::no_wildcards) == promise::no_wildcards;
+    return !none && !(exact && (promised & promise::allow_overtaking));
 }
 
 void MatchQueue::file(MatchEntry &entry) { (entry.wildcard() ? wildcards_ : bucket_of(entry)).push_back(entry); }

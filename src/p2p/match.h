@@ -3,13 +3,17 @@
 //
 // Order: a message goes to the earliest posted receive it fits. While few entries are queued they are scanned in order. Beyond
 // `few`, exact entries are also found by a hash of (context, rank, tag) and entries with wildcards stand in one list; between
-// the two candidates the order number decides. The hash is kept until the queue runs empty.
+// the two candidates the order number decides, and the list is not looked at where the program has promised that it need not be, or
+// the message is a collective's. The hash is kept until the queue runs empty.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "base/list.h"
+#include "base/tally.h"
+#include "p2p/promises.h"
+#include "path/envelope.h"
 
 namespace lanyard {
 
@@ -56,6 +60,7 @@ public:
     MatchEntry *first() { return queue_.front(); }
     MatchEntry *after(MatchEntry &entry) { return queue_.after(entry); }
     size_t count() const { return count_; }
+    Promises &promises() { return promises_; }
 
 private:
     using Queue = List<MatchEntry, &MatchEntry::queue_hook>;
@@ -65,13 +70,15 @@ private:
     Bucket &bucket_of(const MatchKey &key) { return buckets_[hash_of(key) & (buckets_.size() - 1)]; }
     void file(MatchEntry &entry);
     void build(size_t buckets);
+    bool needs_wildcards(const MatchKey &message, const MatchEntry *exact) const;
 
     Queue queue_;
-    size_t count_ = 0;
+    Tally<size_t> count_;
     uint64_t next_order_ = 0;
     bool hashed_ = false;
     std::vector<Bucket> buckets_;
     Bucket wildcards_;
+    Promises promises_;
 };
 
 }  // namespace lanyard

@@ -5,15 +5,14 @@
 #include <string>
 #include <utility>
 
+#include "base/events.h"
 #include "base/log.h"
 
 namespace lanyard {
 
 struct Messenger::Reply : Outgoing {
     uint32_t peer;
-    EnvelopeKind kind;
-    uint64_t id;
-    int32_t tag;
+    Envelope envelope;
     size_t size;
     std::byte payload[inline_payload];
 };
@@ -32,7 +31,11 @@ int64_t credit_of_each(const Settings &settings, uint32_t peers) {
 }  // namespace
 
 Messenger::Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers)
-    : engine_(engine), settings_(settings), credit_(credit_of_each(settings, peers)), own_peer_(own_peer), peers_(peers) {
+    : engine_(engine),
+      settings_(settings),
+      credit_(credit_of_each(settings, peers)),
+      own_peer_(own_peer),
+      peers_(peers) {
     LANYARD_MUST(peers <= Unexpected::most_peers);
     engine.set_sink(*this);
     flush_task_.run = flush_all;
@@ -47,10 +50,20 @@ Messenger::Messenger(Engine &engine, const Settings &settings, uint32_t own_peer
 
 void Messenger::route(uint32_t number, Path &path) {
     peers_[number].path = &path;
+    set_limits(peers_[number]);
+}
+
+void Messenger::set_limits(Peer &peer) {
+    const Path &path = *peer.path;
     size_t limit = settings_.eager_limit < 0 ? path.usual_eager_limit() : static_cast<size_t>(settings_.eager_limit);
-    peers_[number].eager_limit = std::min(limit, path.max_eager());
+    peer.eager_limit = std::min(limit, path.max_eager());
     if (!path.loses_bulk() || path.max_eager() <= sizeof(RendezvousOffer)) return;
-    peers_[number].first_limit = std::min(static_cast<size_t>(settings_.first_bytes), path.max_eager() - sizeof(RendezvousOffer));
+    peer.first_limit = std::min(static_cast<size_t>(settings_.first_bytes), path.max_eager() - sizeof(RendezvousOffer));
+}
+
+void Messenger::limits_changed() {
+    for (Peer &peer : peers_)
+        if (peer.path) set_limits(peer);
 }
 
 Sent Messenger::transmit_kept(Peer &peer, uint32_t number, Envelope &envelope, const KeptPayload &payload) {
@@ -102,15 +115,29 @@ int Messenger::flush_all(Task &task) {
 }
 
 void Messenger::reply(uint32_t number, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload, size_t size) {
+    post(number, {.context = id, .source = 0, .tag = tag, .length = 0, .kind = kind, .flags = 0, .credit = 0, .check = 0}, payload, size);
+}
+
+void Messenger::tell_awaiting(uint32_t number, const MatchKey &key, uint32_t check) {
+    if (peers_[number].lost) return;
+    Envelope envelope{};
+    envelope.context = key.context;
+    envelope.source = key.rank;
+    envelope.tag = key.tag;
+    envelope.kind = EnvelopeKind::awaiting;
+    envelope.check = check;
+    post(number, envelope, nullptr, 0);
+}
+
+// Sends a control envelope, now or when there is room.
+void Messenger::post(uint32_t number, const Envelope &envelope, const void *payload, size_t size) {
     Peer &peer = peers_[number];
-    Envelope envelope{.context = id, .source = 0, .tag = tag, .length = 0, .kind = kind, .flags = 0, .credit = 0, .check = 0};
-    if (peer.outgoing.empty() && transmit(peer, number, envelope, {static_cast<const std::byte *>(payload), size, nullptr}) == Sent::done) return;
+    Envelope sent = envelope;
+    if (peer.outgoing.empty() && transmit(peer, number, sent, {static_cast<const std::byte *>(payload), size, nullptr}) == Sent::done) return;
     auto *reply = new Reply;
     reply->flush = flush_reply;
     reply->peer = number;
-    reply->kind = kind;
-    reply->id = id;
-    reply->tag = tag;
+    reply->envelope = envelope;
     reply->size = size;
     if (size) std::memcpy(reply->payload, payload, size);
     wait_for_room(peer, *reply);
@@ -118,7 +145,7 @@ void Messenger::reply(uint32_t number, EnvelopeKind kind, uint64_t id, int32_t t
 
 bool Messenger::flush_reply(Messenger &self, Outgoing &outgoing) {
     Reply &reply = static_cast<Reply &>(outgoing);
-    Envelope envelope{.context = reply.id, .source = 0, .tag = reply.tag, .length = 0, .kind = reply.kind, .flags = 0, .credit = 0, .check = 0};
+    Envelope envelope = reply.envelope;
     if (self.transmit(self.peers_[reply.peer], reply.peer, envelope, {reply.payload, reply.size, nullptr}) != Sent::done) return false;
     delete &reply;
     return true;
@@ -154,7 +181,7 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
                 posted_.remove(*entry);
                 deliver(static_cast<Transfer &>(*entry), number, envelope, payload, size);
             } else {
-                unexpected_.add(number, envelope, payload, size);
+                store(number, envelope, payload, size);
             }
             break;
         }
@@ -177,9 +204,20 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
         }
         case EnvelopeKind::helped: helped(envelope.context, envelope.tag == 1); break;
         case EnvelopeKind::credit: break;
+        case EnvelopeKind::awaiting:
+            if (observer_) observer_->heard(envelope);
+            break;
         case EnvelopeKind::cancel: withdraw(number, envelope.context); break;
         case EnvelopeKind::cancel_reply: withdrawn(envelope.context, envelope.tag == 1); break;
     }
+}
+
+// No receive takes it yet.
+void Messenger::store(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t size) {
+    unexpected_.add(number, envelope, payload, size);
+    if ((envelope.context & collective_bit) && observer_) observer_->heard(envelope);
+    if (event_wanted(Event::unexpected_message)) [[unlikely]]
+        tell_event(Event::unexpected_message, envelope.context, {envelope.source, envelope.tag, static_cast<int64_t>(envelope.length)});
 }
 
 // There is a new connection to the peer: what came in bulk and is not complete is asked for again; what goes in bulk waits for that.

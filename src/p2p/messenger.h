@@ -30,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "base/tally.h"
 #include "config/settings.h"
 #include "engine/engine.h"
 #include "p2p/transfer.h"
@@ -59,10 +60,20 @@ struct HelpRequest {
     uint32_t generation;
 };
 
+// Told of messages of collectives that no receive awaited yet, and of peers that wait in one: they may show that ranks do not call
+// the same (agreement.h).
+class CollectiveObserver {
+public:
+    virtual void heard(const Envelope &envelope) = 0;
+
+protected:
+    ~CollectiveObserver() = default;
+};
+
 // Since the start; `sent` and `matched` of all ranks let an observer prove that nothing is in flight.
 struct MessageCounts {
-    uint64_t sent = 0;
-    uint64_t matched = 0;
+    Tally<uint64_t> sent, matched;
+    Tally<uint64_t> rendezvous;  // of those sent: begun with an offer
 };
 
 class Messenger final : public Sink {
@@ -74,13 +85,15 @@ public:
 
     // Before the first message: the path that reaches the peer.
     void route(uint32_t peer, Path &path);
+    // The settings have other limits for messages sent from now on. [owner]
+    void limits_changed();
     Engine &engine() { return engine_; }
     uint32_t own_peer() const { return own_peer_; }
     uint32_t peer_count() const { return static_cast<uint32_t>(peers_.size()); }
 
     // The blocking send's short way: true when the message has been copied and nothing more is to be done; else nothing has
     // happened and the caller starts a Transfer.
-    bool send_now(uint32_t peer, const MatchKey &key, const Buffer &buffer);
+    bool send_now(uint32_t peer, const MatchKey &key, const Buffer &buffer, uint32_t check = 0);
     // Need a send that may complete later not copy this?
     bool keeps(uint32_t peer, const Buffer &buffer) const {
         return static_cast<size_t>(buffer.bytes()) >= peers_[peer].path->keep_from() && buffer.contiguous();
@@ -95,6 +108,9 @@ public:
     void receive_taken(Transfer &transfer, Unexpected &message);
     // A posted receive is withdrawn at once if nothing matched it; an offered send is withdrawn at the receiver, which answers.
     void cancel(Transfer &transfer);
+
+    // Tells the peer in which collective this rank waits; it learns so whether both are in the same one.
+    void tell_awaiting(uint32_t peer, const MatchKey &key, uint32_t check);
 
     // The transfer has ended, and its caller never asks how.
     void unasked(Transfer &transfer, bool is_send);
@@ -111,6 +127,8 @@ public:
         });
     }
     const MessageCounts &counts() const { return counts_; }
+    void set_observer(CollectiveObserver *observer) { observer_ = observer; }
+    size_t waiting_peers() const { return waiting_peers_; }
     MatchQueue &posted() { return posted_; }
     UnexpectedQueue &unexpected() { return unexpected_; }
 
@@ -158,12 +176,15 @@ private:
     };
 
     // messenger.cc: envelopes, in order
+    void set_limits(Peer &peer);
+    void store(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t size);
     Sent transmit(Peer &peer, uint32_t number, Envelope &envelope, Payload payload);
     Sent transmit_kept(Peer &peer, uint32_t number, Envelope &envelope, const KeptPayload &payload);
     void start(uint32_t peer, Outgoing &outgoing);
     void wait_for_room(Peer &peer, Outgoing &outgoing);
     void stop_waiting(Peer &peer);
     void reply(uint32_t peer, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload = nullptr, size_t size = 0);
+    void post(uint32_t peer, const Envelope &envelope, const void *payload, size_t size);
     static int flush_all(Task &task);
     static bool flush_reply(Messenger &messenger, Outgoing &outgoing);
     static bool flush_credit(Messenger &messenger, Outgoing &outgoing);
@@ -179,6 +200,7 @@ private:
     bool fails_with_peer(Transfer &transfer);
 
     // send.cc
+    void tell_rendezvous(const Transfer &transfer) const;
     static bool eager_fits(const Peer &peer, int64_t bytes);
     bool send_gathered_now(uint32_t peer, Envelope &envelope, const Buffer &buffer);
     static bool flush_eager(Messenger &messenger, Outgoing &outgoing);
@@ -192,6 +214,7 @@ private:
 
     // receive.cc
     void match(Transfer &transfer, const Envelope &envelope);
+    void compare_checks(Transfer &transfer, const Envelope &envelope);
     void deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void take_payload(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     bool accept_offer(Transfer &transfer, uint32_t peer, const std::byte *payload, size_t size);
@@ -222,10 +245,11 @@ private:
     UnexpectedQueue unexpected_;
     TransferTable transfers_;
     MessageCounts counts_;
-    size_t waiting_peers_ = 0;  // with something outgoing
+    Tally<size_t> waiting_peers_;  // with something outgoing
     uint64_t free_words_ = ~uint64_t{0};  // own words not in use, by bit
     static_assert(shared_words == 64);
     FlushTask flush_task_;
+    CollectiveObserver *observer_ = nullptr;
 };
 
 // Sends one envelope if there is room, with the credit owed to the peer.

@@ -4,7 +4,9 @@
 #include <string>
 
 #include "base/log.h"
+#include "datatype/signature.h"
 #include "link/frame.h"
+#include "p2p/agreement.h"
 #include "p2p/messenger.h"
 
 namespace lanyard {
@@ -27,6 +29,20 @@ Error truncation(const Transfer &transfer, const Envelope &envelope, int64_t roo
                                            " bytes) has room for " + std::to_string(room));
 }
 
+Error broken_promise(const Transfer &transfer, const Envelope &envelope, int64_t room) {
+    return Error(ErrorClass::count, "the message from rank " + std::to_string(envelope.source) + " with tag " + std::to_string(envelope.tag) +
+                                        " has " + std::to_string(envelope.length) + " bytes and the receive posted for it (" +
+                                        std::to_string(transfer.buffer.count) + " elements) " + std::to_string(room) +
+                                        ", although mpi_assert_exact_length was set on the communicator");
+}
+
+// Of a message that has not the length of the receive that takes it.
+[[gnu::noinline]] Error judge_length(const Transfer &transfer, const Envelope &envelope, const Promises &promises) {
+    int64_t room = transfer.buffer.bytes();
+    if (static_cast<int64_t>(envelope.length) > room) return truncation(transfer, envelope, room);
+    return promises.of(envelope.context) & promise::exact_length ? broken_promise(transfer, envelope, room) : Error();
+}
+
 }  // namespace
 
 void Messenger::receive(Transfer &transfer) {
@@ -44,18 +60,37 @@ void Messenger::receive(Transfer &transfer) {
 }
 
 void Messenger::receive_taken(Transfer &transfer, Unexpected &message) {
-    deliver(transfer, message.peer, message.envelope(), message.payload(), message.size());
+    Envelope envelope = message.envelope();
+    envelope.check = unexpected_.check_of(message);
+    deliver(transfer, message.peer, envelope, message.payload(), message.size());
     unexpected_.drop(message);
 }
 
 // A message meets its receive.
-void Messenger::match(Transfer &transfer, const Envelope &envelope) {
+inline void Messenger::match(Transfer &transfer, const Envelope &envelope) {
     ++counts_.matched;
     transfer.matched_rank = envelope.source;
     transfer.matched_tag = envelope.tag;
     int64_t room = transfer.buffer.bytes();
     transfer.received = std::min(room, static_cast<int64_t>(envelope.length));
-    if (static_cast<int64_t>(envelope.length) > room) transfer.error = truncation(transfer, envelope, room);
+    if (envelope.check != transfer.check) [[unlikely]] compare_checks(transfer, envelope);
+    auto length = static_cast<int64_t>(envelope.length);
+    if ((length > room || (length < room && posted_.promises().any())) && !transfer.error)
+        transfer.error = judge_length(transfer, envelope, posted_.promises());
+}
+
+// What both sides say of the message does not fit together, maybe.
+void Messenger::compare_checks(Transfer &transfer, const Envelope &envelope) {
+    if (envelope.context & collective_bit) {
+        if (!agree(transfer.check, envelope.check)) transfer.error = disagreement(transfer.check, envelope.check, envelope.source);
+        return;
+    }
+    if (static_cast<int64_t>(envelope.length) > transfer.received) return;  // of what is cut off nothing is known
+    uint32_t own = type_signature(transfer.buffer, transfer.received);
+    std::string difference = signature_difference(own, envelope.check);
+    if (!difference.empty())
+        transfer.error = Error(ErrorClass::type, "the message from rank " + std::to_string(envelope.source) + " with tag " +
+                                                     std::to_string(envelope.tag) + " and this receive have different datatypes: " + difference);
 }
 
 // With its payload, which is valid during the call only.

@@ -4,7 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "base/events.h"
 #include "base/log.h"
+#include "datatype/signature.h"
 #include "p2p/messenger.h"
 
 namespace lanyard {
@@ -28,31 +30,37 @@ Envelope message_envelope(const MatchKey &key, EnvelopeKind kind, int64_t bytes,
             .check = check};
 }
 
+}  // namespace
+
 // Why a message is not simply sent.
-void tell_rendezvous(const Transfer &transfer, size_t eager_limit, int64_t credit) {
+void Messenger::tell_rendezvous(const Transfer &transfer) const {
+    const Peer &peer = peers_[transfer.peer];
     auto bytes = static_cast<long long>(transfer.buffer.bytes());
     auto id = static_cast<unsigned long long>(transfer.id);
-    if (transfer.mode == SendMode::synchronous)
+    bool synchronous = transfer.mode == SendMode::synchronous, longer = bytes > static_cast<long long>(peer.eager_limit);
+    if (event_wanted(Event::rendezvous))
+        tell_event(Event::rendezvous, transfer.context, {transfer.destination, transfer.tag, bytes, synchronous ? 0 : longer ? 1 : 2});
+    if (synchronous)
         log(LogLevel::trace, "p2p", "peer %u: %lld bytes as rendezvous %#llx: the send is synchronous", transfer.peer, bytes, id);
-    else if (bytes > static_cast<long long>(eager_limit))
-        log(LogLevel::trace, "p2p", "peer %u: %lld bytes as rendezvous %#llx: at most %zu are sent at once", transfer.peer, bytes, id, eager_limit);
+    else if (longer)
+        log(LogLevel::trace, "p2p", "peer %u: %lld bytes as rendezvous %#llx: at most %zu are sent at once", transfer.peer, bytes, id,
+            peer.eager_limit);
     else
         log(LogLevel::trace, "p2p", "peer %u: %lld bytes as rendezvous %#llx: the receiver has not yet taken what it was sent (credit %lld)",
-            transfer.peer, bytes, id, static_cast<long long>(credit));
+            transfer.peer, bytes, id, static_cast<long long>(peer.credit_left));
 }
-
-}  // namespace
 
 inline bool Messenger::eager_fits(const Peer &peer, int64_t bytes) {
     return bytes <= static_cast<int64_t>(inline_payload) ||
            (bytes <= static_cast<int64_t>(peer.eager_limit) && credit_cost(bytes) <= peer.credit_left);
 }
 
-bool Messenger::send_now(uint32_t number, const MatchKey &key, const Buffer &buffer) {
+bool Messenger::send_now(uint32_t number, const MatchKey &key, const Buffer &buffer, uint32_t check) {
     Peer &peer = peers_[number];
     int64_t bytes = buffer.bytes();
     if (!peer.outgoing.empty() || !eager_fits(peer, bytes) || peer.lost) return false;
-    Envelope envelope = message_envelope(key, EnvelopeKind::eager, bytes, 0);
+    if (settings_.check && !check) check = type_signature(buffer, bytes);
+    Envelope envelope = message_envelope(key, EnvelopeKind::eager, bytes, check);
     bool sent = buffer.contiguous() ? transmit(peer, number, envelope, {buffer.base, static_cast<size_t>(bytes), nullptr}) == Sent::done
                                     : send_gathered_now(number, envelope, buffer);
     if (!sent) return false;
@@ -73,6 +81,7 @@ void Messenger::send(Transfer &transfer) {
     transfer.word = nullptr;
     transfer.data_peer = no_peer;
     if (fails_with_peer(transfer)) return;
+    if (settings_.check && !(transfer.context & collective_bit)) transfer.check = type_signature(transfer.buffer, transfer.buffer.bytes());
     if (transfer.mode != SendMode::synchronous && eager_fits(peer, transfer.buffer.bytes())) {
         bool keep = transfer.buffer.contiguous() && static_cast<size_t>(transfer.buffer.bytes()) >= peer.path->keep_from();
         transfer.flush = keep ? flush_kept : flush_eager;
@@ -81,7 +90,8 @@ void Messenger::send(Transfer &transfer) {
         transfer.flush = flush_offer;
         transfer.id = transfers_.add(transfer);
         begin_under_way(transfer);
-        if (log_enabled(LogLevel::trace)) tell_rendezvous(transfer, peer.eager_limit, peer.credit_left);
+        ++counts_.rendezvous;
+        if (log_enabled(LogLevel::trace) || event_wanted(Event::rendezvous)) tell_rendezvous(transfer);
     }
     transfer.state = Transfer::State::queued;
     start(transfer.peer, transfer);

@@ -26,9 +26,11 @@ Unexpected &UnexpectedQueue::add(uint32_t peer, const Envelope &envelope, const 
     } else {
         hold(message, envelope, payload, size);
     }
+    if (envelope.check || index < checks_.size()) keep_check(index, envelope.check);
     (last_ == none ? first_ : slab_.at(last_).next) = index;
     last_ = index;
-    ++count_;
+    ++added_;
+    most_.note(++count_);
     if (hashed_) {
         if (count_ > 2 * buckets_.size()) build(2 * buckets_.size());
         else file(index, message);
@@ -36,6 +38,11 @@ Unexpected &UnexpectedQueue::add(uint32_t peer, const Envelope &envelope, const 
         build(std::max(least_buckets, buckets_.size()));
     }
     return message;
+}
+
+void UnexpectedQueue::keep_check(uint32_t index, uint32_t check) {
+    if (index >= checks_.size()) checks_.resize(std::max<size_t>(index + 1, least_checks));
+    checks_[index] = check;
 }
 
 // What does not fit among the short ones.
@@ -53,6 +60,7 @@ void UnexpectedQueue::hold(Unexpected &message, const Envelope &envelope, const 
     if (size) std::memcpy(own, payload, size);
     message.in_parts.elsewhere = {own, size};
     payload_bytes_ += size;
+    most_payload_bytes_.note(payload_bytes_);
 }
 
 void UnexpectedQueue::free_payload(Unexpected &message) {

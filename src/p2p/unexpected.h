@@ -1,7 +1,7 @@
 // Messages that came before their receives, in order of arrival. Used by the messenger alone; reports read them.
 //
-// A million of them may wait, so each takes 56 bytes, and its share of the hash at most 4: links are indices into a slab, and what it
-// holds lies in the entry itself where it fits, else in memory of its own.
+// A million of them may wait, so each takes 56 bytes, its check word 4 where there are such, and its share of the hash at most 4: links
+// are indices into a slab, and what it holds lies in the entry itself where it fits, else in memory of its own.
 // Order: a receive takes the earliest message that fits. While few are queued they are scanned in order. Beyond `few` they are also
 // filed by a hash of (context, rank, tag), where those of one bucket form a circle in order of arrival and the bucket names the last of
 // them; wildcards still scan. The hash is kept until the queue runs empty. No allocation once warm.
@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/peak.h"
 #include "base/slab.h"
+#include "base/tally.h"
 #include "p2p/match.h"
 #include "path/envelope.h"
 
@@ -75,21 +77,28 @@ public:
 
     Unexpected *first() { return first_ == none ? nullptr : &slab_.at(first_); }
     Unexpected *after(const Unexpected &message) { return message.next == none ? nullptr : &slab_.at(message.next); }
+    // The check word of a message that has been taken.
+    uint32_t check_of(const Unexpected &taken) const { return taken.next < checks_.size() ? checks_[taken.next] : 0; }
     size_t count() const { return count_; }
+    // Of all that were ever added, and the most at a time.
+    uint64_t added() const { return added_; }
+    Peak &most() { return most_; }
     // In memory of their own, messages that have been taken included.
     size_t payload_bytes() const { return payload_bytes_; }
+    Peak &most_payload_bytes() { return most_payload_bytes_; }
     // Of everything else that is in use, and all that is reserved for messages.
-    size_t bytes() const { return slab_.bytes() + buckets_.capacity() * sizeof(uint32_t); }
+    size_t bytes() const { return slab_.bytes() + (buckets_.capacity() + checks_.capacity()) * sizeof(uint32_t); }
     size_t reserved_bytes() const { return slab_.reserved_bytes(); }
 
 private:
     static constexpr uint32_t none = Slab<Unexpected>::none;
-    static constexpr size_t few = 8;
+    static constexpr size_t few = 8, least_checks = 64;
     static constexpr size_t least_buckets = 64, most_idle_buckets = 4096;
 
     Unexpected *find_queued(const MatchKey &receive);
     void hold(Unexpected &message, const Envelope &envelope, const std::byte *payload, size_t size);
     void free_payload(Unexpected &message);
+    void keep_check(uint32_t index, uint32_t check);
     uint32_t &bucket_of(const MatchKey &key) { return buckets_[hash_of(key) & (buckets_.size() - 1)]; }
     void file(uint32_t index, Unexpected &message);
     void unfile(uint32_t index, const Unexpected &message);
@@ -97,9 +106,11 @@ private:
 
     Slab<Unexpected> slab_;
     uint32_t first_ = none, last_ = none;
-    size_t count_ = 0;
-    size_t payload_bytes_ = 0;
+    Tally<size_t> count_, payload_bytes_;
+    Tally<uint64_t> added_;
+    Peak most_, most_payload_bytes_;
     bool hashed_ = false;
+    std::vector<uint32_t> checks_;   // by index in the slab; as long as there were check words
     std::vector<uint32_t> buckets_;  // the last message of each; a power of two, and all `none` when not in use
 };
 

@@ -10,7 +10,9 @@
 namespace lanyard::tools {
 
 struct InfoOptions {
-    bool settings = false, coverage = false, missing = false, paths = false, json = false;
+    bool settings = false, coverage = false, missing = false, paths = false, collectives = false, json = false;
+    std::string collective;  // the only one to tell of
+    int ranks = 2, hosts = 1;
 };
 int run_info(const Place &place, const InfoOptions &options);
 

@@ -44,16 +44,19 @@ Finding examine_path(const Place &place) {
 }
 
 void examine_library_path(const Place &place, Findings &findings) {
-    std::istringstream folders(variable("LD_LIBRARY_PATH"));
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        if (folder.empty()) continue;
-        std::string library = folder + "/libmpi_abi.so.1";
-        std::error_code ignored;
-        if (!std::filesystem::exists(library, ignored)) continue;
-        if (same_file(library, place.library("libmpi_abi.so.1"))) return;
-        findings.push_back({Verdict::problem, "LD_LIBRARY_PATH", fmt::format("programs will use {}, not this Lanyard", library),
-                            "that library; mpirun keeps the order you chose", "unset LD_LIBRARY_PATH, or put " + place.prefix + "/lib first"});
-        return;
+    for (const char *name : {"libmpi_abi.so.1", "libmpi.so.12"}) {
+        std::istringstream folders(variable("LD_LIBRARY_PATH"));
+        for (std::string folder; std::getline(folders, folder, ':');) {
+            if (folder.empty()) continue;
+            std::string library = folder + "/" + name;
+            std::error_code ignored;
+            if (!std::filesystem::exists(library, ignored)) continue;
+            if (!same_file(library, place.library(name)))
+                findings.push_back({Verdict::problem, "LD_LIBRARY_PATH", fmt::format("programs will use {}, not this Lanyard", library),
+                                    "that library; mpirun keeps the order you chose",
+                                    "unset LD_LIBRARY_PATH, or put " + place.prefix + "/lib first"});
+            break;
+        }
     }
 }
 
@@ -68,12 +71,13 @@ constexpr Launcher launchers[] = {
 }  // namespace
 
 Finding examine_library(const Place &place) {
-    for (const char *name : {"liblanyard.so.0", "libmpi_abi.so.1"}) {
+    for (const char *name : {"liblanyard.so.0", "libmpi_abi.so.1", "libmpi.so.12"}) {
         void *handle = dlopen(place.library(name).c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!handle) return {Verdict::problem, "library", dlerror(), "", "build and install Lanyard again: make install PREFIX=..."};
         dlclose(handle);
     }
-    return {Verdict::good, "library", place.library("libmpi_abi.so.1") + " can be loaded", "", ""};
+    return {Verdict::good, "library",
+            place.library("libmpi_abi.so.1") + " and, for programs built with MPICH or Intel MPI, libmpi.so.12 can be loaded", "", ""};
 }
 
 Finding examine_compiler(const Place &place) {

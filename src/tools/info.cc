@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/processors.h"
+#include "coll/select.h"
 #include "config/settings.h"
 #include "net/address.h"
 #include "tools/commands.h"
@@ -101,6 +103,60 @@ int show_paths(bool json) {
     return 0;
 }
 
+// The team that is asked about, on hosts like this one, and the costs of its network.
+Crew imagine_crew(const InfoOptions &asked, const Settings &settings, Costs &costs) {
+    std::vector<std::string> paths = split_words(settings.paths);
+    bool shm = std::find(paths.begin(), paths.end(), "shm") != paths.end();
+    Crew crew(asked.ranks, shm ? asked.hosts : asked.ranks);
+    crew.most_on_host = (asked.ranks + asked.hosts - 1) / asked.hosts;
+    std::vector<Interface> chosen;
+    if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) error.discard();  // another host's may be meant
+    if (asked.hosts == 1) set_network_of_one_host(costs);
+    else set_network(costs, fastest_mbit(chosen));
+    return crew;
+}
+
+// Three digits, or all before the point.
+std::string in_words(double time_us) { return time_us < 1000 ? fmt::format("{:.3g}", time_us) : fmt::format("{:.0f}", time_us); }
+
+// The algorithms of collective operations that a communicator of so many ranks takes.
+int show_collectives(const InfoOptions &asked) {
+    Settings settings;
+    if (!settings_now(settings)) return 1;
+    Selection selection;
+    if (Error error = parse_selection(settings.coll, selection)) return fail("LANYARD_COLL: " + error.take().sentence);
+    if (asked.hosts > asked.ranks)
+        return fail(fmt::format("{} ranks cannot be on {} hosts; --ranks says how many there are", asked.ranks, asked.hosts));
+    Crew crew = imagine_crew(asked, settings, selection.costs);
+    int on_host = crew.most_on_host, granted = granted_processors(), processors = on_host > granted ? granted : 0;
+    std::vector<SelectionRow> rows;
+    if (Error error = describe_selection(selection, asked.collective, crew, processors, rows))
+        return fail(error.take().sentence);
+    if (!asked.json) {
+        std::string shared = processors ? fmt::format("{} sharing {} processors", on_host, processors) : "a processor for each";
+        std::string network = crew.spread() ? fmt::format(", {:.0f} us and {:.2g} ns a byte between {}", selection.costs.far_message_ns / 1000,
+                                                          selection.costs.far_byte_ns, crew.most > 1 ? "nodes" : "ranks")
+                                            : "";
+        fmt::print("{} rank{} on {} host{}, {}{}: from so many bytes on, and the estimated times in us\n", asked.ranks,
+                   asked.ranks == 1 ? "" : "s", asked.hosts, asked.hosts == 1 ? "" : "s", shared, network);
+    }
+    JsonList report;
+    for (const SelectionRow &row : rows) {
+        JsonList estimates;
+        std::string text;
+        for (const SelectionRow::Estimate &each : row.estimates) {
+            estimates.push_back({{{"algorithm", each.algorithm}, {"time_us", each.time_us}}});
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.algorithm, in_words(each.time_us));
+        }
+        report.push_back({{{"operation", row.operation}, {"from_bytes", row.from_bytes}, {"algorithm", row.chosen}, {"overridden", row.overridden},
+                           {"estimates", estimates}}});
+        if (!asked.json)
+            fmt::print("{:<15} {:>10}  {:<28} {}\n", row.operation, row.from_bytes, row.chosen + (row.overridden ? " (set)" : ""), text);
+    }
+    if (asked.json) fmt::print("{}", json_text(report));
+    return 0;
+}
+
 int show_all(const Place &place) {
     fmt::print("Lanyard {}, in {}\n", LANYARD_VERSION, place.prefix);
     Coverage coverage;
@@ -108,6 +164,7 @@ int show_all(const Place &place) {
     size_t implemented = 0;
     for (const Coverage::Function &function : coverage.functions) implemented += function.implemented;
     fmt::print("MPI-5.0: {} of {} functions are implemented (lanyard info --coverage)\n", implemented, coverage.functions.size());
+    fmt::print("Programs come in by libmpi_abi.so.1, the standard's ABI, or libmpi.so.12, that of MPICH and Intel MPI\n");
     fmt::print("{} settings (lanyard info --settings); paths (lanyard info --paths):\n", setting_table().size());
     return show_paths(false);
 }
@@ -118,7 +175,8 @@ int run_info(const Place &place, const InfoOptions &chosen) {
     if (chosen.settings) return show_settings(chosen.json);
     if (chosen.coverage || chosen.missing) return show_coverage(place, chosen.missing, chosen.json);
     if (chosen.paths) return show_paths(chosen.json);
-    if (chosen.json) return fail("--json goes with --settings, --coverage or --paths");
+    if (chosen.collectives) return show_collectives(chosen);
+    if (chosen.json) return fail("--json goes with --settings, --coverage, --paths or --coll");
     return show_all(place);
 }
 

@@ -16,6 +16,7 @@ Json convert(const JsonObject &object) {
         if (const auto *list = std::get_if<JsonList>(&value)) made[name] = convert(*list);
         else if (const auto *text = std::get_if<std::string>(&value)) made[name] = *text;
         else if (const auto *number = std::get_if<int64_t>(&value)) made[name] = *number;
+        else if (const auto *fraction = std::get_if<double>(&value)) made[name] = *fraction;
         else made[name] = std::get<bool>(value);
     }
     return made;

@@ -11,7 +11,7 @@ namespace lanyard::tools {
 
 struct JsonObject;
 using JsonList = std::vector<JsonObject>;
-using JsonValue = std::variant<std::string, int64_t, bool, JsonList>;
+using JsonValue = std::variant<std::string, int64_t, double, bool, JsonList>;
 struct JsonObject {
     std::vector<std::pair<std::string, JsonValue>> members;
 };

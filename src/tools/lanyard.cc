@@ -93,6 +93,13 @@ void add_commands(CLI::App &app, Asked &asked) {
     info->add_flag("--coverage", asked.info.coverage, "how many functions of MPI-5.0 are implemented, by chapter");
     info->add_flag("--missing", asked.info.missing, "the same with the name of every function that is missing");
     info->add_flag("--paths", asked.info.paths, "the ways in which processes reach each other");
+    CLI::Option *coll = info->add_option("--coll", asked.info.collective,
+                                         "which algorithm a collective operation takes, by size, and why; all of them if none is named")
+        ->expected(0, 1)->type_name("[OPERATION]");
+    info->add_option("--ranks", asked.info.ranks, "of --coll: so many ranks")
+        ->type_name("N")->check(CLI::Range(1, 1'000'000))->capture_default_str()->needs(coll);
+    info->add_option("--hosts", asked.info.hosts, "of --coll: on so many hosts like this one")
+        ->type_name("N")->check(CLI::Range(1, 1'000'000))->capture_default_str()->needs(coll);
     info->add_flag("--json", asked.info.json, "as JSON");
 
     CLI::App *doctor = app.add_subcommand("doctor", "Tells what this machine allows and refuses, what is used instead, and the remedy.");
@@ -141,7 +148,10 @@ int main(int count, char **words) {
     if (!rest.empty() && chosen.get_name() != "bench") return refuse_option(chosen, rest);
     if (std::vector<std::string> outer = app.remaining(); !outer.empty()) return refuse_option(app, outer);
     Place place = find_place();
-    if (chosen.get_name() == "info") return run_info(place, asked.info);
+    if (chosen.get_name() == "info") {
+        asked.info.collectives = chosen.count("--coll") > 0;
+        return run_info(place, asked.info);
+    }
     if (chosen.get_name() == "doctor") return run_doctor(place, asked.doctor_json);
     return run_bench(place, asked.ranks, std::move(rest));
 }

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "api"))
+sys.path[:0] = [str(ROOT / "api"), str(ROOT / "tests" / "api")]
 sys.dont_write_bytecode = True
 
 

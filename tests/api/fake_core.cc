@@ -59,6 +59,8 @@ int raise(Error error, RaiseOn on, const Call &call) {
 
 extern "C" {
 
+void lanyard_use_door(const Door &) {}
+
 Error lanyard_send(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm) {
     core->numbers = {count, dest, tag};
     core->pointers = {buf, &datatype, &comm};

@@ -10,15 +10,15 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
-# The door is tested here with a core made for the purpose, which says nothing of the library's own functions.
-LEFT_OUT = ROOT / "tests" / "api"
+# The door is tested here with a core made for the purpose, which says nothing of the library's own functions; a header calls none.
+LEFT_OUT = {ROOT / "tests" / "api", ROOT / "tests" / "mpich_abi" / "include"}
 
 
 def programs():
     """The sources of the programs that call the library."""
     for folder in (ROOT / "tests", ROOT / "examples"):
         for path in sorted(folder.rglob("*")):
-            if path.suffix in (".c", ".cc", ".h") and path.is_file() and LEFT_OUT not in path.parents:
+            if path.suffix in (".c", ".cc", ".h") and path.is_file() and not LEFT_OUT & set(path.parents):
                 yield path
 
 

@@ -107,6 +107,15 @@ TEST(CommandLine, CountsMessagesAndNamesATransferBeside) {
     EXPECT_EQ(parse(unexpected, {"--beside", "much"}).exit_code, 2);
 }
 
+TEST(CommandLine, TakesNumbersOfThreadsWhereThereIsNoPinning) {
+    Program rate{.name = "rate", .purpose = "Rate.", .sizes = "8", .windows = true, .threaded = true};
+    EXPECT_TRUE(parse(rate, {}).settings.threads.empty());
+    EXPECT_EQ(parse(rate, {"--threads", "1,2,4,8"}).settings.threads, (std::vector<int>{1, 2, 4, 8}));
+    for (const char* number : {"0", "-1", "257", "two"}) EXPECT_EQ(parse(rate, {"--threads", number}).exit_code, 2) << number;
+    EXPECT_EQ(parse(rate, {"--threads", "2", "--pin"}).exit_code, 2);
+    EXPECT_EQ(parse(latency, {"--threads", "2"}).exit_code, 2);
+}
+
 TEST(CommandLine, OfBareTcpKnowsItsOtherEnd) {
     std::vector<char*> arguments{const_cast<char*>("latency"), const_cast<char*>("--shell"), const_cast<char*>("ssh h2")};
     Ends ends;

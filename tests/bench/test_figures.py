@@ -173,6 +173,13 @@ def test_no_size_may_be_slower_than_the_next_smaller():
     assert "0.9 (0.9 to 0.9) at 2 KiB" in verdict("lab-bandwidth", lanyard={1024: (1.0, "GB/s"), 2048: (0.9, "GB/s"), 4096: (1.0, "GB/s")})
 
 
+@pytest.mark.parametrize("name", ["alltoall", "allreduce"])
+def test_a_collective_moves_while_the_ranks_work(name):
+    overlaps = {(f"{name} overlap", 65536): (95.0, "%"), (f"{name} overlap", 1 << 20): (89.0, "%"), (f"{name} wait", 65536): (3.0, "us")}
+    assert "| 89 (89 to 89) % at " in verdict(f"overlap-{name}", lanyard=overlaps)
+    assert "| 90 % |  | missed |" in verdict(f"overlap-{name}", lanyard=overlaps)
+
+
 def test_work_may_be_slowed_as_much_as_by_a_raw_thread():
     row = ("send work slowed", 16384)
     assert "| 0.5 (0.5 to 0.5) % | 1 % |  | kept |" in verdict("overlap-send", lanyard={row: (3.5, "%")}, tcp={row: (3.0, "%")})
@@ -215,7 +222,8 @@ def test_all_are_forced_to_tcp_and_raw_tcp_runs_beside_what_it_has():
     assert all("tcp" in " ".join(library.environment.values()) for key, library in moved.items() if key != "tcp")
     assert moved["tcp"].command(2, "latency", ["--pin"]) == ["/none/bench-tcp", "latency", "--pin"]
     assert routes.over_tcp(libraries, "allreduce", [])["tcp"].command(8, "allreduce") == ["/none/bench-tcp", "allreduce", "--ranks", "8"]
-    for program, words in (("rate", []), ("latency", ["--beside", "1M"]), ("overlap", ["--parts", "receive,alltoall"])):
+    for program, words in (("rate", []), ("latency", ["--beside", "1M"]), ("overlap", ["--parts", "receive,alltoall"]),
+                           ("overlap", ["--parts", "allreduce"])):
         assert "tcp" not in routes.over_tcp(libraries, program, words)
 
 

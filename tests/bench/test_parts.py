@@ -22,7 +22,7 @@ def run():
 
 
 def test_every_goal_has_its_part_and_every_name_is_one_part(run):
-    names = [part.name for part in run.PARTS + run.NETWORK]
+    names = [part.name for part in run.PARTS + [run.THREADS] + run.COLLECTIVES + run.NETWORK]
     assert len(names) == len(set(names))
     assert {goal.part for goal in goals.GOALS} <= set(names)
 
@@ -47,3 +47,18 @@ def test_a_job_of_more_ranks_than_processors_has_intel_twice(run, monkeypatch):
     assert chosen["tcp-idle"] == ["lanyard", "mpich", "impi", "impi-wait", "openmpi"]
     assert chosen["tcp-latency"] == list(peers.ALL)
     assert chosen["peer-memory"] == chosen["connect"] == chosen["tcp-checksum"] == ["lanyard"]
+
+
+def test_a_grid_names_the_best_other_and_the_geometric_mean_counts_every_cell(run):
+    libraries = {key: peers.Library(key, key.title(), pathlib.Path("/"), pathlib.Path("/"), None, {}) for key in peers.ALL}
+    series = run.measure.Series("collectives")
+    times = {"lanyard": (2, 10), "mpich": (4, 5), "impi": (8, 40), "openmpi": (9, 20)}
+    for key, (bcast, scan) in times.items():
+        for number in range(3):
+            series.add(libraries[key], number, "1.0", {("bcast", 8): (bcast, "us"), ("scan", 8): (scan, "us")})
+    lines = run.report.grid(series, libraries).splitlines()
+    assert any(line.startswith("| bcast, 8 B | 2 | 4 | 8 | 9 | 2 ") for line in lines), lines
+    assert any(line.startswith("| scan, 8 B | 10 | 5 | 40 | 20 | 0.5 ") for line in lines), lines
+    ours, bound, words, verdict = goals.GeometricMean("collectives", "", 1, goals.any_row).judge(series, libraries)
+    assert (ours, bound, words, verdict) == ("1", "1", "1 of 2 cells are won", "kept")
+    assert goals.GeometricMean("collectives", "", 1, goals.named("scan")).judge(series, libraries)[3] == "missed"

@@ -49,6 +49,19 @@ def test_json_has_each_row_with_a_median_inside_its_interval(name, ranks, argume
         assert row["median"] > 0 or row["name"] == "mpi - line"
 
 
+def test_rate_of_threads_has_a_row_for_each_number():
+    rows = rows_of(bench("rate", *SHORT, "--threads", "1,3,2", "--window", "5", "--sizes", "0,8", "--json"))
+    assert list(rows) == [(threads, size) for size in (0, 8) for threads in ("1 thread", "3 threads", "2 threads")]
+    assert all(row["unit"] == "M/s" and row["median"] > 0 for row in rows.values())
+
+
+def test_rate_of_threads_of_several_pairs_is_a_table_too():
+    done = bench("rate", *SHORT, "--threads", "2", "--reuse", ranks=4)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [line.split() for line in done.stdout.splitlines() if not line.startswith("#")]
+    assert [(line[0], *line[-3:]) for line in lines] == [("8", "M/s", "2", "threads")]
+
+
 def test_table_has_a_line_for_each_size():
     done = bench("latency", *SHORT, "--sizes", "8,1k")
     assert (done.returncode, done.stderr) == (0, "")
@@ -69,6 +82,9 @@ def test_line_leaves_no_file_behind():
     ("latency", 2, ["--sizes", "8x"], "'8x' is not a size"),
     ("barrier", 2, ["--sizes", "8"], "has no option '--sizes'"),
     ("rate", 2, ["--window", "0"], "--window"),
+    ("rate", 2, ["--threads", "2,0"], "--threads"),
+    ("rate", 2, ["--threads", "2", "--pin"], "--pin gives a rank one processor"),
+    ("bandwidth", 2, ["--threads", "2"], "has no option '--threads'"),
     ("overlap", 3, [], "needs 2 ranks, this job has 3"),
     ("overlap", 2, ["--parts", "receive,take"], "--parts"),
     ("overlap", 2, ["--block-seconds", "1"], "has no option '--block-seconds'"),
@@ -115,7 +131,7 @@ USE = ["", ", sender's processor", ", receiver's processor"]
 
 def test_overlap_tells_wait_and_total_for_each_part_and_size():
     rows = rows_of(bench("overlap", "--blocks", "3", "--sizes", "8,64k", "--json"))
-    assert set(rows) == named_sizes(["receive", "send", "alltoall"], OVERLAP, [8, 65536])
+    assert set(rows) == named_sizes(["receive", "send", "alltoall", "allreduce"], OVERLAP, [8, 65536])
     for (name, size), row in rows.items():
         assert row["unit"] == ("%" if name.split()[-1] in ("overlap", "share", "slowed") else "us"), (name, size)
 

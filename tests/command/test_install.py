@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -44,6 +45,17 @@ def test_the_folders_are_there(moved):
     assert {"bin", "lib", "include", "share"} <= {path.name for path in moved.iterdir()}
     assert {"mpirun", "mpiexec", "mpicc", "mpicxx", "lanyard"} <= {path.name for path in (moved / "bin").iterdir()}
     assert {"lanyard.1", "mpirun.1"} <= {path.name for path in (moved / "share" / "man" / "man1").iterdir()}
+
+
+def test_man_finds_the_pages_of_functions(moved):
+    if not shutil.which("man"):
+        pytest.skip("there is no man (Debian: man-db)")
+    if not (BUILD / "share" / "man" / "man3").exists():
+        pytest.skip("built without Python 3.11, which makes the pages")
+    where = {"PATH": f"{moved / 'bin'}:{os.environ['PATH']}", "MANPATH": ""}
+    assert run("man", "-w", "MPI_Send", "mpirun", "MPI_Send_c", **where).split() == [
+        str(moved / "share" / "man" / page) for page in ("man3/MPI_Send.3", "man1/mpirun.1", "man3/MPI_Send.3")]
+    assert "MPI_Send, MPI_Send_c - sends a message" in run("man", "MPI_Send_c", PAGER="cat", MANPAGER="cat", LC_ALL="C", MANWIDTH="100", **where)
 
 
 def test_doctor_finds_the_moved_install_in_order(moved):

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import subprocess
 
 import pytest
@@ -32,7 +33,7 @@ def test_help_tells_and_succeeds(arguments):
 
 
 BENCHMARKS = ("latency", "bandwidth", "rate", "allreduce", "barrier", "line", "startup", "limits", "overlap", "unidirectional",
-              "probe", "unexpected", "idle", "connect", "peers", "tcp")
+              "probe", "unexpected", "idle", "connect", "peers", "collectives", "tcp")
 
 
 @pytest.mark.parametrize("option", ["--version", "-V", "-version"])
@@ -81,6 +82,7 @@ def test_benchmark_still_runs_under_mpirun():
     (["trace"], "'trace' is not part of version"),
     (["info", "--setings"], "'--setings' does not go with this command; did you mean '--settings'?"),
     (["doctor", "now"], "'now' does not go with this command"),
+    (["info", "--ranks", "4"], "--ranks requires --coll"),
     (["--verson"], "did you mean '--version'?"),
     (["bench", "latncy"], "there is no benchmark 'latncy'; did you mean 'latency'?"),
     (["bench", "-n", "0", "latency"], "-n: Value 0 not in range"),
@@ -160,11 +162,12 @@ def test_doctor_names_another_mpi_on_path(tmp_path):
     assert str(other) in found["PATH"]["sentence"] and f"export PATH={BUILD}/bin:$PATH" in found["PATH"]["remedy"]
 
 
-def test_doctor_names_another_library_in_front(tmp_path):
-    (tmp_path / "libmpi_abi.so.1").write_text("another one")
+@pytest.mark.parametrize("library", ["libmpi_abi.so.1", "libmpi.so.12"])
+def test_doctor_names_another_library_in_front(tmp_path, library):
+    (tmp_path / library).write_text("another one")
     code, found = findings(LD_LIBRARY_PATH=str(tmp_path))
     assert code == 1
-    assert f"programs will use {tmp_path}/libmpi_abi.so.1" in found["LD_LIBRARY_PATH"]["sentence"]
+    assert f"programs will use {tmp_path}/{library}" in found["LD_LIBRARY_PATH"]["sentence"]
     _, found = findings(LD_LIBRARY_PATH=f"{BUILD / 'lib'}:{tmp_path}")
     assert "LD_LIBRARY_PATH" not in found
 
@@ -271,3 +274,34 @@ def refuse_process_vm_readv():
     assert libc.prctl(no_new_privileges, 1, 0, 0, 0) == 0
     program = Program(4, ctypes.cast(code, ctypes.POINTER(Instruction)))
     assert libc.prctl(set_seccomp, filter_mode, ctypes.byref(program), 0, 0) == 0, os.strerror(ctypes.get_errno())
+
+
+def test_algorithms_of_collectives_are_told_with_their_reasons():
+    done = lanyard("info", "--coll", "allreduce", "--ranks", "64", "--json")
+    rows = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (0, "") and {row["operation"] for row in rows} == {"allreduce"}
+    for row in rows:
+        assert row["algorithm"] == row["estimates"][0]["algorithm"] and not row["overridden"]
+        times = [each["time_us"] for each in row["estimates"]]
+        assert times == sorted(times)
+    done = lanyard("info", "--coll", "allreduce", "--ranks", "64", "--hosts", "8", "--json")
+    rows = json.loads(done.stdout)
+    assert done.returncode == 0 and rows[0]["algorithm"].startswith("two_level"), done.stdout
+    assert "two_level" not in lanyard("info", "--coll", "--ranks", "64").stdout
+    assert re.search("between ranks: ", lanyard("info", "--coll", "--ranks", "3", LANYARD_PATHS="self,tcp").stdout)
+    done = lanyard("info", "--coll", "bcast", LANYARD_COLL="bcast:64k=binomial")
+    assert (done.returncode, done.stderr) == (0, "") and re.search(r"^bcast +65536 +binomial \(set\) ", done.stdout, re.MULTILINE), done.stdout
+    done = lanyard("info", "--coll")
+    words = {line.split()[0] for line in done.stdout.splitlines()}
+    assert done.returncode == 0 and done.stdout.startswith("2 ranks on 1 host, ") and {"barrier", "exscan"} <= words
+
+
+@pytest.mark.parametrize(("words", "env", "sentence"), [
+    (["bcst"], {}, '"bcst" is no collective operation; known are barrier, bcast, '),
+    (["bcast", "--ranks", "4", "--hosts", "9"], {}, "4 ranks cannot be on 9 hosts; --ranks says how many there are"),
+    ([], {"LANYARD_COLL": "bcast=tree"}, 'LANYARD_COLL: "tree" is no algorithm for bcast; known are '),
+    ([], {"LANYARD_COLL": "bcast:x=binomial"}, 'LANYARD_COLL: "bcast:x=binomial" names no number of bytes after the colon'),
+])
+def test_wrong_collectives_are_refused(words, env, sentence):
+    done = lanyard("info", "--coll", *words, **env)
+    assert (done.returncode, done.stdout) == (1, "") and sentence in done.stderr

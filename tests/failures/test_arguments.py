@@ -38,6 +38,14 @@ CASES = {
     "start of a null request": ("REQUEST", r"MPI_Start\(.*\)", "is MPI_REQUEST_NULL"),
     "cancel of a collective": ("REQUEST", r"MPI_Cancel\(.*\)", "allreduce cannot be cancelled; only sends and receives can"),
     "start twice": ("REQUEST", r"MPI_Start\(.*\)", "the request is active already; wait for it before starting it again"),
+    "wait for a freed request": ("REQUEST", r"MPI_Wait\(.*\)", "the request was given up with MPI_Request_free"),
+    "wait for a freed request of the program": ("REQUEST", r"MPI_Wait\(.*\)", "the request was given up with MPI_Request_free"),
+    "wait for all with a freed request": ("REQUEST", r"MPI_Waitall\(.*\)", "the request was given up with MPI_Request_free"),
+    "wait for any of a freed request": ("REQUEST", r"MPI_Waitany\(.*\)", "the request was given up with MPI_Request_free"),
+    "wait for some of a freed request": ("REQUEST", r"MPI_Waitsome\(.*\)", "the request was given up with MPI_Request_free"),
+    "test of a freed request": ("REQUEST", r"MPI_Test\(.*\)", "the request was given up with MPI_Request_free"),
+    "status of a freed request": ("REQUEST", r"MPI_Request_get_status\(.*\)", "the request was given up with MPI_Request_free"),
+    "free of a freed request": ("REQUEST", r"MPI_Request_free\(.*\)", "MPI_Request_free was called for this request before"),
     "group without such a rank": ("RANK", r"MPI_Group_incl\(.*\)", "5"),
     "negative color": ("ARG", r"MPI_Comm_split\(comm=MPI_COMM_WORLD, color=-7, .*\)", "color is -7 but must be at least 0, or MPI_UNDEFINED"),
     "freed key": ("KEYVAL", r"MPI_Comm_get_attr\(.*\)", "key"),
@@ -47,6 +55,15 @@ CASES = {
                                "no buffer is attached: call MPI_Buffer_attach or MPI_Comm_attach_buffer before buffered sends"),
     "buffer attached twice": ("BUFFER", r"MPI_Buffer_attach\(.*\)", "a buffer of 32 bytes is attached already; detach it first"),
     "negative block length": ("COUNT", r"MPI_Type_contiguous\(count=-2, oldtype=MPI_INT, .*\)", "count is -2 but must not be negative"),
+    "negative count of a gather": ("COUNT", r"MPI_Allgatherv\(.*\)", r"recvcounts\[1\] is -1 but must not be negative"),
+    "negative count of a reduce-scatter": ("COUNT", r"MPI_Reduce_scatter\(.*\)", r"recvcounts\[1\] is -1 but must not be negative"),
+    "negative count of a send": ("COUNT", r"MPI_Alltoallv\(.*\)", r"sendcounts\[1\] is -1 but must not be negative"),
+    "negative count of a receive": ("COUNT", r"MPI_Alltoallv\(.*\)", r"recvcounts\[1\] is -1 but must not be negative"),
+    "blocks of allgather": ("COUNT", r"MPI_Allgather\(.*\)", "what this rank sends to itself has 4 bytes, .* from itself has 8; "),
+    "blocks of allgatherv": ("COUNT", r"MPI_Allgatherv\(.*\)", "what this rank sends to itself has 4 bytes, .* from itself has 8; "),
+    "blocks of alltoall": ("COUNT", r"MPI_Alltoall\(.*\)", "what this rank sends to itself has 4 bytes, .* from itself has 8; "),
+    "blocks of ialltoall": ("COUNT", r"MPI_Ialltoall\(.*\)", "what this rank sends to itself has 8 bytes, .* from itself has 4; "),
+    "blocks of allgather_init": ("COUNT", r"MPI_Allgather_init\(.*\)", "what this rank sends to itself has 8 bytes, .* from itself has 4; "),
     "null pointer for a result": ("ARG", r"MPI_Comm_rank\(comm=MPI_COMM_WORLD, rank=NULL\)", "rank is a null pointer"),
     "function that is missing": ("UNSUPPORTED_OPERATION", r"MPI_Win_create\(.*\)", r"MPI_Win_create is not implemented in Lanyard \d+\.\d+"),
     "second initialisation": ("OTHER", r"MPI_Init\(.*\)", "MPI is initialised already; call MPI_Init or MPI_Init_thread once"),
@@ -82,3 +99,13 @@ def test_a_process_alone_stops_in_the_same_way(mpirun, program):
     code, out, err = mpirun.run("negative count", "fatal", launcher=program("arguments"))
     assert code == class_number("COUNT") and out == ""
     assert re.search(r"Lanyard: MPI_Send\(.*count=-1.*\) on rank 0 \([^)]+\): count is -1 but must not be negative; the job is aborted", err), err
+
+
+@pytest.mark.parametrize(("wish", "words"), [
+    ("handler called with a code of the program", r"called with error code \d+: the lake is dry; the job is aborted"),
+    ("handler called with no code", "called with error code 12345, which has no meaning; the job is aborted"),
+])
+def test_a_job_ended_by_a_code_of_the_program_fails(mpirun, program, wish, words):
+    code, out, err = mpirun.run("-n", 2, program("arguments"), wish, "fatal")
+    assert (code != 0, out) == (True, "")
+    assert re.search(rf"Lanyard: MPI_Comm_call_errhandler on rank [01] \([^)]+\): {words}", err), err

@@ -26,8 +26,10 @@ def test_truncation_is_fatal_by_default(mpirun, program):
 
 @pytest.mark.parametrize(("what", "words"), [
     ("short", r"rank 1 .*MPI_Finalize: 2 messages were sent to this rank, but never received; the first came from rank 0 with tag 5, 12 bytes"),
+    ("probed", r"rank 0 .*MPI_Finalize: 1 message was taken by MPI_Mprobe or MPI_Improbe, but never received\n"),
     ("receive", r"rank 0 .*MPI_Finalize: 1 posted receive was never matched"),
     ("receive", r"rank 0 .*MPI_Finalize: 1 request was never completed or freed"),
+    ("handles", r'rank 0 .*MPI_Finalize: never freed: 1 communicator \("the_lake"\), 2 datatypes, 1 info object\n'),
 ])
 def test_debug_mode_tells_what_is_left(mpirun, program, what, words):
     code, out, err = mpirun.run("-n", 2, program("messages"), "leave", what, env={"LANYARD_CHECK": "on"})
@@ -35,7 +37,7 @@ def test_debug_mode_tells_what_is_left(mpirun, program, what, words):
     assert re.search(words, err), err
 
 
-@pytest.mark.parametrize("what", ["short", "receive"])
+@pytest.mark.parametrize("what", ["short", "receive", "handles"])
 def test_without_debug_mode_nothing_is_said(mpirun, program, what):
     assert mpirun.run("-n", 2, program("messages"), "leave", what) == (0, "", "")
 

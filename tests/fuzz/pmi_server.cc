@@ -57,7 +57,7 @@ public:
 
 private:
     static bool is_for_below(const Frame &frame) { return frame.kind == Kind::release || frame.kind == Kind::answer; }
-    static bool is_for_above(const Frame &frame) { return frame.kind == Kind::barrier || frame.kind == Kind::ask; }
+    static bool is_for_above(const Frame &frame) { return frame.kind == Kind::barrier || frame.kind == Kind::ask || frame.kind == Kind::departed; }
 
     void speak(int rank, char how, const std::string &text) {
         if (how == '-') {

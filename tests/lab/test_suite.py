@@ -13,7 +13,8 @@ from lab import Lab  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", HERE.parents[1] / "build" / "release"))
 LONG = "LANYARD_TEST_ALL" in os.environ
-FEW = [("coll-moves", 3), ("comm-create", 4), ("pt2pt-sendrecv", 2)]
+FEW = [("coll-moves", 3), ("coll-moves", 4), ("coll-reductions", 4), ("coll-nonblocking", 4),
+       ("comm-create", 4), ("pt2pt-sendrecv", 2), ("topology", 4)]
 # One ends with an error on purpose, one is for a single rank.
 LEFT_OUT = ("comm-fatal", "pt2pt-status")
 

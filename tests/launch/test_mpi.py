@@ -158,11 +158,12 @@ def test_many_ranks_are_named_shortly(mpirun, program):
 
 @pytest.mark.one_host("where MPICH waits depends on whether its ranks share memory")
 def test_waits_of_another_library(mpirun, mpich, built, mpich_files):
-    """MPICH's programs leave no records: what is known of them is what they told the PMI server."""
+    """MPICH's programs leave no records: what is known of them is what they told the PMI server. They run on MPICH where the user says so."""
+    own = {"LD_LIBRARY_PATH": str(mpich / "lib")}
     theirs = built("mpich_stuck", PROGRAM, mpich / "bin" / "mpicc")
-    code, _, err = mpirun.run("--timeout", 2, "-n", 2, "sh", "-c", 'test $PMI_RANK = 1 && exec sleep 1000; exec "$0"', theirs)
+    code, _, err = mpirun.run("--timeout", 2, "-n", 2, "sh", "-c", 'test $PMI_RANK = 1 && exec sleep 1000; exec "$0"', theirs, env=own)
     assert code == 124 and "rank 0: has called MPI_Init; what it waits for is not known" in err and "rank 1: has not called MPI_Init\n" in err
-    code, _, err = mpirun.run("--timeout", 2, "-n", 2, theirs, "stuck")
+    code, _, err = mpirun.run("--timeout", 2, "-n", 2, theirs, "stuck", env=own)
     assert code == 124 and err.count("has called MPI_Init; what it waits for is not known") == 2
 
 

@@ -167,27 +167,33 @@ def mpich_hello(mpich, built):
     return built("mpich_hello", HELLO, mpich / "bin" / "mpicc")
 
 
-def test_mpich_program(mpirun, mpich_hello):
-    code, out, err = mpirun.run("-n", 4, mpich_hello)
+@pytest.fixture
+def on_mpich(mpich):
+    """The user's library path says that its programs run on MPICH; else they would run on Lanyard."""
+    return {"LD_LIBRARY_PATH": str(mpich / "lib")}
+
+
+def test_mpich_program(mpirun, mpich_hello, on_mpich):
+    code, out, err = mpirun.run("-n", 4, mpich_hello, env=on_mpich)
     assert (code, err) == (0, "")
     assert sorted(out.splitlines()) == [f"{rank} of 4, sum 6, program 0" for rank in range(4)]
 
 
-def test_mpich_programs_side_by_side(mpirun, mpich_hello):
-    code, out, _ = mpirun.run("-n", 1, mpich_hello, ":", "-n", 2, mpich_hello)
+def test_mpich_programs_side_by_side(mpirun, mpich_hello, on_mpich):
+    code, out, _ = mpirun.run("-n", 1, mpich_hello, ":", "-n", 2, mpich_hello, env=on_mpich)
     assert code == 0
     assert sorted(out.splitlines()) == [f"{rank} of 3, sum 3, program {min(rank, 1)}" for rank in range(3)]
 
 
-def test_mpich_program_aborts(mpirun, mpich_hello, mpich_files):
-    code, _, err = mpirun.run("-n", 3, mpich_hello, "7")
+def test_mpich_program_aborts(mpirun, mpich_hello, on_mpich, mpich_files):
+    code, _, err = mpirun.run("-n", 3, mpich_hello, "7", env=on_mpich)
     assert code == 7
     assert "ended the job with MPI_Abort, code 7" in err
 
 
-def test_mpich_job_within_a_rank(mpirun, mpich_hello, mpich):
+def test_mpich_job_within_a_rank(mpirun, mpich_hello, on_mpich, mpich):
     """MPICH's own launcher started by a rank of ours is not confused by our variables."""
-    code, out, _ = mpirun.run("-n", 1, mpich / "bin" / "mpiexec", "-n", 2, mpich_hello)
+    code, out, _ = mpirun.run("-n", 1, mpich / "bin" / "mpiexec", "-n", 2, mpich_hello, env=on_mpich)
     assert code == 0
     assert sorted(out.splitlines()) == [f"{rank} of 2, sum 1, program 0" for rank in range(2)]
 

@@ -300,10 +300,23 @@ def test_library_of_this_build_is_found_first(mpirun):
     assert library.exists(), "the library is not built"
     assert mpirun.run(*show)[1] == own + "\n"
     assert mpirun.run(*show, env={"LD_LIBRARY_PATH": "/somewhere:/else"})[1] == f"{own}:/somewhere:/else\n"
-    other = mpirun.folder / "other"
-    other.mkdir()
+
+
+def test_library_that_the_user_names_comes_first(mpirun):
+    """A folder with a library of one ABI stays before ours, which supplies the other ABI; one with both needs nothing of ours."""
+    show = ["sh", "-c", "echo ${LD_LIBRARY_PATH-unset}"]
+    own = str(mpirun.build / "lib")
+    other, third = mpirun.folder / "other", mpirun.folder / "third"
+    for folder in (other, third):
+        folder.mkdir()
     (other / "libmpi_abi.so.1").write_bytes(b"")
-    assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"/somewhere:{other}"})[1] == f"/somewhere:{other}\n"
+    assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"/somewhere:{other}"})[1] == f"/somewhere:{other}:{own}\n"
+    (third / "libmpi.so.12").write_bytes(b"")
+    assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"{third}"})[1] == f"{third}:{own}\n"
+    assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"{third}:/somewhere:{other}"})[1] == f"{third}:/somewhere:{other}\n"
+    (third / "libmpi.so.12").rename(third / "libmpi.so.40")
+    (third / "libmpi.so").symlink_to("libmpi.so.40")
+    assert mpirun.run(*show, env={"LD_LIBRARY_PATH": f"{third}"})[1] == f"{own}:{third}\n", "Open MPI has another ABI"
 
 
 def test_four_ranks_of_nothing_start_fast(mpirun):

@@ -1,6 +1,9 @@
 // Blocking collectives in whole jobs on the simulated network.
 #include <gtest/gtest.h>
 
+#include "base/abi_constants.h"
+#include "coll/collectives.h"
+#include "datatype/predefined.h"
 #include "sim/collective_program.h"
 #include "sim/job.h"
 #include "sim/seeds.h"
@@ -12,7 +15,8 @@ void run_on_world(uint64_t seed, uint32_t ranks, int operations, int64_t most) {
     SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
     Baton baton(seed);
     Random &random = baton.random();
-    Job job(baton, Behaviour::any(random), {.ranks = ranks, .ranks_per_node = random_ranks_per_node(random, ranks)});
+    uint32_t on_node = random_ranks_per_node(random, ranks);
+    Job job(baton, Behaviour::any(random), {.ranks = ranks, .ranks_per_node = on_node, .direct_reads = random.between(0, 1) == 1});
     job.each([&](Rank &rank) {
         run_collectives(rank, rank.world().team, seed, operations, most);
         rank.finish();
@@ -25,6 +29,65 @@ TEST(SimulatedCollectives, AreRightOnAnyNumberOfRanks) {
     for_seeds(3, 20, [](uint64_t seed) {
         Random random(seed);
         run_on_world(seed, static_cast<uint32_t>(random.between(2, random.chance(10) ? 20 : 8)), 30, random.chance(20) ? 3000 : 60);
+        return !::testing::Test::HasFailure();
+    });
+}
+
+// More than a call of ExchangeRun::advance() copies: nobody may sleep on the rest, until an alarm or for ever.
+TEST(SimulatedCollectives, LongReadsGoOn) {
+    Baton baton(1);
+    Job job(baton, Behaviour::any(baton.random()), {.ranks = 3, .ranks_per_node = 3, .direct_reads = true});
+    job.each([](Rank &rank) {
+        constexpr int64_t length = 3 << 20;
+        const Datatype &type = *predefined_datatype(abi::type_byte);
+        std::vector<std::byte> own(length, static_cast<std::byte>(rank.number() + 1)), all(3 * length);
+        {
+            EngineGuard guard(rank.engine);
+            uint64_t begin_ns = rank.idle.now_ns();
+            Error error = blocking(rank.executor, rank.world().team, plan_allgather, Buffer{own.data(), length, &type},
+                                   Even{all.data(), length, &type});
+            EXPECT_FALSE(error);
+            EXPECT_LT(rank.idle.now_ns() - begin_ns, 500'000'000u);
+        }
+        for (int64_t i = 0; i < 3 * length; ++i)
+            if (all[static_cast<size_t>(i)] != static_cast<std::byte>(i / length + 1)) return ADD_FAILURE() << "byte " << i;
+        rank.finish();
+    });
+    baton.run();
+}
+
+// For each operation an algorithm that a job like this may take, whatever it costs.
+std::string any_algorithms(Random &random, const Crew &crew) {
+    std::vector<SelectionRow> rows;
+    EXPECT_FALSE(describe_selection(Selection(), "", crew, 0, rows));
+    std::string text, last;
+    for (const SelectionRow &row : rows) {
+        if (row.operation == last) continue;
+        last = row.operation;
+        text += (text.empty() ? "" : ",") + row.operation + "=" + row.estimates[random.below(row.estimates.size())].algorithm;
+    }
+    return text;
+}
+
+TEST(SimulatedCollectives, AreRightByAnyAlgorithmOnScatteredNodes) {
+    for_seeds(2, 20, [](uint64_t seed) {
+        SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+        Baton baton(seed);
+        Random &random = baton.random();
+        auto ranks = static_cast<uint32_t>(random.between(3, 12)), nodes = static_cast<uint32_t>(random.between(2, 4));
+        std::vector<uint32_t> node_of_rank{0, 1};  // not all on one
+        while (node_of_rank.size() < ranks) node_of_rank.push_back(static_cast<uint32_t>(random.below(nodes)));
+        Job job(baton, Behaviour::any(random), {.ranks = ranks, .node_of_rank = node_of_rank});
+        Crew crew(static_cast<int>(ranks), 2);  // of them, what may be used
+        std::string wanted = any_algorithms(random, crew);
+        SCOPED_TRACE(wanted);
+        job.each([&](Rank &rank) {
+            if (Error error = parse_selection(wanted, rank.executor.selection())) ADD_FAILURE() << error.take().sentence;
+            run_collectives(rank, rank.world().team, seed, 30, 60);
+            rank.finish();
+        });
+        baton.run();
+        expect_nothing_left(job);
         return !::testing::Test::HasFailure();
     });
 }

@@ -14,18 +14,22 @@
 #include "comm/create.h"
 #include "comm/errhandler.h"
 #include "sim/collective_program.h"
+#include "sim/inter_program.h"
 #include "sim/seeds.h"
 
 namespace lanyard::sim {
 namespace {
 
-// Which contexts exist: every member reports, and the reports of one context must tell of the same members.
+Peers team_of(const Comm &comm) { return Peers(comm.team.peers, comm.team.peers + comm.team.size); }
+
+// Which contexts exist: every member reports, and the reports of one context must tell of the same members; of an
+// intercommunicator, of both groups in one order.
 class Census {
 public:
     void report(const Comm &comm) {
-        const auto &[place, first] = members_.emplace(comm.context, comm.group->peers);
-        EXPECT_EQ(place->second, comm.group->peers) << "two communicators have context " << comm.context;
-        EXPECT_TRUE(reporters_[comm.context].insert(comm.rank).second) << "context " << comm.context << " comes again";
+        const auto &[place, first] = members_.emplace(comm.context, team_of(comm));
+        EXPECT_EQ(place->second, team_of(comm)) << "two communicators have context " << comm.context;
+        EXPECT_TRUE(reporters_[comm.context].insert(comm.team.index).second) << "context " << comm.context << " comes again";
     }
     void expect_complete() const {
         for (const auto &[context, ranks] : reporters_)
@@ -42,10 +46,10 @@ struct Wish {
     int color, key;
 };
 
-Peers part_of(const std::vector<Wish> &wishes, const Peers &parent, int own) {
+Peers part_of(const std::vector<Wish> &wishes, const Peers &parent, int color) {
     std::vector<std::pair<int, size_t>> order;
     for (size_t rank = 0; rank < wishes.size(); ++rank)
-        if (wishes[rank].color == wishes[static_cast<size_t>(own)].color) order.emplace_back(wishes[rank].key, rank);
+        if (wishes[rank].color == color) order.emplace_back(wishes[rank].key, rank);
     std::sort(order.begin(), order.end());
     Peers part;
     for (auto [key, rank] : order) part.push_back(parent[rank]);
@@ -69,7 +73,7 @@ public:
             std::vector<Comm *> children(children_of_a_turn);
             if (parent) make(*parent, turn_seed, children);
             made_.insert(made_.end(), children.begin(), children.end());
-            if (made_[used]) run_collectives(rank_, made_[used]->team, turn_seed, 3, 20);
+            if (made_[used]) use(*made_[used], turn_seed);
             if (ended > 0 && ended < made_.size()) {
                 end(made_[ended]);
                 made_.erase(made_.begin() + static_cast<std::ptrdiff_t>(ended));
@@ -84,9 +88,16 @@ public:
 private:
     static constexpr size_t children_of_a_turn = 3;
 
+    void use(Comm &comm, uint64_t seed) {
+        if (comm.remote_group) run_inter_collectives(rank_, comm, seed, 3);
+        else run_collectives(rank_, comm.team, seed, 3, 20);
+    }
     void make(Comm &parent, uint64_t turn_seed, std::vector<Comm *> &children) {
-        Random random(turn_seed + parent.group->peers[0]);
-        switch (random.below(7)) {
+        Random random(turn_seed + parent.team.peers[0]);
+        if (parent.remote_group) return make_of_intercomm(parent, random, children);
+        switch (random.below(9)) {
+            case 7: return create_inter(parent, random, children);
+            case 8: return create_inter_from_groups(parent, random, children);
             case 0: return duplicate(parent, children[0]);
             case 1: return duplicate_without_blocking(parent, random, children);
             case 2: return split(parent, random, children[0]);
@@ -94,6 +105,15 @@ private:
             case 4: return create(parent, random, children[0]);
             case 5: return create_of_groups(parent, random, children);
             default: return create_from_groups(parent, random, children);
+        }
+    }
+    void make_of_intercomm(Comm &parent, Random &random, std::vector<Comm *> &children) {
+        switch (random.below(5)) {
+            case 0: return duplicate(parent, children[0]);
+            case 1: return duplicate_without_blocking(parent, random, children);
+            case 2: return split_inter(parent, random, children[0]);
+            case 3: return create_of_inter(parent, random, children[0]);
+            default: return merge(parent, random, children[0]);
         }
     }
     void end(Comm *comm) {
@@ -113,9 +133,27 @@ private:
         census_.report(*made);
     }
 
+    // The same of an intercommunicator: these two groups, if neither is empty and this process is in one of them.
+    void expect_inter(Error error, const Comm *made, const Peers &own, const Peers &other, const char *how) {
+        ASSERT_FALSE(error) << how << ": " << error.take().sentence;
+        bool in_it = !other.empty() && std::count(own.begin(), own.end(), rank_.own) > 0;
+        ASSERT_EQ(made != nullptr, in_it) << how << " on rank " << rank_.own;
+        if (!made) return;
+        ASSERT_EQ(made->group->peers, own) << how;
+        ASSERT_EQ(made->remote_group->peers, other) << how;
+        ASSERT_EQ(made->size, static_cast<int>(other.size())) << how;
+        ASSERT_EQ(own[static_cast<size_t>(made->rank)], rank_.own) << how;
+        ASSERT_EQ(made->team.peers[made->team.index], rank_.own) << how;
+        census_.report(*made);
+    }
+    void expect_like(Error error, const Comm *made, const Comm &parent, const char *how) {
+        if (parent.remote_group) expect_inter(error, made, parent.group->peers, parent.remote_group->peers, how);
+        else expect(error, made, parent.group->peers, how);
+    }
+
     void duplicate(Comm &parent, Comm *&made) {
         Error error = duplicate_comm(parent, nullptr, made);
-        expect(error, made, parent.group->peers, "dup");
+        expect_like(error, made, parent, "dup");
     }
     // Several at once, and collectives meanwhile; each is finished when its turn has come on this rank.
     void duplicate_without_blocking(Comm &parent, Random &random, std::vector<Comm *> &children) {
@@ -127,7 +165,7 @@ private:
             EngineGuard guard(rank_.engine);
             duplication.relay.start();
         }
-        run_collectives(rank_, parent.team, random.next(), 2, 20);
+        use(parent, random.next());
         std::vector<size_t> order{0, 1, 2};
         std::rotate(order.begin(), order.begin() + rank_.own % 3, order.end());
         for (size_t place : order) {
@@ -137,7 +175,7 @@ private:
             }
             pending[place].accept(*children[place]);
             Error error = pending[place].finish(children[place]);
-            expect(error, children[place], parent.group->peers, "idup");
+            expect_like(error, children[place], parent, "idup");
         }
     }
     void split(Comm &parent, Random &random, Comm *&made) {
@@ -151,14 +189,14 @@ private:
         }
         auto [color, key] = wishes[static_cast<size_t>(parent.rank)];
         Error error = split_comm(parent, color, key, made);
-        expect(error, made, color == abi::undefined ? Peers{} : part_of(wishes, parent.group->peers, parent.rank), "split");
+        expect(error, made, color == abi::undefined ? Peers{} : part_of(wishes, parent.group->peers, color), "split");
     }
     void split_by_node(Comm &parent, Random &random, Comm *&made) {
         std::vector<Wish> wishes;
         for (uint32_t peer : parent.group->peers)
             wishes.push_back({static_cast<int>(peer / rank_.job.shape.ranks_per_node), static_cast<int>(random.between(-2, 2))});
         Error error = split_comm_by_type(parent, abi::comm_type_shared, wishes[static_cast<size_t>(parent.rank)].key, nullptr, made);
-        expect(error, made, part_of(wishes, parent.group->peers, parent.rank), "split_type");
+        expect(error, made, part_of(wishes, parent.group->peers, wishes[static_cast<size_t>(parent.rank)].color), "split_type");
     }
     // Groups that do not overlap, all in one call; some ranks are in none.
     void create(Comm &parent, Random &random, Comm *&made) {
@@ -192,13 +230,102 @@ private:
     void create_from_groups(Comm &parent, Random &random, std::vector<Comm *> &children) {
         for (Comm *&child : children) {
             Peers members = some_of(parent.group->peers, random);
-            const char *tag = random.chance(50) ? "org.example/one" : "";
+            const char *tag = random.between(0, 1) == 1 ? "org.example/one" : "";
             if (!std::count(members.begin(), members.end(), rank_.own)) continue;
             with_group(members, [&](Group &group) {
                 Error error = create_comm_from_group(group, tag, nullptr, errors_return(), child);
                 expect(error, child, members, "create_from_group");
             });
         }
+    }
+
+    // Two groups out of the parent's that do not overlap, each in any order; in one of them or none of both.
+    struct Pair {
+        Peers groups[2];
+        int own = -1;
+    };
+    Pair pair_out_of(const Peers &peers, Random &random) {
+        Pair pair;
+        for (uint32_t peer : shuffled(peers, random))
+            if (size_t place = random.below(5); place < 4) pair.groups[place % 2].push_back(peer);
+        for (int group : {0, 1})
+            if (std::count(pair.groups[group].begin(), pair.groups[group].end(), rank_.own)) pair.own = group;
+        return pair;
+    }
+    static int some_rank(const Peers &peers, Random &random) { return static_cast<int>(random.below(peers.size())); }
+
+    // The leaders meet in the parent; the communicators of the two groups stay, too.
+    void create_inter(Comm &parent, Random &random, std::vector<Comm *> &children) {
+        Pair pair = pair_out_of(parent.group->peers, random);
+        int tag = static_cast<int>(random.below(2));
+        with_group(pair.own < 0 ? Peers{} : pair.groups[pair.own], [&](Group &group) {
+            Error error = create_comm(parent, group, children[0]);
+            expect(error, children[0], group.peers, "create for intercomm");
+        });
+        if (pair.groups[0].empty() || pair.groups[1].empty()) return;
+        int leaders[2] = {some_rank(pair.groups[0], random), some_rank(pair.groups[1], random)};
+        if (pair.own < 0 || !children[0]) return;
+        int own = pair.own, other = 1 - own;
+        int remote_leader = Places(parent.group->peers).rank_of(pair.groups[other][static_cast<size_t>(leaders[other])]);
+        Comm *peer_comm = children[0]->rank == leaders[own] ? &parent : nullptr;
+        Error error = create_intercomm(*children[0], leaders[own], peer_comm, remote_leader, tag, children[1]);
+        expect_inter(error, children[1], pair.groups[own], pair.groups[other], "intercomm_create");
+    }
+    void create_inter_from_groups(Comm &parent, Random &random, std::vector<Comm *> &children) {
+        for (Comm *&child : children) {
+            Pair pair = pair_out_of(parent.group->peers, random);
+            if (pair.groups[0].empty() || pair.groups[1].empty()) continue;
+            int leaders[2] = {some_rank(pair.groups[0], random), some_rank(pair.groups[1], random)};
+            const char *stringtag = random.between(0, 1) == 1 ? "org.example/one" : "";
+            if (pair.own < 0) continue;
+            int own = pair.own, other = 1 - own;
+            bool leads = pair.groups[own][static_cast<size_t>(leaders[own])] == rank_.own;
+            with_group(pair.groups[own], [&](Group &local) {
+                with_group(pair.groups[other], [&](Group &remote) {
+                    Error error = create_intercomm_from_groups(local, leaders[own], leads ? &remote : nullptr, leaders[other], stringtag,
+                                                               nullptr, errors_return(), child);
+                    expect_inter(error, child, pair.groups[own], pair.groups[other], "intercomm_create_from_groups");
+                });
+            });
+        }
+    }
+    void split_inter(Comm &parent, Random &random, Comm *&made) {
+        std::vector<Wish> wishes;
+        int colors = static_cast<int>(random.between(1, 4));
+        for (int i = 0; i < parent.team.size; ++i) {
+            int color = static_cast<int>(random.below(static_cast<uint64_t>(colors)));
+            wishes.push_back({color == 3 ? abi::undefined : color, static_cast<int>(random.below(3)) - 1});
+        }
+        const Team &team = parent.team;
+        auto [color, key] = wishes[static_cast<size_t>(team.index)];
+        auto part = [&](int begin, int size) {
+            return part_of({wishes.begin() + begin, wishes.begin() + begin + size}, Peers(team.peers + begin, team.peers + begin + size), color);
+        };
+        Error error = split_comm(parent, color, key, made);
+        Peers own = part(own_begin(team), own_size(team)), other = part(other_begin(team), other_size(team));
+        expect_inter(error, made, color == abi::undefined ? Peers{} : own, other, "split of intercomm");
+    }
+    void create_of_inter(Comm &parent, Random &random, Comm *&made) {
+        const Team &team = parent.team;
+        Peers parts[2];
+        int second = std::max(own_begin(team), other_begin(team));  // where the group begins that is last in the team
+        for (auto [begin, end] : {std::pair(0, second), std::pair(second, team.size)})
+            for (uint32_t peer : shuffled(Peers(team.peers + begin, team.peers + end), random))
+                if (random.chance(70)) parts[begin > 0].push_back(peer);
+        int own = own_begin(parent.team) > 0;
+        with_group(parts[own], [&](Group &group) {
+            Error error = create_comm(parent, group, made);
+            expect_inter(error, made, parts[own], parts[1 - own], "create of intercomm");
+        });
+    }
+    void merge(Comm &parent, Random &random, Comm *&made) {
+        bool high[2] = {random.between(0, 1) == 1, random.chance(50)};
+        int own = own_begin(parent.team) > 0;
+        const Peers &mine = parent.group->peers, &theirs = parent.remote_group->peers;
+        const Peers &low = own ? theirs : mine, &up = own ? mine : theirs;
+        Error error = merge_intercomm(parent, high[own], made);
+        bool turned = high[0] && !high[1];
+        expect(error, made, turned ? union_of(up, low) : union_of(low, up), "merge");
     }
 
     void with_group(const Peers &peers, const auto &use) {
@@ -226,7 +353,8 @@ void play(uint64_t seed, uint32_t ranks, int turns) {
     SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
     Baton baton(seed);
     Random &random = baton.random();
-    Job job(baton, Behaviour::any(random), {.ranks = ranks, .ranks_per_node = random_ranks_per_node(random, ranks)});
+    uint32_t on_node = random_ranks_per_node(random, ranks);
+    Job job(baton, Behaviour::any(random), {.ranks = ranks, .ranks_per_node = on_node, .direct_reads = random.between(0, 1) == 1});
     if (random.chance(30)) job.memory.most = static_cast<int>(random.below(4));
     Census census;
     job.each([&](Rank &rank) {

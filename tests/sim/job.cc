@@ -60,18 +60,19 @@ Rank::Rank(Job &j, uint32_t number)
       messenger(engine, job.shape.settings, own, job.shape.ranks),
       self_path(own),
       path(job.path(own)),
-      bell(job.baton, job.threads),
-      executor(messenger, &bell),
+      reach(job.baton, job.threads),
+      executor(messenger, &reach),
       universe(messenger, job.shape.settings, own) {
     engine.add_path(self_path);
     engine.add_path(path);
     Peers world;
     for (uint32_t peer = 0; peer < job.shape.ranks; ++peer) {
         messenger.route(peer, peer == own ? static_cast<Path &>(self_path) : path);
-        universe.node_of_peer.push_back(peer / job.shape.ranks_per_node);
+        universe.node_of_peer.push_back(job.shape.node_of_rank.empty() ? peer / job.shape.ranks_per_node : job.shape.node_of_rank[peer]);
         world.push_back(peer);
     }
-    if (job.shape.ranks_per_node > 1) universe.node_memory = &job.memory;
+    if (job.shape.ranks_per_node > 1 || !job.shape.node_of_rank.empty()) universe.node_memory = &job.memory;
+    universe.direct_reads = job.shape.direct_reads;
     universe.executor = &executor;
     if (Error error = make_predefined(universe, std::move(world), job.world_area, job.world_area_bytes)) {
         std::fprintf(stderr, "%s\n", error.take().sentence.c_str());

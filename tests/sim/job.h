@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "coll/executor.h"
-#include "coll/node_bell.h"
+#include "coll/node_reach.h"
 #include "comm/universe.h"
 #include "config/settings.h"
 #include "engine/engine.h"
@@ -63,10 +63,15 @@ private:
     std::vector<std::unique_ptr<Line[]>> areas_;
 };
 
-class SimBell final : public NodeBell {
+class SimReach final : public NodeReach {
 public:
-    SimBell(Baton &baton, const std::vector<uint32_t> &threads) : baton_(baton), threads_(threads) {}
-    void ring(uint32_t peer) override { baton_.notify(threads_[peer]); }
+    SimReach(Baton &baton, const std::vector<uint32_t> &threads) : baton_(baton), threads_(threads) {}
+    bool asleep(uint32_t) override { return true; }
+    void wake(uint32_t peer) override { baton_.notify(threads_[peer]); }
+    Error read(uint32_t, uint64_t address, std::byte *to, size_t bytes) override {
+        std::memcpy(to, reinterpret_cast<const std::byte *>(address), bytes);
+        return {};
+    }
 
 private:
     Baton &baton_;
@@ -76,6 +81,8 @@ private:
 struct JobShape {
     uint32_t ranks = 2;
     uint32_t ranks_per_node = 1;  // with more than one, collectives use the node's memory
+    bool direct_reads = false;    // and each other's memory
+    std::vector<uint32_t> node_of_rank = {};  // instead of so many one after the other; several nodes
     Settings settings = {};
     // Links over simulated sockets instead of the simulated path.
     std::optional<SocketBehaviour> over_sockets = {};
@@ -125,7 +132,7 @@ struct Rank {
     Messenger messenger;
     SelfPath self_path;
     Path &path;
-    SimBell bell;
+    SimReach reach;
     Executor executor;
     Universe universe;
 };

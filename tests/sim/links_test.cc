@@ -2,6 +2,9 @@
 // message must come once, in order and unharmed.
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include "base/events.h"
 #include "base/log.h"
 #include "sim/job.h"
 #include "sim/p2p_program.h"
@@ -32,6 +35,18 @@ struct Quiet {
     ~Quiet() { detail::log_level = 0; }
 };
 
+// The events that tools are told of, in all processes; one of them runs at a time.
+struct Told {
+    Told() {
+        of = {};
+        detail::event_taker = [](const EventRecord &record) { ++of[static_cast<size_t>(record.event)]; };
+        detail::wanted_events = ~uint32_t{0};
+    }
+    ~Told() { detail::wanted_events = 0; }
+    static uint64_t times(Event event) { return of[static_cast<size_t>(event)]; }
+    static inline std::array<uint64_t, static_cast<size_t>(Event::count_of_them)> of;
+};
+
 // In all.
 struct Totals {
     uint64_t resets = 0, flips = 0, damaged = 0, measured = 0, moves = 0;
@@ -53,6 +68,8 @@ uint64_t play(uint64_t seed, Totals &totals, bool checks = false) {
         shape.over_sockets->flips_left = static_cast<int>(random.between(1, 60));  // a frame of many portions would never come whole
     }
     Program program(random, shape.ranks, static_cast<int>(random.between(1, 200)));
+    Told told;
+    uint64_t broken = 0, rendezvous = 0, stored = 0;
     Job job(baton, {}, shape);
     job.each([&program, seed](Rank &rank) {
         Player(program, rank, seed).play();
@@ -70,8 +87,15 @@ uint64_t play(uint64_t seed, Totals &totals, bool checks = false) {
         totals.measured += counts.measured;
         totals.moves += counts.moves;
         EXPECT_EQ(job.links->path(own).counts().garbled, 0u);
+        broken += job.links->path(own).counts().broken;
+        rendezvous += job.rank(own).messenger.counts().rendezvous;
+        stored += job.rank(own).messenger.unexpected().added();
         totals.damaged += job.links->path(own).counts().damaged;
     }
+    EXPECT_EQ(told.times(Event::connection_broken), broken);
+    EXPECT_EQ(told.times(Event::rendezvous), rendezvous);
+    EXPECT_EQ(told.times(Event::unexpected_message), stored);
+    EXPECT_EQ(told.times(Event::peer_lost), 0u);
     return baton.turns() ^ baton.now_ns() << 20;
 }
 

@@ -259,10 +259,10 @@ Error lanyard_comm_split_type(Comm &comm, int split_type, int key, Info *info, C
 // Tells whether a communicator is an intercommunicator.
 Error lanyard_comm_test_inter(Comm &comm, int *flag);
 // Makes an intercommunicator of two communicators.
-Error lanyard_intercomm_create(Comm &local_comm, int local_leader, Comm &peer_comm, int remote_leader, int tag,
+Error lanyard_intercomm_create(Comm &local_comm, int local_leader, Comm *peer_comm, int remote_leader, int tag,
     Comm **newintercomm);
 // Makes an intercommunicator of two groups, without old communicators.
-Error lanyard_intercomm_create_from_groups(Group &local_group, int local_leader, Group &remote_group,
+Error lanyard_intercomm_create_from_groups(Group &local_group, int local_leader, Group *remote_group,
     int remote_leader, const char *stringtag, Info *info, Errhandler &errhandler, Comm **newintercomm);
 // Makes an intracommunicator of both groups.
 Error lanyard_intercomm_merge(Comm &intercomm, int high, Comm **newintracomm);
@@ -389,9 +389,9 @@ Error lanyard_file_call_errhandler(File *fh, int errorcode);
 // Makes an error handler for files.
 Error lanyard_file_create_errhandler(Callback file_errhandler_fn, Errhandler **errhandler);
 // Gives the error handler of a file, or the default one of files.
-Error lanyard_file_get_errhandler(File &file, Errhandler **errhandler);
+Error lanyard_file_get_errhandler(File *file, Errhandler **errhandler);
 // Sets the error handler of a file, or the default one of files.
-Error lanyard_file_set_errhandler(File &file, Errhandler &errhandler);
+Error lanyard_file_set_errhandler(File *file, Errhandler &errhandler);
 // Removes an error class that the program made.
 Error lanyard_remove_error_class(int errorclass);
 // Removes an error code that the program made.
@@ -1010,7 +1010,7 @@ Error lanyard_t_cvar_get_info(int cvar_index, char *name, int *name_len, int *ve
 // Gives the number of control variables.
 Error lanyard_t_cvar_get_num(int *num_cvar);
 // Makes a handle for a control variable.
-Error lanyard_t_cvar_handle_alloc(int cvar_index, void *obj_handle, CvarHandle **handle, int *count);
+Error lanyard_t_cvar_handle_alloc(int cvar_index, ToolObject obj_handle, CvarHandle **handle, int *count);
 // Frees a handle for a control variable.
 Error lanyard_t_cvar_handle_free(CvarHandle **handle);
 // Reads a control variable.
@@ -1026,7 +1026,7 @@ Error lanyard_t_event_callback_get_info(EventRegistration *event_registration, i
 // Gives hints for a callback.
 Error lanyard_t_event_callback_set_info(EventRegistration *event_registration, int cb_safety, Info *info);
 // Copies the data of an event.
-Error lanyard_t_event_copy(EventInstance *event_instance, void **buffer);
+Error lanyard_t_event_copy(EventInstance *event_instance, void *buffer);
 // Gives the index of the event with a name.
 Error lanyard_t_event_get_index(const char *name, int *event_index);
 // Describes an event.
@@ -1040,7 +1040,7 @@ Error lanyard_t_event_get_source(EventInstance *event_instance, int *source_inde
 // Gives when an event was observed.
 Error lanyard_t_event_get_timestamp(EventInstance *event_instance, int64_t *event_timestamp);
 // Makes a registration for an event.
-Error lanyard_t_event_handle_alloc(int event_index, void *obj_handle, Info *info,
+Error lanyard_t_event_handle_alloc(int event_index, ToolObject obj_handle, Info *info,
     EventRegistration **event_registration);
 // Frees a registration for an event.
 Error lanyard_t_event_handle_free(EventRegistration *event_registration, void *user_data, Callback free_cb_function);
@@ -1049,7 +1049,7 @@ Error lanyard_t_event_handle_get_info(EventRegistration *event_registration, Inf
 // Gives hints for a registration.
 Error lanyard_t_event_handle_set_info(EventRegistration *event_registration, Info *info);
 // Reads one element of an event.
-Error lanyard_t_event_read(EventInstance *event_instance, int element_index, void **buffer);
+Error lanyard_t_event_read(EventInstance *event_instance, int element_index, void *buffer);
 // Sets the function called when an event happens.
 Error lanyard_t_event_register_callback(EventRegistration *event_registration, int cb_safety, Info *info,
     void *user_data, Callback event_cb_function);
@@ -1068,7 +1068,7 @@ Error lanyard_t_pvar_get_info(int pvar_index, char *name, int *name_len, int *ve
 // Gives the number of performance variables.
 Error lanyard_t_pvar_get_num(int *num_pvar);
 // Makes a handle for a performance variable.
-Error lanyard_t_pvar_handle_alloc(PvarSession *session, int pvar_index, void *obj_handle, PvarHandle **handle,
+Error lanyard_t_pvar_handle_alloc(PvarSession *session, int pvar_index, ToolObject obj_handle, PvarHandle **handle,
     int *count);
 // Frees a handle for a performance variable.
 Error lanyard_t_pvar_handle_free(PvarSession *session, PvarHandle **handle);

@@ -182,7 +182,7 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("displs", displs, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -208,7 +208,7 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("displs", displs, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -239,7 +239,7 @@ int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("displs", displs, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -271,7 +271,7 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("displs", displs, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -504,9 +504,9 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
     if (!error) error = check_available(lanyard_alltoallv, "MPI_Alltoallv");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
-    if (!error && !in_place(sendbuf)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
@@ -531,9 +531,9 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     if (!error) error = check_available(lanyard_alltoallv, "MPI_Alltoallv_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
-    if (!error && !in_place(sendbuf)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
@@ -562,9 +562,9 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
-    if (!error && !in_place(sendbuf)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
@@ -595,9 +595,9 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
-    if (!error && !in_place(sendbuf)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
@@ -621,10 +621,10 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallw, "MPI_Alltoallw");
-    if (!error && !in_place(sendbuf)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
     if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
     if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -649,10 +649,10 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallw, "MPI_Alltoallw_c");
-    if (!error && !in_place(sendbuf)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
     if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
     if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -681,10 +681,10 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
     if (!error) error = check_available(lanyard_alltoallw_init, "MPI_Alltoallw_init");
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
-    if (!error && !in_place(sendbuf)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
     if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
     if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -715,10 +715,10 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
     if (!error) error = check_available(lanyard_alltoallw_init, "MPI_Alltoallw_init_c");
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
-    if (!error && !in_place(sendbuf)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
     if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
     if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -773,7 +773,7 @@ int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     if (!error) error = check_root("root", root, *comm_object);
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_count("count", count);
-    if (!error) error = check_buffer("buffer", buffer, count, *datatype_object);
+    if (!error && takes_part(root, *comm_object)) error = check_buffer("buffer", buffer, count, *datatype_object);
     if (!error) error = lanyard_bcast(buffer, count, *datatype_object, root, *comm_object);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(comm_object), "MPI_Bcast", {shown_buffer("buffer", buffer), shown("count", count),
@@ -790,7 +790,7 @@ int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
     if (!error) error = check_root("root", root, *comm_object);
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_count("count", count);
-    if (!error) error = check_buffer("buffer", buffer, count, *datatype_object);
+    if (!error && takes_part(root, *comm_object)) error = check_buffer("buffer", buffer, count, *datatype_object);
     if (!error) error = lanyard_bcast(buffer, count, *datatype_object, root, *comm_object);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(comm_object), "MPI_Bcast_c", {shown_buffer("buffer", buffer), shown("count", count),
@@ -812,7 +812,7 @@ int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MP
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
-    if (!error) error = check_buffer("buffer", buffer, count, *datatype_object);
+    if (!error && takes_part(root, *comm_object)) error = check_buffer("buffer", buffer, count, *datatype_object);
     if (!error) error = lanyard_bcast_init(buffer, count, *datatype_object, root, *comm_object, info_object,
         &request_object);
     if (!error) store(request, request_object);
@@ -837,7 +837,7 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
-    if (!error) error = check_buffer("buffer", buffer, count, *datatype_object);
+    if (!error && takes_part(root, *comm_object)) error = check_buffer("buffer", buffer, count, *datatype_object);
     if (!error) error = lanyard_bcast_init(buffer, count, *datatype_object, root, *comm_object, info_object,
         &request_object);
     if (!error) store(request, request_object);
@@ -1073,7 +1073,7 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
-    if (!error && at_root(root, *comm_object)) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error && at_root(root, *comm_object)) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -1100,7 +1100,7 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
-    if (!error && at_root(root, *comm_object)) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error && at_root(root, *comm_object)) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -1131,7 +1131,7 @@ int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
-    if (!error && at_root(root, *comm_object)) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error && at_root(root, *comm_object)) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -1164,7 +1164,7 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
-    if (!error && at_root(root, *comm_object)) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error && at_root(root, *comm_object)) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -1249,7 +1249,7 @@ int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("displs", displs, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -1279,7 +1279,7 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("displs", displs, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -1416,9 +1416,9 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_out("request", request);
-    if (!error && !in_place(sendbuf)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
@@ -1446,9 +1446,9 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_out("request", request);
-    if (!error && !in_place(sendbuf)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
@@ -1474,10 +1474,10 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ialltoallw, "MPI_Ialltoallw");
     if (!error) error = check_out("request", request);
-    if (!error && !in_place(sendbuf)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
     if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
     if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -1505,10 +1505,10 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ialltoallw, "MPI_Ialltoallw_c");
     if (!error) error = check_out("request", request);
-    if (!error && !in_place(sendbuf)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
     if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
     if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -1550,7 +1550,7 @@ int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Co
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
-    if (!error) error = check_buffer("buffer", buffer, count, *datatype_object);
+    if (!error && takes_part(root, *comm_object)) error = check_buffer("buffer", buffer, count, *datatype_object);
     if (!error) error = lanyard_ibcast(buffer, count, *datatype_object, root, *comm_object, &request_object);
     if (!error) store(request, request_object);
     if (!error) return MPI_SUCCESS;
@@ -1572,7 +1572,7 @@ int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
-    if (!error) error = check_buffer("buffer", buffer, count, *datatype_object);
+    if (!error && takes_part(root, *comm_object)) error = check_buffer("buffer", buffer, count, *datatype_object);
     if (!error) error = lanyard_ibcast(buffer, count, *datatype_object, root, *comm_object, &request_object);
     if (!error) store(request, request_object);
     if (!error) return MPI_SUCCESS;
@@ -1706,7 +1706,7 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_out("request", request);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
-    if (!error && at_root(root, *comm_object)) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error && at_root(root, *comm_object)) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -1737,7 +1737,7 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_out("request", request);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
-    if (!error && at_root(root, *comm_object)) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error && at_root(root, *comm_object)) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -1768,7 +1768,7 @@ int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
-    if (!error && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, count, *datatype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, count, *datatype_object);
     if (!error && at_root(root, *comm_object)) error = check_buffer("recvbuf", recvbuf, count, *datatype_object);
     if (!error) error = lanyard_ireduce(sendbuf, recvbuf, count, *datatype_object, *op_object, root, *comm_object,
         &request_object);
@@ -1795,7 +1795,7 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
-    if (!error && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, count, *datatype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, count, *datatype_object);
     if (!error && at_root(root, *comm_object)) error = check_buffer("recvbuf", recvbuf, count, *datatype_object);
     if (!error) error = lanyard_ireduce(sendbuf, recvbuf, count, *datatype_object, *op_object, root, *comm_object,
         &request_object);
@@ -1819,7 +1819,7 @@ int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcount
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->group->size());
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_ireduce_scatter(sendbuf, recvbuf, counts(recvcounts), *datatype_object, *op_object,
@@ -1844,7 +1844,7 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->group->size());
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_ireduce_scatter(sendbuf, recvbuf, counts(recvcounts), *datatype_object, *op_object,
@@ -2032,7 +2032,7 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
     if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_out("request", request);
-    if (!error && at_root(root, *comm_object)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && at_root(root, *comm_object)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = check_count("recvcount", recvcount);
     if (!error && at_root(root, *comm_object)) error = check_not_in_place("sendbuf", sendbuf);
@@ -2062,7 +2062,7 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_out("request", request);
-    if (!error && at_root(root, *comm_object)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && at_root(root, *comm_object)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = check_count("recvcount", recvcount);
     if (!error && at_root(root, *comm_object)) error = check_not_in_place("sendbuf", sendbuf);
@@ -2092,7 +2092,7 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
-    if (!error && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, count, *datatype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, count, *datatype_object);
     if (!error && at_root(root, *comm_object)) error = check_buffer("recvbuf", recvbuf, count, *datatype_object);
     if (!error) error = lanyard_reduce(sendbuf, recvbuf, count, *datatype_object, *op_object, root, *comm_object);
     if (!error) return MPI_SUCCESS;
@@ -2115,7 +2115,7 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
-    if (!error && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, count, *datatype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, count, *datatype_object);
     if (!error && at_root(root, *comm_object)) error = check_buffer("recvbuf", recvbuf, count, *datatype_object);
     if (!error) error = lanyard_reduce(sendbuf, recvbuf, count, *datatype_object, *op_object, root, *comm_object);
     if (!error) return MPI_SUCCESS;
@@ -2142,7 +2142,7 @@ int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
-    if (!error && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, count, *datatype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, count, *datatype_object);
     if (!error && at_root(root, *comm_object)) error = check_buffer("recvbuf", recvbuf, count, *datatype_object);
     if (!error) error = lanyard_reduce_init(sendbuf, recvbuf, count, *datatype_object, *op_object, root, *comm_object,
         info_object, &request_object);
@@ -2172,7 +2172,7 @@ int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
-    if (!error && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, count, *datatype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_buffer("sendbuf", sendbuf, count, *datatype_object);
     if (!error && at_root(root, *comm_object)) error = check_buffer("recvbuf", recvbuf, count, *datatype_object);
     if (!error) error = lanyard_reduce_init(sendbuf, recvbuf, count, *datatype_object, *op_object, root, *comm_object,
         info_object, &request_object);
@@ -2231,7 +2231,7 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     if (!error) error = check_available(lanyard_reduce_scatter, "MPI_Reduce_scatter");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = find("op", op, op_object);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->group->size());
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_reduce_scatter(sendbuf, recvbuf, counts(recvcounts), *datatype_object, *op_object,
@@ -2253,7 +2253,7 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     if (!error) error = check_available(lanyard_reduce_scatter, "MPI_Reduce_scatter_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = find("op", op, op_object);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->group->size());
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_reduce_scatter(sendbuf, recvbuf, counts(recvcounts), *datatype_object, *op_object,
@@ -2381,7 +2381,7 @@ int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvc
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->group->size());
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_reduce_scatter_init(sendbuf, recvbuf, counts(recvcounts), *datatype_object, *op_object,
@@ -2408,7 +2408,7 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
-    if (!error) error = check_array("recvcounts", recvcounts, comm_object->size);
+    if (!error) error = check_counts("recvcounts", recvcounts, comm_object->group->size());
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_reduce_scatter_init(sendbuf, recvbuf, counts(recvcounts), *datatype_object, *op_object,
@@ -2645,7 +2645,7 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
     if (!error) error = check_root("root", root, *comm_object);
     if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
-    if (!error && at_root(root, *comm_object)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && at_root(root, *comm_object)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = check_count("recvcount", recvcount);
     if (!error && at_root(root, *comm_object)) error = check_not_in_place("sendbuf", sendbuf);
@@ -2672,7 +2672,7 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     if (!error) error = check_root("root", root, *comm_object);
     if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
-    if (!error && at_root(root, *comm_object)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && at_root(root, *comm_object)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = check_count("recvcount", recvcount);
     if (!error && at_root(root, *comm_object)) error = check_not_in_place("sendbuf", sendbuf);
@@ -2704,7 +2704,7 @@ int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int di
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
-    if (!error && at_root(root, *comm_object)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && at_root(root, *comm_object)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = check_count("recvcount", recvcount);
     if (!error && at_root(root, *comm_object)) error = check_not_in_place("sendbuf", sendbuf);
@@ -2737,7 +2737,7 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
-    if (!error && at_root(root, *comm_object)) error = check_array("sendcounts", sendcounts, comm_object->size);
+    if (!error && at_root(root, *comm_object)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = check_count("recvcount", recvcount);
     if (!error && at_root(root, *comm_object)) error = check_not_in_place("sendbuf", sendbuf);

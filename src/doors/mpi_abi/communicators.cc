@@ -69,22 +69,22 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm) {
 
 int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
         MPI_Comm *newcomm) {
+    Errhandler *errhandler_object = nullptr;
     Group *group_object = nullptr;
     Info *info_object = nullptr;
-    Errhandler *errhandler_object = nullptr;
     Comm *newcomm_object = nullptr;
     Error error = check_active();
+    if (!error) error = find("errhandler", errhandler, errhandler_object);
     if (!error) error = check_available(lanyard_comm_create_from_group, "MPI_Comm_create_from_group");
     if (!error) error = find("group", group, group_object);
     if (!error) error = find_or_null("info", info, info_object);
-    if (!error) error = find("errhandler", errhandler, errhandler_object);
     if (!error) error = check_out("newcomm", newcomm);
     if (!error) error = check_string("stringtag", stringtag);
     if (!error) error = lanyard_comm_create_from_group(*group_object, stringtag, info_object, *errhandler_object,
         &newcomm_object);
     if (!error) store(newcomm, newcomm_object);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(), "MPI_Comm_create_from_group", {shown_handle("group", group),
+    return fail(error, RaiseOn(errhandler_object), "MPI_Comm_create_from_group", {shown_handle("group", group),
         shown_text("stringtag", stringtag), shown_handle("info", info), shown_handle("errhandler", errhandler),
         shown("newcomm", newcomm)});
 }
@@ -368,10 +368,10 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
     Error error = check_active();
     if (!error) error = find("local_comm", local_comm, local_comm_object);
     if (!error) error = check_available(lanyard_intercomm_create, "MPI_Intercomm_create");
-    if (!error) error = find("peer_comm", peer_comm, peer_comm_object);
+    if (!error && local_leader == local_comm_object->rank) error = find("peer_comm", peer_comm, peer_comm_object);
     if (!error) error = check_out("newintercomm", newintercomm);
     if (!error) error = check_tag("tag", tag);
-    if (!error) error = lanyard_intercomm_create(*local_comm_object, local_leader, *peer_comm_object, remote_leader,
+    if (!error) error = lanyard_intercomm_create(*local_comm_object, local_leader, peer_comm_object, remote_leader,
         tag, &newintercomm_object);
     if (!error) store(newintercomm, newintercomm_object);
     if (!error) return MPI_SUCCESS;
@@ -383,27 +383,28 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
 
 int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
         int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm) {
+    Errhandler *errhandler_object = nullptr;
     Group *local_group_object = nullptr;
     Group *remote_group_object = nullptr;
     Info *info_object = nullptr;
-    Errhandler *errhandler_object = nullptr;
     Comm *newintercomm_object = nullptr;
     Error error = check_active();
+    if (!error) error = find("errhandler", errhandler, errhandler_object);
     if (!error) error = check_available(lanyard_intercomm_create_from_groups, "MPI_Intercomm_create_from_groups");
     if (!error) error = find("local_group", local_group, local_group_object);
-    if (!error) error = find("remote_group", remote_group, remote_group_object);
+    if (!error && local_leader == local_group_object->rank) error = find("remote_group", remote_group, remote_group_object);
     if (!error) error = find_or_null("info", info, info_object);
-    if (!error) error = find("errhandler", errhandler, errhandler_object);
     if (!error) error = check_out("newintercomm", newintercomm);
     if (!error) error = check_string("stringtag", stringtag);
-    if (!error) error = lanyard_intercomm_create_from_groups(*local_group_object, local_leader, *remote_group_object,
+    if (!error) error = lanyard_intercomm_create_from_groups(*local_group_object, local_leader, remote_group_object,
         remote_leader, stringtag, info_object, *errhandler_object, &newintercomm_object);
     if (!error) store(newintercomm, newintercomm_object);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(), "MPI_Intercomm_create_from_groups", {shown_handle("local_group", local_group),
-        shown_rank("local_leader", local_leader), shown_handle("remote_group", remote_group),
-        shown_rank("remote_leader", remote_leader), shown_text("stringtag", stringtag), shown_handle("info", info),
-        shown_handle("errhandler", errhandler), shown("newintercomm", newintercomm)});
+    return fail(error, RaiseOn(errhandler_object), "MPI_Intercomm_create_from_groups",
+        {shown_handle("local_group", local_group), shown_rank("local_leader", local_leader),
+        shown_handle("remote_group", remote_group), shown_rank("remote_leader", remote_leader),
+        shown_text("stringtag", stringtag), shown_handle("info", info), shown_handle("errhandler", errhandler),
+        shown("newintercomm", newintercomm)});
 }
 #pragma weak MPI_Intercomm_create_from_groups = PMPI_Intercomm_create_from_groups
 

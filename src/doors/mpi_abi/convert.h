@@ -6,14 +6,13 @@
 #include <mpi.h>
 #pragma GCC visibility pop
 
-#include <cstdlib>
-
 #include "api/call.h"
 #include "api/check.h"
 #include "api/door.h"
 #include "api/generated/core.h"
 #include "api/handles.h"
 #include "doors/mpi_abi/handle_types.h"
+#include "doors/objects.h"
 
 namespace lanyard::mpi_abi {
 
@@ -60,78 +59,23 @@ inline MpiHandle handle_for(ObjectOf<MpiHandle> *object) {
     return handle;
 }
 
-// The objects of an array of handles: on the stack when they are few.
 template <class MpiHandle>
-class Objects {
-public:
+struct HandleConversion {
+    using Handle = MpiHandle;
     using Object = ObjectOf<MpiHandle>;
-
-    Objects() = default;
-    Objects(const Objects &) = delete;
-    Objects &operator=(const Objects &) = delete;
-    ~Objects() {
-        if (all_ != few_) std::free(all_);
-    }
-
-    Error find(const char *name, const MpiHandle *handles, int64_t count) { return convert(name, handles, count, false); }
-    Error find_or_null(const char *name, const MpiHandle *handles, int64_t count) { return convert(name, handles, count, true); }
-    Error find_committed(const char *name, const MpiHandle *handles, int64_t count) {
-        Error error = convert(name, handles, count, false);
-        for (int64_t i = 0; !error && i < count_; ++i) error = check_committed(name, *all_[i]);
-        return error;
-    }
-    // Room for `count` objects to come, nullptr until then.
-    Error reserve(const char *name, const MpiHandle *handles, int64_t count) {
-        Error error = check_array(name, handles, count);
-        if (!error) error = make_room(name, count);
-        for (int64_t i = 0; !error && i < count_; ++i) all_[i] = nullptr;
-        return error;
-    }
-
-    Object **data() { return all_; }
-    // nullptr for an array that is not significant.
-    Object **data_or_null() { return count_ > 0 ? all_ : nullptr; }
-
-    // Writes the handles back: all of them, or those that have come.
-    void store(MpiHandle *handles) const {
-        for (int64_t i = 0; i < count_; ++i) mpi_abi::store(&handles[i], all_[i]);
-    }
-    void store_found(MpiHandle *handles) const {
-        for (int64_t i = 0; i < count_; ++i)
-            if (all_[i]) mpi_abi::store(&handles[i], all_[i]);
-    }
-
-private:
-    static constexpr int64_t few = 64;
-
-    Error make_room(const char *name, int64_t count) {
-        if (count > few) {
-            auto *many = static_cast<Object **>(std::malloc(static_cast<size_t>(count) * sizeof(Object *)));
-            if (!many) return complaint::no_memory(name);
-            all_ = many;
-        }
-        count_ = count > 0 ? count : 0;
-        return {};
-    }
-    Error convert(const char *name, const MpiHandle *handles, int64_t count, bool null_allowed) {
-        Error error = check_array(name, handles, count);
-        if (!error) error = make_room(name, count);
-        for (int64_t i = 0; !error && i < count_; ++i) {
-            all_[i] = nullptr;
-            if (!null_allowed || !is_null(handles[i])) error = mpi_abi::find(name, handles[i], all_[i]);
-        }
-        return error;
-    }
-
-    Object *few_[few];
-    Object **all_ = few_;
-    int64_t count_ = 0;
+    static bool is_null(MpiHandle handle) { return mpi_abi::is_null(handle); }
+    static Error find(const char *name, MpiHandle handle, Object *&object) { return mpi_abi::find(name, handle, object); }
+    static void store(MpiHandle *handle, Object *object) { mpi_abi::store(handle, object); }
 };
+template <class MpiHandle>
+using Objects = ObjectArray<HandleConversion<MpiHandle>>;
 
 template <class MpiFunction>
 inline Callback callback(MpiFunction *function, bool large_count) {
     return {reinterpret_cast<void (*)()>(function), &door, large_count};
 }
+
+inline ToolObject tool_object(const void *handle) { return {handle, &door}; }
 
 inline Status *status_of(MPI_Status *status) { return reinterpret_cast<Status *>(status); }
 inline const Status *status_of(const MPI_Status *status) { return reinterpret_cast<const Status *>(status); }

@@ -69,6 +69,20 @@ int datarep_convert(Function function, bool large_count, void *user, Datatype *d
     return as<MPI_Datarep_conversion_function>(function)(user, handle, static_cast<int>(count), file, position, extra_state);
 }
 
+void event(Function function, EventInstance *instance, EventRegistration *registration, int safety, void *user_data) {
+    as<MPI_T_event_cb_function>(function)(reinterpret_cast<MPI_T_event_instance>(instance),
+        reinterpret_cast<MPI_T_event_registration>(registration), static_cast<MPI_T_cb_safety>(safety), user_data);
+}
+void event_freed(Function function, EventRegistration *registration, int safety, void *user_data) {
+    as<MPI_T_event_free_cb_function>(function)(reinterpret_cast<MPI_T_event_registration>(registration),
+        static_cast<MPI_T_cb_safety>(safety), user_data);
+}
+void events_dropped(Function function, int64_t count, EventRegistration *registration, int source, int safety, void *user_data) {
+    as<MPI_T_event_dropped_cb_function>(function)(count, reinterpret_cast<MPI_T_event_registration>(registration), source,
+        static_cast<MPI_T_cb_safety>(safety), user_data);
+}
+Comm *tool_comm(const void *handle) { return object_of<Comm>(bits_of(*static_cast<const MPI_Comm *>(handle))); }
+
 }  // namespace
 
 const Door door = {
@@ -89,6 +103,10 @@ const Door door = {
     .cancel_request = cancel_request,
     .datarep_extent = datarep_extent,
     .datarep_convert = datarep_convert,
+    .event = event,
+    .event_freed = event_freed,
+    .events_dropped = events_dropped,
+    .tool_comm = tool_comm,
 };
 
 }  // namespace lanyard::mpi_abi

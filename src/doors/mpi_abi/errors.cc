@@ -185,10 +185,10 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler) {
     File *file_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
-    if (!error) error = find("file", file, file_object);
+    if (!error) error = find_or_null("file", file, file_object);
     if (!error) error = check_available(lanyard_file_get_errhandler, "MPI_File_get_errhandler");
     if (!error) error = check_out("errhandler", errhandler);
-    if (!error) error = lanyard_file_get_errhandler(*file_object, &errhandler_object);
+    if (!error) error = lanyard_file_get_errhandler(file_object, &errhandler_object);
     if (!error) store(errhandler, errhandler_object);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(file_object), "MPI_File_get_errhandler", {shown_handle("file", file),
@@ -200,10 +200,10 @@ int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler) {
     File *file_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
-    if (!error) error = find("file", file, file_object);
+    if (!error) error = find_or_null("file", file, file_object);
     if (!error) error = check_available(lanyard_file_set_errhandler, "MPI_File_set_errhandler");
     if (!error) error = find("errhandler", errhandler, errhandler_object);
-    if (!error) error = lanyard_file_set_errhandler(*file_object, *errhandler_object);
+    if (!error) error = lanyard_file_set_errhandler(file_object, *errhandler_object);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(file_object), "MPI_File_set_errhandler", {shown_handle("file", file),
         shown_handle("errhandler", errhandler)});

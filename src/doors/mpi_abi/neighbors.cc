@@ -40,8 +40,8 @@ int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype se
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
-    if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).in > 0) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_ineighbor_allgather(sendbuf, sendcount, *sendtype_object, recvbuf, recvcount,
         *recvtype_object, *comm_object, &request_object);
     if (!error) store(request, request_object);
@@ -67,8 +67,8 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
-    if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).in > 0) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_ineighbor_allgather(sendbuf, sendcount, *sendtype_object, recvbuf, recvcount,
         *recvtype_object, *comm_object, &request_object);
     if (!error) store(request, request_object);
@@ -93,7 +93,7 @@ int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_ineighbor_allgatherv(sendbuf, sendcount, *sendtype_object, recvbuf, counts(recvcounts),
         counts(displs), *recvtype_object, *comm_object, &request_object);
@@ -120,7 +120,7 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_ineighbor_allgatherv(sendbuf, sendcount, *sendtype_object, recvbuf, counts(recvcounts),
         counts(displs), *recvtype_object, *comm_object, &request_object);
@@ -147,8 +147,8 @@ int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sen
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
-    if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).in > 0) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_ineighbor_alltoall(sendbuf, sendcount, *sendtype_object, recvbuf, recvcount,
         *recvtype_object, *comm_object, &request_object);
     if (!error) store(request, request_object);
@@ -174,8 +174,8 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
-    if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).in > 0) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_ineighbor_alltoall(sendbuf, sendcount, *sendtype_object, recvbuf, recvcount,
         *recvtype_object, *comm_object, &request_object);
     if (!error) store(request, request_object);
@@ -305,8 +305,8 @@ int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
-    if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).in > 0) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_neighbor_allgather(sendbuf, sendcount, *sendtype_object, recvbuf, recvcount,
         *recvtype_object, *comm_object);
     if (!error) return MPI_SUCCESS;
@@ -328,8 +328,8 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
-    if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).in > 0) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_neighbor_allgather(sendbuf, sendcount, *sendtype_object, recvbuf, recvcount,
         *recvtype_object, *comm_object);
     if (!error) return MPI_SUCCESS;
@@ -355,8 +355,8 @@ int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatyp
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
-    if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).in > 0) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_neighbor_allgather_init(sendbuf, sendcount, *sendtype_object, recvbuf, recvcount,
         *recvtype_object, *comm_object, info_object, &request_object);
     if (!error) store(request, request_object);
@@ -384,8 +384,8 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
-    if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).in > 0) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_neighbor_allgather_init(sendbuf, sendcount, *sendtype_object, recvbuf, recvcount,
         *recvtype_object, *comm_object, info_object, &request_object);
     if (!error) store(request, request_object);
@@ -408,7 +408,7 @@ int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_count("sendcount", sendcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_neighbor_allgatherv(sendbuf, sendcount, *sendtype_object, recvbuf, counts(recvcounts),
         counts(displs), *recvtype_object, *comm_object);
@@ -431,7 +431,7 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_count("sendcount", sendcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_neighbor_allgatherv(sendbuf, sendcount, *sendtype_object, recvbuf, counts(recvcounts),
         counts(displs), *recvtype_object, *comm_object);
@@ -459,7 +459,7 @@ int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_neighbor_allgatherv_init(sendbuf, sendcount, *sendtype_object, recvbuf,
         counts(recvcounts), counts(displs), *recvtype_object, *comm_object, info_object, &request_object);
@@ -488,7 +488,7 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_neighbor_allgatherv_init(sendbuf, sendcount, *sendtype_object, recvbuf,
         counts(recvcounts), counts(displs), *recvtype_object, *comm_object, info_object, &request_object);
@@ -513,8 +513,8 @@ int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
-    if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).in > 0) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_neighbor_alltoall(sendbuf, sendcount, *sendtype_object, recvbuf, recvcount,
         *recvtype_object, *comm_object);
     if (!error) return MPI_SUCCESS;
@@ -536,8 +536,8 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
-    if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).in > 0) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_neighbor_alltoall(sendbuf, sendcount, *sendtype_object, recvbuf, recvcount,
         *recvtype_object, *comm_object);
     if (!error) return MPI_SUCCESS;
@@ -563,8 +563,8 @@ int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
-    if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).in > 0) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_neighbor_alltoall_init(sendbuf, sendcount, *sendtype_object, recvbuf, recvcount,
         *recvtype_object, *comm_object, info_object, &request_object);
     if (!error) store(request, request_object);
@@ -592,8 +592,8 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
-    if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
-    if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
+    if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
+    if (!error && neighbors(*comm_object).in > 0) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_neighbor_alltoall_init(sendbuf, sendcount, *sendtype_object, recvbuf, recvcount,
         *recvtype_object, *comm_object, info_object, &request_object);
     if (!error) store(request, request_object);

@@ -337,7 +337,7 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     if (!error) error = check_available(lanyard_improbe, "MPI_Improbe");
     if (!error) error = check_out("message", message);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("tag", tag);
+    if (!error) error = check_recv_tag("tag", tag, *comm_object);
     if (!error) error = check_out("flag", flag);
     if (!error) error = lanyard_improbe(source, tag, *comm_object, flag, &message_object, status_of(status));
     if (!error) store(message, message_object);
@@ -399,7 +399,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iprobe, "MPI_Iprobe");
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("tag", tag);
+    if (!error) error = check_recv_tag("tag", tag, *comm_object);
     if (!error) error = check_out("flag", flag);
     if (!error) error = lanyard_iprobe(source, tag, *comm_object, flag, status_of(status));
     if (!error) return MPI_SUCCESS;
@@ -420,7 +420,7 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("tag", tag);
+    if (!error) error = check_recv_tag("tag", tag, *comm_object);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_irecv(buf, count, *datatype_object, source, tag, *comm_object, &request_object);
     if (!error) store(request, request_object);
@@ -443,7 +443,7 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("tag", tag);
+    if (!error) error = check_recv_tag("tag", tag, *comm_object);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_irecv(buf, count, *datatype_object, source, tag, *comm_object, &request_object);
     if (!error) store(request, request_object);
@@ -563,7 +563,7 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
     if (!error) error = check_tag("sendtag", sendtag);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("recvtag", recvtag);
+    if (!error) error = check_recv_tag("recvtag", recvtag, *comm_object);
     if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
     if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_isendrecv(sendbuf, sendcount, *sendtype_object, dest, sendtag, recvbuf, recvcount,
@@ -596,7 +596,7 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     if (!error) error = check_tag("sendtag", sendtag);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("recvtag", recvtag);
+    if (!error) error = check_recv_tag("recvtag", recvtag, *comm_object);
     if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
     if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_isendrecv(sendbuf, sendcount, *sendtype_object, dest, sendtag, recvbuf, recvcount,
@@ -625,7 +625,7 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("sendtag", sendtag);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("recvtag", recvtag);
+    if (!error) error = check_recv_tag("recvtag", recvtag, *comm_object);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_isendrecv_replace(buf, count, *datatype_object, dest, sendtag, source, recvtag,
         *comm_object, &request_object);
@@ -652,7 +652,7 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("sendtag", sendtag);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("recvtag", recvtag);
+    if (!error) error = check_recv_tag("recvtag", recvtag, *comm_object);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_isendrecv_replace(buf, count, *datatype_object, dest, sendtag, source, recvtag,
         *comm_object, &request_object);
@@ -719,7 +719,7 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
     if (!error) error = check_available(lanyard_mprobe, "MPI_Mprobe");
     if (!error) error = check_out("message", message);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("tag", tag);
+    if (!error) error = check_recv_tag("tag", tag, *comm_object);
     if (!error) error = lanyard_mprobe(source, tag, *comm_object, &message_object, status_of(status));
     if (!error) store(message, message_object);
     if (!error) return MPI_SUCCESS;
@@ -774,7 +774,7 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_probe, "MPI_Probe");
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("tag", tag);
+    if (!error) error = check_recv_tag("tag", tag, *comm_object);
     if (!error) error = lanyard_probe(source, tag, *comm_object, status_of(status));
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(comm_object), "MPI_Probe", {shown_rank("source", source), shown_tag("tag", tag),
@@ -791,7 +791,7 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("tag", tag);
+    if (!error) error = check_recv_tag("tag", tag, *comm_object);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_recv(buf, count, *datatype_object, source, tag, *comm_object, status_of(status));
     if (!error) return MPI_SUCCESS;
@@ -811,7 +811,7 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("tag", tag);
+    if (!error) error = check_recv_tag("tag", tag, *comm_object);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_recv(buf, count, *datatype_object, source, tag, *comm_object, status_of(status));
     if (!error) return MPI_SUCCESS;
@@ -833,7 +833,7 @@ int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int 
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("tag", tag);
+    if (!error) error = check_recv_tag("tag", tag, *comm_object);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_recv_init(buf, count, *datatype_object, source, tag, *comm_object, &request_object);
     if (!error) store(request, request_object);
@@ -856,7 +856,7 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("tag", tag);
+    if (!error) error = check_recv_tag("tag", tag, *comm_object);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_recv_init(buf, count, *datatype_object, source, tag, *comm_object, &request_object);
     if (!error) store(request, request_object);
@@ -1050,7 +1050,7 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     if (!error) error = check_tag("sendtag", sendtag);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("recvtag", recvtag);
+    if (!error) error = check_recv_tag("recvtag", recvtag, *comm_object);
     if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
     if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_sendrecv(sendbuf, sendcount, *sendtype_object, dest, sendtag, recvbuf, recvcount,
@@ -1080,7 +1080,7 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (!error) error = check_tag("sendtag", sendtag);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("recvtag", recvtag);
+    if (!error) error = check_recv_tag("recvtag", recvtag, *comm_object);
     if (!error) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
     if (!error) error = check_buffer("recvbuf", recvbuf, recvcount, *recvtype_object);
     if (!error) error = lanyard_sendrecv(sendbuf, sendcount, *sendtype_object, dest, sendtag, recvbuf, recvcount,
@@ -1106,7 +1106,7 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("sendtag", sendtag);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("recvtag", recvtag);
+    if (!error) error = check_recv_tag("recvtag", recvtag, *comm_object);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_sendrecv_replace(buf, count, *datatype_object, dest, sendtag, source, recvtag,
         *comm_object, status_of(status));
@@ -1130,7 +1130,7 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("sendtag", sendtag);
     if (!error) error = check_source("source", source, *comm_object);
-    if (!error) error = check_recv_tag("recvtag", recvtag);
+    if (!error) error = check_recv_tag("recvtag", recvtag, *comm_object);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_sendrecv_replace(buf, count, *datatype_object, dest, sendtag, source, recvtag,
         *comm_object, status_of(status));

@@ -375,7 +375,7 @@ int PMPI_Status_set_tag(MPI_Status *status, int tag) {
     if (!error) error = check_out("status", status);
     if (!error) error = lanyard_status_set_tag(*status_of(status), tag);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(), "MPI_Status_set_tag", {shown("status", status), shown("tag", tag)});
+    return fail(error, RaiseOn(), "MPI_Status_set_tag", {shown("status", status), shown_tag("tag", tag)});
 }
 #pragma weak MPI_Status_set_tag = PMPI_Status_set_tag
 

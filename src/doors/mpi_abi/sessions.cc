@@ -54,7 +54,6 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
     if (!error) error = check_available(lanyard_session_get_nth_pset, "MPI_Session_get_nth_pset");
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("pset_len", pset_len);
-    if (!error) error = check_out("pset_name", pset_name);
     if (!error) error = lanyard_session_get_nth_pset(*session_object, info_object, n, pset_len, pset_name);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(session_object), "MPI_Session_get_nth_pset", {shown_handle("session", session),
@@ -94,17 +93,18 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_I
 #pragma weak MPI_Session_get_pset_info = PMPI_Session_get_pset_info
 
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session) {
-    Info *info_object = nullptr;
+    lanyard_use_door(door);
     Errhandler *errhandler_object = nullptr;
+    Info *info_object = nullptr;
     Session *session_object = nullptr;
-    Error error = check_available(lanyard_session_init, "MPI_Session_init");
+    Error error = find("errhandler", errhandler, errhandler_object);
+    if (!error) error = check_available(lanyard_session_init, "MPI_Session_init");
     if (!error) error = find_or_null("info", info, info_object);
-    if (!error) error = find("errhandler", errhandler, errhandler_object);
     if (!error) error = check_out("session", session);
     if (!error) error = lanyard_session_init(info_object, *errhandler_object, &session_object);
     if (!error) store(session, session_object);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(), "MPI_Session_init", {shown_handle("info", info),
+    return fail(error, RaiseOn(errhandler_object), "MPI_Session_init", {shown_handle("info", info),
         shown_handle("errhandler", errhandler), shown("session", session)});
 }
 #pragma weak MPI_Session_init = PMPI_Session_init

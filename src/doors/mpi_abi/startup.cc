@@ -50,6 +50,7 @@ int PMPI_Finalized(int *flag) {
 #pragma weak MPI_Finalized = PMPI_Finalized
 
 int PMPI_Init(int *argc, char ***argv) {
+    lanyard_use_door(door);
     Error error = check_available(lanyard_init, "MPI_Init");
     if (!error) error = lanyard_init(argc, argv);
     if (!error) return MPI_SUCCESS;
@@ -58,6 +59,7 @@ int PMPI_Init(int *argc, char ***argv) {
 #pragma weak MPI_Init = PMPI_Init
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+    lanyard_use_door(door);
     Error error = check_available(lanyard_init_thread, "MPI_Init_thread");
     if (!error) error = check_out("provided", provided);
     if (!error) error = lanyard_init_thread(argc, argv, required, provided);

@@ -66,7 +66,7 @@ int PMPI_T_category_changed(int *update_number) {
     Error error = check_available(lanyard_t_category_changed, "MPI_T_category_changed", abi::t_err_not_supported);
     if (!error) error = lanyard_t_category_changed(update_number);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_category_changed",
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_category_changed",
         {shown("update_number", update_number)});
 }
 #pragma weak MPI_T_category_changed = PMPI_T_category_changed
@@ -76,8 +76,8 @@ int PMPI_T_category_get_categories(int cat_index, int len, int indices[]) {
     if (!error) error = check_length("len", len);
     if (!error) error = lanyard_t_category_get_categories(cat_index, len, indices);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_category_get_categories", {shown("cat_index", cat_index),
-        shown("len", len), shown("indices", indices)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_category_get_categories",
+        {shown("cat_index", cat_index), shown("len", len), shown("indices", indices)});
 }
 #pragma weak MPI_T_category_get_categories = PMPI_T_category_get_categories
 
@@ -86,8 +86,8 @@ int PMPI_T_category_get_cvars(int cat_index, int len, int indices[]) {
     if (!error) error = check_length("len", len);
     if (!error) error = lanyard_t_category_get_cvars(cat_index, len, indices);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_category_get_cvars", {shown("cat_index", cat_index),
-        shown("len", len), shown("indices", indices)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_category_get_cvars",
+        {shown("cat_index", cat_index), shown("len", len), shown("indices", indices)});
 }
 #pragma weak MPI_T_category_get_cvars = PMPI_T_category_get_cvars
 
@@ -96,8 +96,8 @@ int PMPI_T_category_get_events(int cat_index, int len, int indices[]) {
     if (!error) error = check_length("len", len);
     if (!error) error = lanyard_t_category_get_events(cat_index, len, indices);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_category_get_events", {shown("cat_index", cat_index),
-        shown("len", len), shown("indices", indices)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_category_get_events",
+        {shown("cat_index", cat_index), shown("len", len), shown("indices", indices)});
 }
 #pragma weak MPI_T_category_get_events = PMPI_T_category_get_events
 
@@ -106,7 +106,7 @@ int PMPI_T_category_get_index(const char *name, int *cat_index) {
     if (!error) error = check_string("name", name);
     if (!error) error = lanyard_t_category_get_index(name, cat_index);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_category_get_index", {shown_text("name", name),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_category_get_index", {shown_text("name", name),
         shown("cat_index", cat_index)});
 }
 #pragma weak MPI_T_category_get_index = PMPI_T_category_get_index
@@ -117,7 +117,7 @@ int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *des
     if (!error) error = lanyard_t_category_get_info(cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars,
         num_categories);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_category_get_info", {shown("cat_index", cat_index),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_category_get_info", {shown("cat_index", cat_index),
         shown("name", name), shown("name_len", name_len), shown("desc", desc), shown("desc_len", desc_len),
         shown("num_cvars", num_cvars), shown("num_pvars", num_pvars), shown("num_categories", num_categories)});
 }
@@ -127,7 +127,7 @@ int PMPI_T_category_get_num(int *num_cat) {
     Error error = check_available(lanyard_t_category_get_num, "MPI_T_category_get_num", abi::t_err_not_supported);
     if (!error) error = lanyard_t_category_get_num(num_cat);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_category_get_num", {shown("num_cat", num_cat)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_category_get_num", {shown("num_cat", num_cat)});
 }
 #pragma weak MPI_T_category_get_num = PMPI_T_category_get_num
 
@@ -135,8 +135,8 @@ int PMPI_T_category_get_num_events(int cat_index, int *num_events) {
     Error error = check_available(lanyard_t_category_get_num_events, "MPI_T_category_get_num_events", abi::t_err_not_supported);
     if (!error) error = lanyard_t_category_get_num_events(cat_index, num_events);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_category_get_num_events", {shown("cat_index", cat_index),
-        shown("num_events", num_events)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_category_get_num_events",
+        {shown("cat_index", cat_index), shown("num_events", num_events)});
 }
 #pragma weak MPI_T_category_get_num_events = PMPI_T_category_get_num_events
 
@@ -145,8 +145,8 @@ int PMPI_T_category_get_pvars(int cat_index, int len, int indices[]) {
     if (!error) error = check_length("len", len);
     if (!error) error = lanyard_t_category_get_pvars(cat_index, len, indices);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_category_get_pvars", {shown("cat_index", cat_index),
-        shown("len", len), shown("indices", indices)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_category_get_pvars",
+        {shown("cat_index", cat_index), shown("len", len), shown("indices", indices)});
 }
 #pragma weak MPI_T_category_get_pvars = PMPI_T_category_get_pvars
 
@@ -155,7 +155,7 @@ int PMPI_T_cvar_get_index(const char *name, int *cvar_index) {
     if (!error) error = check_string("name", name);
     if (!error) error = lanyard_t_cvar_get_index(name, cvar_index);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_cvar_get_index", {shown_text("name", name),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_cvar_get_index", {shown_text("name", name),
         shown("cvar_index", cvar_index)});
 }
 #pragma weak MPI_T_cvar_get_index = PMPI_T_cvar_get_index
@@ -164,12 +164,11 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
         MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope) {
     Datatype *datatype_object = nullptr;
     Error error = check_available(lanyard_t_cvar_get_info, "MPI_T_cvar_get_info", abi::t_err_not_supported);
-    if (!error) error = check_out("datatype", datatype);
-    if (!error) error = lanyard_t_cvar_get_info(cvar_index, name, name_len, verbosity, &datatype_object,
-        reinterpret_cast<ToolEnum **>(enumtype), desc, desc_len, bind, scope);
-    if (!error) store(datatype, datatype_object);
+    if (!error) error = lanyard_t_cvar_get_info(cvar_index, name, name_len, verbosity,
+        datatype ? &datatype_object : nullptr, reinterpret_cast<ToolEnum **>(enumtype), desc, desc_len, bind, scope);
+    if (!error && datatype) store(datatype, datatype_object);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_cvar_get_info", {shown("cvar_index", cvar_index),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_cvar_get_info", {shown("cvar_index", cvar_index),
         shown("name", name), shown("name_len", name_len), shown("verbosity", verbosity), shown("datatype", datatype),
         shown("enumtype", enumtype), shown("desc", desc), shown("desc_len", desc_len), shown("bind", bind),
         shown("scope", scope)});
@@ -180,17 +179,18 @@ int PMPI_T_cvar_get_num(int *num_cvar) {
     Error error = check_available(lanyard_t_cvar_get_num, "MPI_T_cvar_get_num", abi::t_err_not_supported);
     if (!error) error = lanyard_t_cvar_get_num(num_cvar);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_cvar_get_num", {shown("num_cvar", num_cvar)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_cvar_get_num", {shown("num_cvar", num_cvar)});
 }
 #pragma weak MPI_T_cvar_get_num = PMPI_T_cvar_get_num
 
 int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count) {
     Error error = check_available(lanyard_t_cvar_handle_alloc, "MPI_T_cvar_handle_alloc", abi::t_err_not_supported);
-    if (!error) error = lanyard_t_cvar_handle_alloc(cvar_index, obj_handle, reinterpret_cast<CvarHandle **>(handle),
-        count);
+    if (!error) error = lanyard_t_cvar_handle_alloc(cvar_index, tool_object(obj_handle),
+        reinterpret_cast<CvarHandle **>(handle), count);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_cvar_handle_alloc", {shown("cvar_index", cvar_index),
-        shown("obj_handle", obj_handle), shown("handle", handle), shown("count", count)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_cvar_handle_alloc",
+        {shown("cvar_index", cvar_index), shown("obj_handle", obj_handle), shown("handle", handle),
+        shown("count", count)});
 }
 #pragma weak MPI_T_cvar_handle_alloc = PMPI_T_cvar_handle_alloc
 
@@ -198,7 +198,7 @@ int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle) {
     Error error = check_available(lanyard_t_cvar_handle_free, "MPI_T_cvar_handle_free", abi::t_err_not_supported);
     if (!error) error = lanyard_t_cvar_handle_free(reinterpret_cast<CvarHandle **>(handle));
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_cvar_handle_free", {shown("handle", handle)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_cvar_handle_free", {shown("handle", handle)});
 }
 #pragma weak MPI_T_cvar_handle_free = PMPI_T_cvar_handle_free
 
@@ -207,7 +207,7 @@ int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf) {
     if (!error) error = check_not_in_place("buf", buf);
     if (!error) error = lanyard_t_cvar_read(reinterpret_cast<CvarHandle *>(handle), buf);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_cvar_read", {shown("handle", handle),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_cvar_read", {shown("handle", handle),
         shown_buffer("buf", buf)});
 }
 #pragma weak MPI_T_cvar_read = PMPI_T_cvar_read
@@ -217,7 +217,7 @@ int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf) {
     if (!error) error = check_not_in_place("buf", buf);
     if (!error) error = lanyard_t_cvar_write(reinterpret_cast<CvarHandle *>(handle), buf);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_cvar_write", {shown("handle", handle),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_cvar_write", {shown("handle", handle),
         shown_buffer("buf", buf)});
 }
 #pragma weak MPI_T_cvar_write = PMPI_T_cvar_write
@@ -226,7 +226,7 @@ int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_le
     Error error = check_available(lanyard_t_enum_get_info, "MPI_T_enum_get_info", abi::t_err_not_supported);
     if (!error) error = lanyard_t_enum_get_info(reinterpret_cast<ToolEnum *>(enumtype), num, name, name_len);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_enum_get_info", {shown("enumtype", enumtype),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_enum_get_info", {shown("enumtype", enumtype),
         shown("num", num), shown("name", name), shown("name_len", name_len)});
 }
 #pragma weak MPI_T_enum_get_info = PMPI_T_enum_get_info
@@ -235,7 +235,7 @@ int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, 
     Error error = check_available(lanyard_t_enum_get_item, "MPI_T_enum_get_item", abi::t_err_not_supported);
     if (!error) error = lanyard_t_enum_get_item(reinterpret_cast<ToolEnum *>(enumtype), indx, value, name, name_len);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_enum_get_item", {shown("enumtype", enumtype),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_enum_get_item", {shown("enumtype", enumtype),
         shown("indx", indx), shown("value", value), shown("name", name), shown("name_len", name_len)});
 }
 #pragma weak MPI_T_enum_get_item = PMPI_T_enum_get_item
@@ -244,12 +244,11 @@ int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration, 
         MPI_Info *info_used) {
     Info *info_used_object = nullptr;
     Error error = check_available(lanyard_t_event_callback_get_info, "MPI_T_event_callback_get_info", abi::t_err_not_supported);
-    if (!error) error = check_out("info_used", info_used);
     if (!error) error = lanyard_t_event_callback_get_info(reinterpret_cast<EventRegistration *>(event_registration),
-        static_cast<int>(cb_safety), &info_used_object);
-    if (!error) store(info_used, info_used_object);
+        static_cast<int>(cb_safety), info_used ? &info_used_object : nullptr);
+    if (!error && info_used) store(info_used, info_used_object);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_callback_get_info",
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_callback_get_info",
         {shown("event_registration", event_registration), shown("cb_safety", static_cast<int>(cb_safety)),
         shown("info_used", info_used)});
 }
@@ -263,7 +262,7 @@ int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration, 
     if (!error) error = lanyard_t_event_callback_set_info(reinterpret_cast<EventRegistration *>(event_registration),
         static_cast<int>(cb_safety), info_object);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_callback_set_info",
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_callback_set_info",
         {shown("event_registration", event_registration), shown("cb_safety", static_cast<int>(cb_safety)),
         shown_handle("info", info)});
 }
@@ -271,11 +270,11 @@ int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration, 
 
 int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer) {
     Error error = check_available(lanyard_t_event_copy, "MPI_T_event_copy", abi::t_err_not_supported);
-    if (!error) error = lanyard_t_event_copy(reinterpret_cast<EventInstance *>(event_instance),
-        static_cast<void **>(buffer));
+    if (!error) error = check_not_in_place("buffer", buffer);
+    if (!error) error = lanyard_t_event_copy(reinterpret_cast<EventInstance *>(event_instance), buffer);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_copy", {shown("event_instance", event_instance),
-        shown("buffer", buffer)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_copy",
+        {shown("event_instance", event_instance), shown_buffer("buffer", buffer)});
 }
 #pragma weak MPI_T_event_copy = PMPI_T_event_copy
 
@@ -284,7 +283,7 @@ int PMPI_T_event_get_index(const char *name, int *event_index) {
     if (!error) error = check_string("name", name);
     if (!error) error = lanyard_t_event_get_index(name, event_index);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_get_index", {shown_text("name", name),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_get_index", {shown_text("name", name),
         shown("event_index", event_index)});
 }
 #pragma weak MPI_T_event_get_index = PMPI_T_event_get_index
@@ -295,19 +294,19 @@ int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
     Objects<MPI_Datatype> array_of_datatypes_objects;
     Info *info_object = nullptr;
     Error error = check_available(lanyard_t_event_get_info, "MPI_T_event_get_info", abi::t_err_not_supported);
-    if (!error) error = check_out("info", info);
-    if (!error) error = array_of_datatypes_objects.reserve("array_of_datatypes", array_of_datatypes, value_or_0(num_elements));
+    if (!error) error = array_of_datatypes_objects.reserve("array_of_datatypes", array_of_datatypes, array_of_datatypes ? value_or_0(num_elements) : 0);
     if (!error) error = lanyard_t_event_get_info(event_index, name, name_len, verbosity,
-        array_of_datatypes_objects.data(), array_of_displacements, num_elements,
-        reinterpret_cast<ToolEnum **>(enumtype), &info_object, desc, desc_len, bind);
+        array_of_datatypes_objects.data_or_null(), array_of_displacements, num_elements,
+        reinterpret_cast<ToolEnum **>(enumtype), info ? &info_object : nullptr, desc, desc_len, bind);
     if (!error) array_of_datatypes_objects.store_found(array_of_datatypes);
-    if (!error) store(info, info_object);
+    if (!error && info) store(info, info_object);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_get_info", {shown("event_index", event_index),
-        shown("name", name), shown("name_len", name_len), shown("verbosity", verbosity),
-        shown("array_of_datatypes", array_of_datatypes), shown("array_of_displacements", array_of_displacements),
-        shown("num_elements", num_elements), shown("enumtype", enumtype), shown("info", info), shown("desc", desc),
-        shown("desc_len", desc_len), shown("bind", bind)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_get_info",
+        {shown("event_index", event_index), shown("name", name), shown("name_len", name_len),
+        shown("verbosity", verbosity), shown("array_of_datatypes", array_of_datatypes),
+        shown("array_of_displacements", array_of_displacements), shown("num_elements", num_elements),
+        shown("enumtype", enumtype), shown("info", info), shown("desc", desc), shown("desc_len", desc_len),
+        shown("bind", bind)});
 }
 #pragma weak MPI_T_event_get_info = PMPI_T_event_get_info
 
@@ -315,7 +314,8 @@ int PMPI_T_event_get_num(int *num_events) {
     Error error = check_available(lanyard_t_event_get_num, "MPI_T_event_get_num", abi::t_err_not_supported);
     if (!error) error = lanyard_t_event_get_num(num_events);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_get_num", {shown("num_events", num_events)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_get_num",
+        {shown("num_events", num_events)});
 }
 #pragma weak MPI_T_event_get_num = PMPI_T_event_get_num
 
@@ -323,7 +323,7 @@ int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_ind
     Error error = check_available(lanyard_t_event_get_source, "MPI_T_event_get_source", abi::t_err_not_supported);
     if (!error) error = lanyard_t_event_get_source(reinterpret_cast<EventInstance *>(event_instance), source_index);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_get_source",
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_get_source",
         {shown("event_instance", event_instance), shown("source_index", source_index)});
 }
 #pragma weak MPI_T_event_get_source = PMPI_T_event_get_source
@@ -333,7 +333,7 @@ int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *e
     if (!error) error = lanyard_t_event_get_timestamp(reinterpret_cast<EventInstance *>(event_instance),
         event_timestamp);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_get_timestamp",
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_get_timestamp",
         {shown("event_instance", event_instance), shown("event_timestamp", event_timestamp)});
 }
 #pragma weak MPI_T_event_get_timestamp = PMPI_T_event_get_timestamp
@@ -343,11 +343,11 @@ int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
     Info *info_object = nullptr;
     Error error = check_available(lanyard_t_event_handle_alloc, "MPI_T_event_handle_alloc", abi::t_err_not_supported);
     if (!error) error = find_or_null("info", info, info_object);
-    if (!error) error = lanyard_t_event_handle_alloc(event_index, obj_handle, info_object,
+    if (!error) error = lanyard_t_event_handle_alloc(event_index, tool_object(obj_handle), info_object,
         reinterpret_cast<EventRegistration **>(event_registration));
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_handle_alloc", {shown("event_index", event_index),
-        shown("obj_handle", obj_handle), shown_handle("info", info),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_handle_alloc",
+        {shown("event_index", event_index), shown("obj_handle", obj_handle), shown_handle("info", info),
         shown("event_registration", event_registration)});
 }
 #pragma weak MPI_T_event_handle_alloc = PMPI_T_event_handle_alloc
@@ -358,7 +358,7 @@ int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *
     if (!error) error = lanyard_t_event_handle_free(reinterpret_cast<EventRegistration *>(event_registration),
         user_data, callback(free_cb_function, false));
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_handle_free",
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_handle_free",
         {shown("event_registration", event_registration), shown("user_data", user_data),
         shown("free_cb_function", reinterpret_cast<const void *>(free_cb_function))});
 }
@@ -367,12 +367,11 @@ int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *
 int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used) {
     Info *info_used_object = nullptr;
     Error error = check_available(lanyard_t_event_handle_get_info, "MPI_T_event_handle_get_info", abi::t_err_not_supported);
-    if (!error) error = check_out("info_used", info_used);
     if (!error) error = lanyard_t_event_handle_get_info(reinterpret_cast<EventRegistration *>(event_registration),
-        &info_used_object);
-    if (!error) store(info_used, info_used_object);
+        info_used ? &info_used_object : nullptr);
+    if (!error && info_used) store(info_used, info_used_object);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_handle_get_info",
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_handle_get_info",
         {shown("event_registration", event_registration), shown("info_used", info_used)});
 }
 #pragma weak MPI_T_event_handle_get_info = PMPI_T_event_handle_get_info
@@ -384,18 +383,20 @@ int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MP
     if (!error) error = lanyard_t_event_handle_set_info(reinterpret_cast<EventRegistration *>(event_registration),
         info_object);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_handle_set_info",
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_handle_set_info",
         {shown("event_registration", event_registration), shown_handle("info", info)});
 }
 #pragma weak MPI_T_event_handle_set_info = PMPI_T_event_handle_set_info
 
 int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer) {
     Error error = check_available(lanyard_t_event_read, "MPI_T_event_read", abi::t_err_not_supported);
+    if (!error) error = check_not_in_place("buffer", buffer);
     if (!error) error = lanyard_t_event_read(reinterpret_cast<EventInstance *>(event_instance), element_index,
-        static_cast<void **>(buffer));
+        buffer);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_read", {shown("event_instance", event_instance),
-        shown("element_index", element_index), shown("buffer", buffer)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_read",
+        {shown("event_instance", event_instance), shown("element_index", element_index),
+        shown_buffer("buffer", buffer)});
 }
 #pragma weak MPI_T_event_read = PMPI_T_event_read
 
@@ -407,7 +408,7 @@ int PMPI_T_event_register_callback(MPI_T_event_registration event_registration, 
     if (!error) error = lanyard_t_event_register_callback(reinterpret_cast<EventRegistration *>(event_registration),
         static_cast<int>(cb_safety), info_object, user_data, callback(event_cb_function, false));
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_register_callback",
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_register_callback",
         {shown("event_registration", event_registration), shown("cb_safety", static_cast<int>(cb_safety)),
         shown_handle("info", info), shown("user_data", user_data),
         shown("event_cb_function", reinterpret_cast<const void *>(event_cb_function))});
@@ -420,7 +421,7 @@ int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration
     if (!error) error = lanyard_t_event_set_dropped_handler(reinterpret_cast<EventRegistration *>(event_registration),
         callback(dropped_cb_function, false));
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_event_set_dropped_handler",
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_event_set_dropped_handler",
         {shown("event_registration", event_registration),
         shown("dropped_cb_function", reinterpret_cast<const void *>(dropped_cb_function))});
 }
@@ -430,15 +431,16 @@ int PMPI_T_finalize(void) {
     Error error = check_available(lanyard_t_finalize, "MPI_T_finalize", abi::t_err_not_supported);
     if (!error) error = lanyard_t_finalize();
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_finalize", {});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_finalize", {});
 }
 #pragma weak MPI_T_finalize = PMPI_T_finalize
 
 int PMPI_T_init_thread(int required, int *provided) {
+    lanyard_use_door(door);
     Error error = check_available(lanyard_t_init_thread, "MPI_T_init_thread", abi::t_err_not_supported);
     if (!error) error = lanyard_t_init_thread(required, provided);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_init_thread", {shown("required", required),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_init_thread", {shown("required", required),
         shown("provided", provided)});
 }
 #pragma weak MPI_T_init_thread = PMPI_T_init_thread
@@ -448,7 +450,7 @@ int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index) {
     if (!error) error = check_string("name", name);
     if (!error) error = lanyard_t_pvar_get_index(name, var_class, pvar_index);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_get_index", {shown_text("name", name),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_get_index", {shown_text("name", name),
         shown("var_class", var_class), shown("pvar_index", pvar_index)});
 }
 #pragma weak MPI_T_pvar_get_index = PMPI_T_pvar_get_index
@@ -458,12 +460,12 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
         int *continuous, int *atomic) {
     Datatype *datatype_object = nullptr;
     Error error = check_available(lanyard_t_pvar_get_info, "MPI_T_pvar_get_info", abi::t_err_not_supported);
-    if (!error) error = check_out("datatype", datatype);
-    if (!error) error = lanyard_t_pvar_get_info(pvar_index, name, name_len, verbosity, var_class, &datatype_object,
-        reinterpret_cast<ToolEnum **>(enumtype), desc, desc_len, bind, readonly, continuous, atomic);
-    if (!error) store(datatype, datatype_object);
+    if (!error) error = lanyard_t_pvar_get_info(pvar_index, name, name_len, verbosity, var_class,
+        datatype ? &datatype_object : nullptr, reinterpret_cast<ToolEnum **>(enumtype), desc, desc_len, bind, readonly,
+        continuous, atomic);
+    if (!error && datatype) store(datatype, datatype_object);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_get_info", {shown("pvar_index", pvar_index),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_get_info", {shown("pvar_index", pvar_index),
         shown("name", name), shown("name_len", name_len), shown("verbosity", verbosity), shown("var_class", var_class),
         shown("datatype", datatype), shown("enumtype", enumtype), shown("desc", desc), shown("desc_len", desc_len),
         shown("bind", bind), shown("readonly", readonly), shown("continuous", continuous), shown("atomic", atomic)});
@@ -474,17 +476,17 @@ int PMPI_T_pvar_get_num(int *num_pvar) {
     Error error = check_available(lanyard_t_pvar_get_num, "MPI_T_pvar_get_num", abi::t_err_not_supported);
     if (!error) error = lanyard_t_pvar_get_num(num_pvar);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_get_num", {shown("num_pvar", num_pvar)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_get_num", {shown("num_pvar", num_pvar)});
 }
 #pragma weak MPI_T_pvar_get_num = PMPI_T_pvar_get_num
 
 int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle,
         int *count) {
     Error error = check_available(lanyard_t_pvar_handle_alloc, "MPI_T_pvar_handle_alloc", abi::t_err_not_supported);
-    if (!error) error = lanyard_t_pvar_handle_alloc(reinterpret_cast<PvarSession *>(session), pvar_index, obj_handle,
-        reinterpret_cast<PvarHandle **>(handle), count);
+    if (!error) error = lanyard_t_pvar_handle_alloc(reinterpret_cast<PvarSession *>(session), pvar_index,
+        tool_object(obj_handle), reinterpret_cast<PvarHandle **>(handle), count);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_handle_alloc", {shown("session", session),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_handle_alloc", {shown("session", session),
         shown("pvar_index", pvar_index), shown("obj_handle", obj_handle), shown("handle", handle),
         shown("count", count)});
 }
@@ -495,7 +497,7 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
     if (!error) error = lanyard_t_pvar_handle_free(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle **>(handle));
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_handle_free", {shown("session", session),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_handle_free", {shown("session", session),
         shown("handle", handle)});
 }
 #pragma weak MPI_T_pvar_handle_free = PMPI_T_pvar_handle_free
@@ -506,7 +508,7 @@ int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
     if (!error) error = lanyard_t_pvar_read(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle *>(handle), buf);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_read", {shown("session", session),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_read", {shown("session", session),
         shown("handle", handle), shown_buffer("buf", buf)});
 }
 #pragma weak MPI_T_pvar_read = PMPI_T_pvar_read
@@ -517,7 +519,7 @@ int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, 
     if (!error) error = lanyard_t_pvar_readreset(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle *>(handle), buf);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_readreset", {shown("session", session),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_readreset", {shown("session", session),
         shown("handle", handle), shown_buffer("buf", buf)});
 }
 #pragma weak MPI_T_pvar_readreset = PMPI_T_pvar_readreset
@@ -527,7 +529,7 @@ int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
     if (!error) error = lanyard_t_pvar_reset(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle *>(handle));
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_reset", {shown("session", session),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_reset", {shown("session", session),
         shown("handle", handle)});
 }
 #pragma weak MPI_T_pvar_reset = PMPI_T_pvar_reset
@@ -536,7 +538,8 @@ int PMPI_T_pvar_session_create(MPI_T_pvar_session *session) {
     Error error = check_available(lanyard_t_pvar_session_create, "MPI_T_pvar_session_create", abi::t_err_not_supported);
     if (!error) error = lanyard_t_pvar_session_create(reinterpret_cast<PvarSession **>(session));
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_session_create", {shown("session", session)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_session_create",
+        {shown("session", session)});
 }
 #pragma weak MPI_T_pvar_session_create = PMPI_T_pvar_session_create
 
@@ -544,7 +547,7 @@ int PMPI_T_pvar_session_free(MPI_T_pvar_session *session) {
     Error error = check_available(lanyard_t_pvar_session_free, "MPI_T_pvar_session_free", abi::t_err_not_supported);
     if (!error) error = lanyard_t_pvar_session_free(reinterpret_cast<PvarSession **>(session));
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_session_free", {shown("session", session)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_session_free", {shown("session", session)});
 }
 #pragma weak MPI_T_pvar_session_free = PMPI_T_pvar_session_free
 
@@ -553,7 +556,7 @@ int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
     if (!error) error = lanyard_t_pvar_start(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle *>(handle));
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_start", {shown("session", session),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_start", {shown("session", session),
         shown("handle", handle)});
 }
 #pragma weak MPI_T_pvar_start = PMPI_T_pvar_start
@@ -563,7 +566,7 @@ int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
     if (!error) error = lanyard_t_pvar_stop(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle *>(handle));
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_stop", {shown("session", session),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_stop", {shown("session", session),
         shown("handle", handle)});
 }
 #pragma weak MPI_T_pvar_stop = PMPI_T_pvar_stop
@@ -574,7 +577,7 @@ int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
     if (!error) error = lanyard_t_pvar_write(reinterpret_cast<PvarSession *>(session),
         reinterpret_cast<PvarHandle *>(handle), buf);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_pvar_write", {shown("session", session),
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_pvar_write", {shown("session", session),
         shown("handle", handle), shown_buffer("buf", buf)});
 }
 #pragma weak MPI_T_pvar_write = PMPI_T_pvar_write
@@ -583,15 +586,14 @@ int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *de
         MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info) {
     Info *info_object = nullptr;
     Error error = check_available(lanyard_t_source_get_info, "MPI_T_source_get_info", abi::t_err_not_supported);
-    if (!error) error = check_out("info", info);
     if (!error) error = lanyard_t_source_get_info(source_index, name, name_len, desc, desc_len,
-        reinterpret_cast<int *>(ordering), ticks_per_second, max_ticks, &info_object);
-    if (!error) store(info, info_object);
+        reinterpret_cast<int *>(ordering), ticks_per_second, max_ticks, info ? &info_object : nullptr);
+    if (!error && info) store(info, info_object);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_source_get_info", {shown("source_index", source_index),
-        shown("name", name), shown("name_len", name_len), shown("desc", desc), shown("desc_len", desc_len),
-        shown("ordering", ordering), shown("ticks_per_second", ticks_per_second), shown("max_ticks", max_ticks),
-        shown("info", info)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_source_get_info",
+        {shown("source_index", source_index), shown("name", name), shown("name_len", name_len), shown("desc", desc),
+        shown("desc_len", desc_len), shown("ordering", ordering), shown("ticks_per_second", ticks_per_second),
+        shown("max_ticks", max_ticks), shown("info", info)});
 }
 #pragma weak MPI_T_source_get_info = PMPI_T_source_get_info
 
@@ -599,7 +601,8 @@ int PMPI_T_source_get_num(int *num_sources) {
     Error error = check_available(lanyard_t_source_get_num, "MPI_T_source_get_num", abi::t_err_not_supported);
     if (!error) error = lanyard_t_source_get_num(num_sources);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_source_get_num", {shown("num_sources", num_sources)});
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_source_get_num",
+        {shown("num_sources", num_sources)});
 }
 #pragma weak MPI_T_source_get_num = PMPI_T_source_get_num
 
@@ -607,7 +610,7 @@ int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp) {
     Error error = check_available(lanyard_t_source_get_timestamp, "MPI_T_source_get_timestamp", abi::t_err_not_supported);
     if (!error) error = lanyard_t_source_get_timestamp(source_index, timestamp);
     if (!error) return MPI_SUCCESS;
-    return fail(error, RaiseOn(RaiseOn::Kind::none), "MPI_T_source_get_timestamp",
+    return fail(error, RaiseOn::nothing(abi::t_err_invalid), "MPI_T_source_get_timestamp",
         {shown("source_index", source_index), shown("timestamp", timestamp)});
 }
 #pragma weak MPI_T_source_get_timestamp = PMPI_T_source_get_timestamp

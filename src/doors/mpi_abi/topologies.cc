@@ -53,7 +53,7 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
     if (!error) error = find("comm_old", comm_old, comm_old_object);
     if (!error) error = check_available(lanyard_cart_create, "MPI_Cart_create");
     if (!error) error = check_out("comm_cart", comm_cart);
-    if (!error) error = check_length("ndims", ndims);
+    if (!error) error = check_length("ndims", ndims, ErrorClass::dims);
     if (!error) error = check_array("dims", dims, ndims);
     if (!error) error = check_array("periods", periods, ndims);
     if (!error) error = lanyard_cart_create(*comm_old_object, ndims, dims, periods, reorder, &comm_cart_object);
@@ -86,7 +86,7 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_cart_map, "MPI_Cart_map");
-    if (!error) error = check_length("ndims", ndims);
+    if (!error) error = check_length("ndims", ndims, ErrorClass::dims);
     if (!error) error = check_array("dims", dims, ndims);
     if (!error) error = check_array("periods", periods, ndims);
     if (!error) error = check_out("newrank", newrank);
@@ -155,7 +155,7 @@ int PMPI_Cartdim_get(MPI_Comm comm, int *ndims) {
 int PMPI_Dims_create(int nnodes, int ndims, int dims[]) {
     Error error = check_active();
     if (!error) error = check_available(lanyard_dims_create, "MPI_Dims_create");
-    if (!error) error = check_length("ndims", ndims);
+    if (!error) error = check_length("ndims", ndims, ErrorClass::dims);
     if (!error) error = check_array("dims", dims, ndims);
     if (!error) error = lanyard_dims_create(nnodes, ndims, dims);
     if (!error) return MPI_SUCCESS;

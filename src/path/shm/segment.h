@@ -39,6 +39,8 @@ struct alignas(64) SegmentHeader {
     uint64_t limit;                  // mapped length
     uint64_t world_area;             // offset of the shared-memory collectives' area of MPI_COMM_WORLD, 0: none
     std::atomic<uint64_t> processors[16];  // bit by number: those that some member may run on
+    std::atomic<uint32_t> reads_refused;     // how many members cannot read the memory of all others
+    std::atomic<uint32_t> barriers_refused;  // how many cannot take part in base/barriers.h
     uint32_t processor_quota;              // how many of them may be used at a time; 0: all
 };
 

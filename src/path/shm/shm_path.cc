@@ -36,7 +36,18 @@ ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bo
     self_.reach.probe_value = static_cast<uint64_t>(getpid()) * 0x9e3779b97f4a7c15u ^ clock_ns();
     self_.reach.probe_address.store(reinterpret_cast<uintptr_t>(&self_.reach.probe_value), std::memory_order_relaxed);
     self_.reach.process.store(getpid(), std::memory_order_release);
-    if (direct_copies_) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where Yama restricts direct copies to descendants
+    allow_direct_copies(direct_copies);
+}
+
+void ShmPath::allow_direct_copies(bool allowed) {
+    direct_copies_ = allowed;
+    if (allowed) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where Yama restricts direct copies to descendants
+}
+
+uint32_t ShmPath::cells_in_use() const {
+    uint32_t used = 0;
+    for (uint32_t cell = 0; cell < segment_.header().cells; ++cell) used += self_.cell[cell].used.load(std::memory_order_relaxed) != 0;
+    return used;
 }
 
 // Makes the ring to a peer and tells it where it is.
@@ -53,7 +64,7 @@ bool ShmPath::open_outlet(uint32_t index) {
 }
 
 int ShmPath::accept_inlets() {
-    arrivals_seen_ = self_.inbox.arrivals.load(std::memory_order_acquire);
+    arrivals_seen_.store(self_.inbox.arrivals.load(std::memory_order_acquire), std::memory_order_relaxed);
     int opened = 0;
     for (uint32_t i = 0; i < peers_.size(); ++i) {
         uint64_t offset = self_.ring_from[i].load(std::memory_order_acquire);
@@ -141,7 +152,7 @@ Sent ShmPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload
 
 int ShmPath::poll(Sink &sink, int budget, uint64_t) {
     int work = 0;
-    if (self_.inbox.arrivals.load(std::memory_order_relaxed) != arrivals_seen_) work += accept_inlets();
+    if (self_.inbox.arrivals.load(std::memory_order_relaxed) != rings()) work += accept_inlets();
     size_t first = next_inlet_;
     int frames = drain_from(first, awaited_.size(), sink, budget);
     if (first && frames < budget) {
@@ -221,14 +232,16 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
     return frames;
 }
 
-void ShmPath::ring(uint32_t peer) { wake_if_asleep(*outlets_[index_of_peer_[peer]].sleep); }
-
 bool ShmPath::touches_memory(uint32_t peer) const {
     uint32_t index = index_of(peer);
     if (!direct_copies_ || index == not_here) return false;
     const Outlet &outlet = outlets_[index];
     if (outlet.direct == Reach::untried) outlet.direct = try_direct(index) ? Reach::allowed : Reach::refused;
     return outlet.direct == Reach::allowed;
+}
+
+bool ShmPath::touches_all_memory() const {
+    return std::all_of(peers_.begin(), peers_.end(), [&](uint32_t peer) { return index_of(peer) == own_ || touches_memory(peer); });
 }
 
 // One trial copy of a known value: refused by seccomp, Yama or another process namespace (where the id names somebody else).

@@ -5,6 +5,7 @@
 // Thread rule: the owner of the engine.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -27,15 +28,24 @@ public:
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
     bool touches_memory(uint32_t peer) const override;
+    // Of all the others, each of which has a path already.
+    bool touches_all_memory() const;
     Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override { return &segment_.member(index_of_peer_[owner]).word[index].value; }
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     std::string describe() const override;
 
-    // Where this process sleeps; ring() wakes a peer that sleeps.
+    // Where this process sleeps; and whether a peer does, after the caller has stored something for it.
     SleepWord &sleep_word() { return self_.sleep; }
-    void ring(uint32_t peer);
+    bool asleep(uint32_t peer) const { return seems_asleep(*outlets_[index_of_peer_[peer]].sleep); }
+    void wake(uint32_t peer) { wake_sleeper(*outlets_[index_of_peer_[peer]].sleep, true); }
+
+    // Messages begun from now on. [owner]
+    void allow_direct_copies(bool allowed);
+    // Of this process's own, for reports by any thread: the cells that hold something not yet read, and the rings that are read.
+    uint32_t cells_in_use() const;
+    uint32_t rings() const { return arrivals_seen_.load(std::memory_order_relaxed); }
 
     Segment &segment() { return segment_; }
     uint32_t own() const { return own_; }
@@ -79,7 +89,7 @@ private:
     std::vector<Outlet> outlets_;
     std::vector<Inlet> inlets_;
     std::vector<Awaited> awaited_;  // by inlet
-    uint32_t arrivals_seen_ = 0;
+    std::atomic<uint32_t> arrivals_seen_{0};  // other threads read it: rings()
     size_t next_inlet_ = 0;  // polling begins here: behind the one that used up the budget last
     uint32_t next_cell_ = 0;
     std::vector<std::byte> gathered_;

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/tally.h"
 #include "net/sockets.h"
 #include "path/tcp/greeting.h"
 #include "path/tcp/meter.h"
@@ -53,7 +54,7 @@ public:
         virtual void not_moved(uint32_t peer) = 0;
     };
     struct Counts {
-        uint64_t made = 0, dialed = 0, strangers = 0, measured = 0, moves = 0;
+        Tally<uint64_t> made, dialed, strangers, measured, moves;
     };
     // Tokens of its own sockets in Sockets::ready(): only when one of these is ready, or a deadline has come, poll() has work.
     static constexpr uint64_t token = UINT64_MAX;

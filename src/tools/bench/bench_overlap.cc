@@ -1,7 +1,8 @@
-// bench-overlap: how much of a transfer passes while rank 0 works without an MPI call: as the receiver, as the sender, and
-// in MPI_Ialltoall; overlap.h says what is measured. An ordinary MPI program, started by `lanyard bench overlap` or any mpirun.
+// bench-overlap: how much of a transfer passes while rank 0 works without an MPI call, as the receiver and as the sender; and of
+// MPI_Ialltoall and MPI_Iallreduce (sum of doubles) while both ranks do. overlap.h says what is measured. An ordinary MPI program,
+// started by `lanyard bench overlap` or any mpirun.
 //
-// Rank 1 waits for word from rank 0 before every transfer and sends nothing otherwise, so that the work alone is alone.
+// Of receive and send rank 1 waits for word from rank 0 before every transfer and sends nothing otherwise, so that the work alone is alone.
 #include <algorithm>
 #include <vector>
 
@@ -18,7 +19,8 @@ constexpr char known_byte = 41;
 class Transfer {
 public:
     Transfer(const Job& job, std::size_t bytes)
-        : bytes_(static_cast<int>(bytes)), out_(bytes * static_cast<std::size_t>(job.size), known_byte), in_(out_.size()) {}
+        : bytes_(static_cast<int>(bytes)), out_(bytes * static_cast<std::size_t>(job.size), known_byte), in_(out_.size()),
+          addends_((bytes + sizeof(double) - 1) / sizeof(double), 1.0), sums_(addends_.size()) {}
 
     // Rank 0 posts its receive before it lets rank 1 send: the message is expected, as in the thesis.
     Lap receive(long iterations) {
@@ -60,12 +62,25 @@ public:
         return work_and_wait(start, iterations, 1, &request);
     }
 
+    Lap allreduce(long iterations) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        double start = now_seconds();
+        MPI_Request request;
+        MPI_Iallreduce(addends_.data(), sums_.data(), static_cast<int>(sums_.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        return work_and_wait(start, iterations, 1, &request);
+    }
+
     // Every byte of the first `messages` that should have come is known.
     void check(const Job& job, int messages) {
         auto end = in_.begin() + static_cast<std::ptrdiff_t>(messages) * bytes_;
         if (std::any_of(in_.begin(), end, [](char byte) { return byte != known_byte; }))
             fail(job, "messages of " + std::to_string(bytes_) + " bytes arrived changed");
         std::fill(in_.begin(), in_.end(), 0);
+    }
+    void check_sums(const Job& job) {
+        if (std::any_of(sums_.begin(), sums_.end(), [&](double sum) { return sum != job.size; }))
+            fail(job, "sums of " + std::to_string(bytes_) + " bytes are wrong");
+        std::fill(sums_.begin(), sums_.end(), 0);
     }
 
 private:
@@ -79,6 +94,7 @@ private:
 
     int bytes_;
     std::vector<char> out_, in_;
+    std::vector<double> addends_, sums_;
     char answer_[4] = {};
 };
 
@@ -90,18 +106,20 @@ long same_everywhere(long iterations) {
 // Both ranks walk through the same transfers; only rank 0's times count.
 void measure_part(const Job& job, const std::string& part, std::size_t bytes, Report& report) {
     Transfer transfer(job, bytes);
+    bool collective = part == "alltoall" || part == "allreduce";
     auto lap = [&](long iterations) {
         if (part == "alltoall") return transfer.alltoall(iterations);
+        if (part == "allreduce") return transfer.allreduce(iterations);
         if (job.rank == 0) return part == "receive" ? transfer.receive(iterations) : transfer.send(iterations);
         if (part == "receive") transfer.give();
         else transfer.take();
         return Lap{};
     };
     // Of receive and send rank 1 is only the other end.
-    auto work_alone = [&](long iterations) { return job.rank == 0 || part == "alltoall" ? work(iterations) : 0; };
+    auto work_alone = [&](long iterations) { return job.rank == 0 || collective ? work(iterations) : 0; };
     lap(0);
-    int messages = part == "alltoall" ? job.size : (job.rank == 0) == (part == "receive") ? 1 : 0;
-    transfer.check(job, messages);
+    if (part == "allreduce") transfer.check_sums(job);
+    else transfer.check(job, part == "alltoall" ? job.size : (job.rank == 0) == (part == "receive") ? 1 : 0);
     measure_overlap(job.settings, part, bytes, report, lap, work_alone, same_everywhere);
 }
 
@@ -118,7 +136,7 @@ int main(int argc, char** argv) {
     Frame frame{{.name = "overlap",
                  .purpose = "How much of a transfer passes while rank 0 works without an MPI call, per size.",
                  .sizes = overlap_sizes, .blocks = overlap_blocks, .timed_blocks = false,
-                 .parts = {"receive", "send", "alltoall"}, .works = true},
+                 .parts = {"receive", "send", "alltoall", "allreduce"}, .works = true},
                 needs_two_ranks, {"a transfer and work at the same time", "us"}, measure};
     return run_program(frame, argc, argv);
 }

@@ -19,6 +19,7 @@ Job describe_job(const Settings& settings) {
     job.settings = settings;
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.size);
+    MPI_Query_thread(&job.thread_level);
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
     MPI_Get_library_version(text, &length);
@@ -41,8 +42,22 @@ int local_rank(const Job& job) {
     return static_cast<int>(std::count(all.begin(), all.begin() + job.rank, mine));
 }
 
+// Why this job cannot be measured, or "".
+std::string refusal(const Frame& frame, const Job& job) {
+    if (!job.settings.threads.empty() && job.thread_level < MPI_THREAD_MULTIPLE)
+        return "needs MPI_THREAD_MULTIPLE for --threads, which this MPI library does not grant";
+    return frame.refuse(job);
+}
+
+// Asks for threads only where --threads does, as that may cost.
+void start_mpi(int& argc, char**& argv, const Settings& settings) {
+    int provided = 0;
+    if (settings.threads.empty()) MPI_Init(&argc, &argv);
+    else MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+}
+
 int measure_and_report(const Frame& frame, const Job& job) {
-    if (std::string problem = frame.refuse(job); !problem.empty()) {
+    if (std::string problem = refusal(frame, job); !problem.empty()) {
         if (job.rank == 0) std::fprintf(stderr, "bench-%s: %s\n", frame.program.name.c_str(), problem.c_str());
         return 2;
     }
@@ -64,7 +79,7 @@ int run_program(const Frame& frame, int argc, char** argv) {
         return parsed.exit_code;
     }
     double start = now_seconds();
-    MPI_Init(&argc, &argv);
+    start_mpi(argc, argv, parsed.settings);
     double init_seconds = now_seconds() - start;
     Job job = describe_job(parsed.settings);
     job.init_seconds = init_seconds;

@@ -1,6 +1,6 @@
 // A benchmark program's place in its MPI job, and the frame every one of them runs in: parse, MPI_Init, measure,
 // report, MPI_Finalize. Only functions of the standard are called, so the programs run on any MPI library.
-// One thread. Rank 0 alone prints; all ranks leave with the same exit code.
+// One thread, but while bench-rate has others work. Rank 0 alone prints; all ranks leave with the same exit code.
 #pragma once
 
 #include <string>
@@ -19,6 +19,7 @@ struct Job {
     std::string library;    // first line of MPI_Get_library_version
     std::string host;
     double init_seconds = 0;  // what MPI_Init took on this rank
+    int thread_level = 0;     // what MPI grants the threads of this process
     Settings settings;
 };
 

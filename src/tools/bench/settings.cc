@@ -87,6 +87,15 @@ void offer_windows(CLI::App& app, Settings& settings) {
                  "but the standard does not allow it");
 }
 
+// A pinned rank has one processor, on which threads would only take turns.
+void offer_threads(CLI::App& app, Settings& settings) {
+    app.add_option("--threads", settings.threads,
+                   "Threads of each rank that send or receive at once, each in windows of its own, such as 1,2,4,8: a row for each "
+                   "number. MPI is started with MPI_THREAD_MULTIPLE then, for 1 too; without this option one thread does it all "
+                   "and MPI is not told of threads")
+        ->delimiter(',')->check(CLI::Range(1, 256));
+}
+
 // What only some programs have; sizes are texts until they are parsed.
 void offer_own(CLI::App& app, const Program& program, Settings& settings, std::string& beside) {
     if (!program.parts.empty())
@@ -124,6 +133,7 @@ Parsed parse_program(CLI::App& app, const Program& program, int argc, char** arg
             ->capture_default_str();
     offer_blocks(app, program, settings);
     if (program.windows) offer_windows(app, settings);
+    if (program.threaded) offer_threads(app, settings);
     offer_own(app, program, settings, beside);
     if (!program.pinned) app.add_flag("--pin", settings.pin, "Pin rank n to the n-th processor it may use");
     app.add_flag("--json", settings.json, "Print one JSON object instead of a table");
@@ -131,6 +141,8 @@ Parsed parse_program(CLI::App& app, const Program& program, int argc, char** arg
     parse(app, argc, argv, parsed, [&] {
         if (!sizes.empty()) settings.sizes_bytes = parse_sizes(sizes);
         if (!beside.empty()) settings.beside_bytes = parse_sizes(beside).front();
+        if (!settings.threads.empty() && settings.pin)
+            throw std::invalid_argument("--pin gives a rank one processor, and --threads wants more: leave one of them out");
     });
     return parsed;
 }

@@ -14,6 +14,7 @@ struct Settings {
     double block_seconds = 0.010;          // one sample is the mean over a block of about this length
     int blocks = 20;                       // samples per size
     int window = 64;                       // messages under way at once (bandwidth and rate)
+    std::vector<int> threads;              // of each rank, a row for each number; none: MPI is not told of threads (rate)
     bool reuse_buffer = false;             // all receives of a window into one buffer
     bool pin = false;                      // each rank on one processor of its own
     bool json = false;
@@ -30,6 +31,7 @@ struct Program {
     std::string purpose;      // one sentence for --help
     std::string sizes;        // default sizes, "" for none
     bool windows = false;     // offers --window and --reuse
+    bool threaded = false;    // offers --threads
     bool pinned = false;      // pins its ranks without being asked
     int blocks = 20;          // samples by default
     bool timed_blocks = true; // offers --block-seconds; otherwise a sample is one transfer

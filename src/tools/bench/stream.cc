@@ -9,14 +9,13 @@ namespace lanyard::bench {
 
 namespace {
 
-constexpr int data_tag = 1;
-constexpr int window_done_tag = 2;
 constexpr char known_byte = 23;
 
 }  // namespace
 
-Stream::Stream(const Job& job, std::size_t message_bytes)
-    : job_(job), bytes_(static_cast<int>(message_bytes)), pairs_(job.size / 2), sends_(job.rank < pairs_),
+Stream::Stream(const Job& job, std::size_t message_bytes, int number)
+    : job_(job), data_tag_(2 * number + 1), window_done_tag_(2 * number + 2),
+      bytes_(static_cast<int>(message_bytes)), pairs_(job.size / 2), sends_(job.rank < pairs_),
       partner_(sends_ ? job.rank + pairs_ : job.rank - pairs_), reuse_(job.settings.reuse_buffer || sends_),
       requests_(static_cast<std::size_t>(job.settings.window)) {
     // A sender may send one buffer many times at once; a receiver may not receive into one.
@@ -32,12 +31,12 @@ void Stream::send_or_receive_window() {
     int window = static_cast<int>(requests_.size());
     for (int i = 0; i < window; ++i) {
         MPI_Request* request = &requests_[static_cast<std::size_t>(i)];
-        if (sends_) MPI_Isend(slot(i), bytes_, MPI_BYTE, partner_, data_tag, MPI_COMM_WORLD, request);
-        else MPI_Irecv(slot(i), bytes_, MPI_BYTE, partner_, data_tag, MPI_COMM_WORLD, request);
+        if (sends_) MPI_Isend(slot(i), bytes_, MPI_BYTE, partner_, data_tag_, MPI_COMM_WORLD, request);
+        else MPI_Irecv(slot(i), bytes_, MPI_BYTE, partner_, data_tag_, MPI_COMM_WORLD, request);
     }
     MPI_Waitall(window, requests_.data(), MPI_STATUSES_IGNORE);
-    if (sends_) MPI_Recv(nullptr, 0, MPI_BYTE, partner_, window_done_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    else MPI_Send(nullptr, 0, MPI_BYTE, partner_, window_done_tag, MPI_COMM_WORLD);
+    if (sends_) MPI_Recv(nullptr, 0, MPI_BYTE, partner_, window_done_tag_, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else MPI_Send(nullptr, 0, MPI_BYTE, partner_, window_done_tag_, MPI_COMM_WORLD);
 }
 
 void Stream::check() {

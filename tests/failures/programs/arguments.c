@@ -33,6 +33,62 @@ static int user_key(void) {
     return kept;
 }
 
+static int user_code(void) {
+    int error_class, code;
+    MPI_Add_error_class(&error_class);
+    MPI_Add_error_code(error_class, &code);
+    MPI_Add_error_string(code, "the lake is dry");
+    return code;
+}
+
+#define WISH(word) if (!strcmp(wish, word))
+
+static int ask(void *state, MPI_Status *status) { return state || !status; }
+static int end(void *state) { return state != NULL; }
+static int stop(void *state, int complete) { return state || !complete; }
+
+// The operation of a request that is freed goes on, but nobody may ask for it.
+static int use_freed_request(const char *wish) {
+    int flag, where, places[1];
+    if (strstr(wish, "of the program")) MPI_Grequest_start(ask, end, stop, NULL, &started);
+    else MPI_Irecv(numbers, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &started);
+    MPI_Request kept = started;
+    MPI_Request_free(&started);
+    WISH("wait for a freed request") return MPI_Wait(&kept, MPI_STATUS_IGNORE);
+    WISH("wait for a freed request of the program") return MPI_Wait(&kept, MPI_STATUS_IGNORE);
+    WISH("wait for all with a freed request") return MPI_Waitall(1, &kept, MPI_STATUSES_IGNORE);
+    WISH("wait for any of a freed request") return MPI_Waitany(1, &kept, &where, MPI_STATUS_IGNORE);
+    WISH("wait for some of a freed request") return MPI_Waitsome(1, &kept, &where, places, MPI_STATUSES_IGNORE);
+    WISH("test of a freed request") return MPI_Test(&kept, &flag, MPI_STATUS_IGNORE);
+    WISH("status of a freed request") return MPI_Request_get_status(kept, &flag, MPI_STATUS_IGNORE);
+    return MPI_Request_free(&kept);
+}
+
+static int give_counts(const char *wish) {
+    int two[] = {1, -1}, ones[] = {1, 1}, places[] = {0, 1}, *sent = two, *received = ones;
+    MPI_Comm comm = MPI_COMM_WORLD;
+    WISH("negative count of a gather") return MPI_Allgatherv(numbers, 1, MPI_INT, numbers + 4, two, places, MPI_INT, comm);
+    WISH("negative count of a reduce-scatter") return MPI_Reduce_scatter(numbers, numbers + 4, two, MPI_INT, MPI_SUM, comm);
+    WISH("negative count of a receive") sent = ones, received = two;
+    return MPI_Alltoallv(numbers, sent, places, MPI_INT, numbers + 4, received, places, MPI_INT, comm);
+}
+
+// Beginners give the sizes of all blocks where that of one is meant.
+static int give_blocks(const char *wish) {
+    int all[] = {2, 2}, places[] = {0, 2};
+    MPI_Comm comm = MPI_COMM_WORLD;
+    WISH("blocks of allgather") return MPI_Allgather(numbers, 1, MPI_INT, numbers + 4, 2, MPI_INT, comm);
+    WISH("blocks of allgatherv") return MPI_Allgatherv(numbers, 1, MPI_INT, numbers + 4, all, places, MPI_INT, comm);
+    WISH("blocks of alltoall") return MPI_Alltoall(numbers, 1, MPI_INT, numbers + 4, 2, MPI_INT, comm);
+    WISH("blocks of ialltoall") return MPI_Ialltoall(numbers, 2, MPI_INT, numbers + 4, 1, MPI_INT, comm, &started);
+    return MPI_Allgather_init(numbers, 2, MPI_INT, numbers + 4, 1, MPI_INT, comm, MPI_INFO_NULL, &started);
+}
+
+static int call_handler(const char *wish) {
+    WISH("handler called with a code of the program") return MPI_Comm_call_errhandler(MPI_COMM_WORLD, user_code());
+    return MPI_Comm_call_errhandler(MPI_COMM_WORLD, 12345);
+}
+
 static int make(const char *wish) {
     int flag, *value;
     MPI_Comm comm = MPI_COMM_WORLD;
@@ -40,7 +96,6 @@ static int make(const char *wish) {
     MPI_Group group;
     MPI_Info info;
     MPI_Win win;
-#define WISH(word) if (!strcmp(wish, word))
     WISH("negative count") return MPI_Send(numbers, -1, MPI_INT, 0, 0, comm);
     WISH("rank too large") return MPI_Send(numbers, 1, MPI_INT, 2, 0, comm);
     WISH("negative rank") return MPI_Recv(numbers, 1, MPI_INT, -7, 0, comm, none);
@@ -115,7 +170,11 @@ int main(int count, char **words) {
         MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    code = make(words[1]);
+    code = strstr(words[1], "a freed request") ? use_freed_request(words[1])
+           : strstr(words[1], "blocks of") ? give_blocks(words[1])
+           : strstr(words[1], "negative count of") ? give_counts(words[1])
+           : strstr(words[1], "handler called") ? call_handler(words[1])
+                                                : make(words[1]);
     if (!strcmp(words[2], "fatal")) {
         printf("not reached\n");
         return 98;

@@ -31,20 +31,37 @@ static void leave_over(const char *what) {
     MPI_Request request;
     if (!strcmp(what, "short")) {
         for (int i = 0; i < 2 && rank == 0; ++i) MPI_Send(numbers, 3, MPI_INT, size - 1, 5, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "probed") && rank == 0) {
+        MPI_Message message;
+        MPI_Send(numbers, 3, MPI_INT, 0, 5, MPI_COMM_SELF);
+        MPI_Mprobe(0, 5, MPI_COMM_SELF, &message, MPI_STATUS_IGNORE);
     } else if (!strcmp(what, "receive") && rank == 0) {
         MPI_Irecv(numbers, 1, MPI_INT, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, &request);
     } else if (!strcmp(what, "long") && rank == 0) {
         MPI_Isend(numbers, 1 << 18, MPI_INT, size - 1, 5, MPI_COMM_WORLD, &request);
         MPI_Request_free(&request);
+    } else if (!strcmp(what, "handles") && rank == 0) {
+        MPI_Comm named;
+        MPI_Datatype types[3];
+        MPI_Info info;
+        MPI_Comm_dup(MPI_COMM_SELF, &named);
+        MPI_Comm_set_name(named, "the_lake");
+        for (int i = 0; i < 3; ++i) MPI_Type_contiguous(i + 1, MPI_INT, &types[i]);
+        MPI_Type_free(&types[0]);
+        MPI_Info_create(&info);
     }
 }
 
 // Waits for what never comes, each rank in another call, on a communicator with a name.
 static void stuck(void) {
-    MPI_Comm named;
+    MPI_Comm named, others[2];  // of one name, as different collectives on one communicator would be told of
     MPI_Request requests[4];
     MPI_Comm_dup(MPI_COMM_WORLD, &named);
     MPI_Comm_set_name(named, "the_lake");
+    for (int i = 0; i < 2; ++i) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &others[i]);
+        MPI_Comm_set_name(others[i], "the_lake");
+    }
     printf("ready\n");
     fflush(stdout);
     if (rank == 0) MPI_Recv(numbers, 1, MPI_INT, MPI_ANY_SOURCE, 41, named, MPI_STATUS_IGNORE);
@@ -61,10 +78,10 @@ static void stuck(void) {
     }
     if (rank == 5) MPI_Allreduce(numbers, numbers + 1, 1, MPI_INT, MPI_SUM, named);
     if (rank == 6) MPI_Comm_dup(named, &named);
-    if (rank == 7) MPI_Bcast(numbers, 1, MPI_INT, 0, named);
+    if (rank == 7) MPI_Bcast(numbers, 1, MPI_INT, 0, others[0]);
     static char long_message[1 << 20];
     if (rank == 8) {
-        MPI_Ialltoall(numbers, 1, MPI_INT, long_message, 1, MPI_INT, named, &requests[0]);
+        MPI_Ialltoall(numbers, 1, MPI_INT, long_message, 1, MPI_INT, others[1], &requests[0]);
         MPI_Isend(long_message, sizeof long_message, MPI_BYTE, 9, 46, named, &requests[1]);
         MPI_Irecv(numbers, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, named, &requests[2]);
         MPI_Irecv(numbers, 1, MPI_INT, 2, 47, MPI_COMM_WORLD, &requests[3]);

@@ -10,6 +10,8 @@
 #include <source_location>
 #include <string>
 
+inline void (*on_failure)() = nullptr;  // called before a check that failed ends the job
+
 inline void check(bool holds, const std::string &what = "the condition does not hold",
                   const std::source_location &where = std::source_location::current()) {
     if (holds) return;
@@ -17,6 +19,7 @@ inline void check(bool holds, const std::string &what = "the condition does not 
     MPI_Initialized(&active);
     if (active) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     std::fprintf(stderr, "rank %d, %s:%u: %s\n", rank, where.file_name(), static_cast<unsigned>(where.line()), what.c_str());
+    if (on_failure) on_failure();
     if (active) MPI_Abort(MPI_COMM_WORLD, 1);
     std::exit(1);
 }

@@ -1,6 +1,8 @@
 // Every way to make a communicator: who is in it, in which order, that it carries messages of its own, and that it ends.
 #include "check.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -119,6 +121,32 @@ void splits() {
     MPI_Comm_free(&part);
 }
 
+// Each rank keeps itself on one processor; those on one come together.
+void by_processor(MPI_Info info) {
+    cpu_set_t before, one;
+    sched_getaffinity(0, sizeof before, &before);
+    std::vector<int> processors;
+    for (int i = 0; i < CPU_SETSIZE; ++i)
+        if (CPU_ISSET(i, &before)) processors.push_back(i);
+    int own = processors[static_cast<size_t>(rank_in(MPI_COMM_WORLD)) % processors.size()];
+    CPU_ZERO(&one);
+    CPU_SET(own, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    MPI_Comm node, part;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Info_set(info, "mpi_hw_resource_type", "hwloc://PU");
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part);
+    check(part != MPI_COMM_NULL);
+    std::vector<int> on_node(static_cast<size_t>(size_of(node))), together(static_cast<size_t>(size_of(part)));
+    MPI_Allgather(&own, 1, MPI_INT, on_node.data(), 1, MPI_INT, node);
+    MPI_Allgather(&own, 1, MPI_INT, together.data(), 1, MPI_INT, part);
+    check_equal(std::count(together.begin(), together.end(), own), static_cast<std::ptrdiff_t>(together.size()));
+    check_equal(std::count(on_node.begin(), on_node.end(), own), static_cast<std::ptrdiff_t>(together.size()));
+    MPI_Comm_free(&part);
+    MPI_Comm_free(&node);
+    sched_setaffinity(0, sizeof before, &before);
+}
+
 void splits_by_type() {
     int rank = rank_in(MPI_COMM_WORLD);
     MPI_Comm node, part;
@@ -141,6 +169,7 @@ void splits_by_type() {
     check(part != MPI_COMM_NULL);
     use(part);
     MPI_Comm_free(&part);
+    by_processor(info);
     MPI_Info_set(info, "mpi_hw_resource_type", "no such resource");
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part);
     check(part == MPI_COMM_NULL);

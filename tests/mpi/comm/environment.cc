@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
     check(tick > 0 && tick < 0.1);
     while (MPI_Wtime() - before < 0.002) {
     }
-    MPI_Pcontrol(1);
+    for (int level : {0, 1, 2, -7}) check_equal(MPI_Pcontrol(level, "for tools"), MPI_SUCCESS);
 
     for (MPI_Aint size : {1, 4096, 1 << 20}) {
         void *memory = nullptr;
@@ -37,8 +37,29 @@ int main(int argc, char **argv) {
     MPI_Alloc_mem(10, info, &memory);
     check(reinterpret_cast<uintptr_t>(memory) % 4096 == 0);
     MPI_Free_mem(memory);
+    MPI_Info_set(info, "mpi_minimum_memory_alignment", "24");  // no power of two: a hint that cannot be followed
+    check_equal(MPI_Alloc_mem(0, info, &memory), MPI_SUCCESS);
+    check_equal(MPI_Free_mem(memory), MPI_SUCCESS);
     MPI_Info_free(&info);
+    // Each kind that is told is one by which a communicator can be split, and who is within one instance gets a part.
     MPI_Get_hw_resource_info(&info);
+    int kinds = 0;
+    MPI_Info_get_nkeys(info, &kinds);
+    check(kinds > 0);
+    for (int i = 0; i < kinds; ++i) {
+        char kind[MPI_MAX_INFO_KEY], value[8];
+        int size = sizeof value, found = 0;
+        MPI_Info_get_nthkey(info, i, kind);
+        MPI_Info_get_string(info, kind, &size, value, &found);
+        MPI_Info wanted;
+        MPI_Info_create(&wanted);
+        MPI_Info_set(wanted, "mpi_hw_resource_type", kind);
+        MPI_Comm part = MPI_COMM_NULL;
+        check_equal(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, wanted, &part), MPI_SUCCESS);
+        check_equal(part != MPI_COMM_NULL, std::string(value) == "true");
+        if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
+        MPI_Info_free(&wanted);
+    }
     MPI_Info_free(&info);
     MPI_Finalize();
 }

@@ -37,7 +37,28 @@ void any_time() {
     MPI_Info_get_string(info, "a", &length, nullptr, &flag);
     check(flag && length == 13);
 
+    // Not found: nothing else is touched.
+    length = 5;
+    std::strcpy(value, "same");
+    MPI_Info_get_string(info, "x", &length, value, &flag);
+    check(!flag && length == 5 && std::string(value) == "same");
+    MPI_Info_get_valuelen(info, "x", &length, &flag);
+    check(!flag && length == 5);
+    MPI_Info_get(info, "x", 5, value, &flag);
+    check(!flag && std::string(value) == "same");
+    length = 1;
+    MPI_Info_get_string(info, "a", &length, value, &flag);
+    check(flag && length == 13 && value[0] == 0);
+    MPI_Info_get(info, "a", 0, value, &flag);
+    check(flag && value[0] == 0);
+
     MPI_Info_dup(info, &copy);
+    for (int n = 0; n < 3; ++n) {  // a copy has the keys in the same order
+        char other[MPI_MAX_INFO_KEY + 1];
+        MPI_Info_get_nthkey(info, n, key);
+        MPI_Info_get_nthkey(copy, n, other);
+        check(std::string(key) == other && std::string(key) == std::string(1, "cab"[n]));
+    }
     MPI_Info_delete(info, "c");
     MPI_Info_get_nkeys(info, &count);
     check_equal(count, 2);
@@ -47,10 +68,31 @@ void any_time() {
     check(info == MPI_INFO_NULL);
 }
 
+void longest() {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    std::string key(MPI_MAX_INFO_KEY - 1, 'k'), value(MPI_MAX_INFO_VAL - 1, 'v');
+    check_equal(MPI_Info_set(info, key.c_str(), value.c_str()), MPI_SUCCESS);
+    check_equal(MPI_Info_set(info, "empty", ""), MPI_SUCCESS);
+    check(get(info, key.c_str()) == value);
+    check(get(info, "empty").empty());
+    char room[MPI_MAX_INFO_KEY];
+    MPI_Info_get_nthkey(info, 0, room);
+    check(room == key);
+    MPI_Info_free(&info);
+}
+
 void errors() {
     MPI_Info info;
     MPI_Info_create(&info);
     char key[8];
+    int length = 3, flag;
+    check_class(MPI_Info_get_string(info, "key", &length, nullptr, &flag), MPI_ERR_ARG);
+    check_class(MPI_Info_get_valuelen(info, std::string(MPI_MAX_INFO_KEY, 'k').c_str(), &length, &flag), MPI_ERR_INFO_KEY);
+    check_class(MPI_Info_get_nthkey(info, -1, key), MPI_ERR_ARG);
+    check_class(MPI_Info_set(MPI_INFO_NULL, "key", "value"), MPI_ERR_INFO);
+    check_class(MPI_Info_set(MPI_INFO_ENV, "key", "value"), MPI_ERR_INFO);
+    check_class(MPI_Info_delete(MPI_INFO_ENV, "command"), MPI_ERR_INFO);
     check_class(MPI_Info_delete(info, "absent"), MPI_ERR_INFO_NOKEY);
     check_class(MPI_Info_set(info, "", "value"), MPI_ERR_INFO_KEY);
     check_class(MPI_Info_set(info, std::string(MPI_MAX_INFO_KEY + 1, 'k').c_str(), "value"), MPI_ERR_INFO_KEY);
@@ -68,6 +110,7 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     errors();
+    longest();
     check(get(MPI_INFO_ENV, "maxprocs") == "(absent)" || std::stoi(get(MPI_INFO_ENV, "maxprocs")) >= size_of(MPI_COMM_WORLD));
     MPI_Info environment;
     MPI_Info_create_env(0, nullptr, &environment);

@@ -85,7 +85,10 @@ void fields() {
     check(value == MPI_ERR_OTHER && status.MPI_ERROR == MPI_ERR_OTHER, "the error was set");
     MPI_Test_cancelled(&status, &value);
     check_equal(value, 1);
+    constexpr int no_code = 123456;  // whatever is there is left alone, as no call has put an error there
+    status.MPI_ERROR = no_code;
     MPI_Status_set_cancelled(&status, 0);
+    check_equal(status.MPI_ERROR, no_code);
     MPI_Test_cancelled(&status, &value);
     check_equal(value, 0);
 }

@@ -1,4 +1,4 @@
-// What the programs with threads share: four threads of each rank at work at once, and what each of them needs to know.
+// What the programs with threads share: threads of each rank at work at once, four where nothing else is said, and what each of them needs to know.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@ struct Ranks {
     Ranks() : rank(rank_in(MPI_COMM_WORLD)), size(size_of(MPI_COMM_WORLD)), to((rank + 1) % size), from((rank + size - 1) % size) {}
 };
 
-// Runs work(0) to work(threads - 1) at once and waits for all.
-inline void all_together(const std::function<void(int)> &work) {
+// Runs work(0) to work(count - 1) at once and waits for all.
+inline void all_together(const std::function<void(int)> &work, int count = threads) {
     std::vector<std::thread> crew;
-    for (int thread = 0; thread < threads; ++thread) crew.emplace_back(work, thread);
+    for (int thread = 0; thread < count; ++thread) crew.emplace_back(work, thread);
     for (std::thread &one : crew) one.join();
 }
 

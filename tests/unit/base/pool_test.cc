@@ -37,6 +37,39 @@ using Large = Thing<300>;
 
 static_assert(ObjectPool<Small>::stride == 64 && ObjectPool<Large>::stride == 512, "slots are powers of two, at least a cache line");
 
+// A handle used after its object has ended is no handle for a while, even where others are made.
+TEST(Pool, FreedSlotsRestBeforeTheyAreUsedAgain) {
+    ObjectPool<Small> pool;
+    Small *freed = pool.create(1u);
+    ASSERT_TRUE(freed->let_go());
+    pool.destroy(freed);
+    std::vector<Small *> later;
+    for (uint64_t i = 0; i < ObjectPool<Small>::usual_rest; ++i) {
+        later.push_back(pool.create(i));
+        ASSERT_NE(later.back(), freed);
+    }
+    EXPECT_FALSE(pool.holds(freed));
+    for (Small *object : later) {
+        ASSERT_TRUE(object->let_go());
+        pool.destroy(object);
+    }
+    Small *first = pool.create(2u);
+    EXPECT_EQ(first, freed) << "the slot that rested longest is used first";
+    ASSERT_TRUE(first->let_go());
+    pool.destroy(first);
+}
+
+TEST(Pool, WithoutRestTheLastFreedIsTakenNext) {
+    ObjectPool<Small> pool(16, 0);
+    Small *one = pool.create(1u), *other = pool.create(2u);
+    for (Small *object : {one, other}) {
+        ASSERT_TRUE(object->let_go());
+        pool.destroy(object);
+    }
+    EXPECT_EQ(pool.create(3u), other);
+    EXPECT_EQ(pool.create(4u), one);
+}
+
 // Makes and ends at random; `plain` says what must be there.
 template <class T>
 class Player {

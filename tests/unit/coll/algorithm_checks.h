@@ -37,8 +37,19 @@ inline std::vector<int> sizes() {
     return all;
 }
 
-constexpr size_t area_bytes_per_rank = 64 + 4 * 1088;
-inline size_t area_bytes(int size) { return 64 + static_cast<size_t>(size) * area_bytes_per_rank; }
+// What ranks share where they post `bytes`, for all or (`each`) for each of them: on half of the sizes only the area, where that is enough.
+// On larger teams no slot takes more than on smaller ones.
+inline Machine::Shares shared_for(int size, int64_t bytes, bool each = false) {
+    std::byte line[64] = {};
+    Team team;
+    team.size = size;
+    team.node_area = line;
+    int64_t capacity = each ? node_slot_capacity_for_each(team) : node_slot_capacity(team);
+    return size % 2 || bytes > capacity ? Machine::Shares::memory : Machine::Shares::area;
+}
+// Elements that fit into no slot; for some sizes only, as there are many.
+constexpr int64_t long_count = 1100;
+inline bool takes_long_counts(int size) { return size == 2 || size == 3 || size == 5 || size == 8 || size == 18; }
 
 // The program's memory for some elements of a datatype, beginning at `origin` in `bytes`, filled with a pattern.
 struct Memory {
@@ -86,7 +97,7 @@ inline Memory result_of(const Machine::Rank &rank, const Memory &like) {
     return memory;
 }
 
-using WorkOf = Work (*)(int, int64_t);
+using WorkOf = Work (*)(const Crew &, int64_t);
 
 // Exact where blocks divide evenly and are not empty.
 inline void check_work(const Machine &machine, WorkOf work_of, int size, int64_t bytes, const std::string &what) {
@@ -117,7 +128,23 @@ struct Algorithm {
     bool even_only = false;
 };
 
+// A radix fixed.
+template <auto make, int radix, class Shape>
+void of_radix(const Shape &shape, Schedule &schedule) {
+    make(shape, schedule, radix);
+}
+template <auto work, int radix>
+Work of_radix_work(const Crew &crew, int64_t bytes) {
+    return work(crew, bytes, radix);
+}
+
 // Which counts: empty, fewer elements than ranks, and many that divide evenly.
 inline std::vector<int64_t> counts_for(int size) { return {0, 1, 3, int64_t{size} * 4, int64_t{size} * 3 + 2}; }
+
+inline std::vector<int64_t> counts_with_long(bool with, int size) {
+    std::vector<int64_t> counts = counts_for(size);
+    if (with && takes_long_counts(size)) counts.push_back(long_count);
+    return counts;
+}
 
 }  // namespace lanyard::testing

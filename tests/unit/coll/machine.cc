@@ -9,7 +9,8 @@ namespace lanyard::testing {
 
 struct Machine::State {
     std::vector<int32_t> before;
-    std::vector<int> depth;  // of what each step waited for
+    std::vector<Chain> chain;  // of what each step waited for
+    Chain end;                 // of all that is done
     std::vector<std::byte> scratch;
     std::vector<ExchangeRun> exchanges;
     int32_t left = 0;
@@ -33,7 +34,13 @@ std::vector<std::byte> packed(const Buffer &buffer) {
     return bytes;
 }
 
-Machine::Machine(int size, uint64_t seed, size_t area_bytes) : random_(seed) {
+Error Machine::Reach::read(uint32_t, uint64_t address, std::byte *to, size_t bytes) {
+    std::memcpy(to, reinterpret_cast<const std::byte *>(address), bytes);
+    return {};
+}
+
+Machine::Machine(int size, uint64_t seed, Shares shares) : random_(seed), pieces_(exchange_pieces_bytes) {
+    size_t area_bytes = shares == Shares::nothing ? 0 : node_area_bytes(size);
     if (area_bytes) area_ = static_cast<std::byte *>(std::aligned_alloc(64, (area_bytes + 63) / 64 * 64));
     if (area_) std::memset(area_, 0, area_bytes);
     for (int i = 0; i < size; ++i) peers_.push_back(static_cast<uint32_t>(i));
@@ -45,10 +52,20 @@ Machine::Machine(int size, uint64_t seed, size_t area_bytes) : random_(seed) {
         team.peers = peers_.data();
         team.node_area = area_;
         team.node_area_bytes = area_bytes;
+        team.direct_reads = shares == Shares::memory;
     }
 }
 
 Machine::~Machine() { std::free(area_); }
+
+void Machine::place(const Nodes *nodes) {
+    nodes_ = nodes;
+    node_in_.assign(static_cast<size_t>(nodes ? nodes->count() : 0), 0);
+    node_out_ = node_in_;
+    for (auto &rank : ranks_) rank->team.nodes = nodes;
+}
+
+uint64_t Machine::heard(int index) const { return states_[index]->end.heard; }
 
 Buffer Machine::buffer(int index, const Block &block) {
     Rank &rank = *ranks_[index];
@@ -65,22 +82,24 @@ void Machine::begin(int index) {
     const std::vector<Step> &steps = rank.schedule.steps();
     state.scratch.assign(static_cast<size_t>(rank.schedule.scratch_size()) + 64 + 2 * guard_bytes, guard_value);
     state.left = static_cast<int32_t>(steps.size());
-    state.depth.assign(steps.size(), 0);
+    state.chain.assign(steps.size(), Chain{.heard = uint64_t{1} << (index % 64)});
+    state.end.heard = uint64_t{1} << (index % 64);
     state.exchanges.resize(rank.schedule.exchanges().size());
-    for (ExchangeRun &exchange : state.exchanges) exchange.begin(rank.team);
+    for (ExchangeRun &exchange : state.exchanges) exchange.begin(rank.team, 0, 0);
     for (StepId id = 0; id < state.left; ++id) {
         state.before.push_back(steps[id].before);
         if (steps[id].before == 0) startable_.push_back({index, id});
     }
 }
 
-void Machine::finish(int index, StepId id, int depth) {
+void Machine::finish(int index, StepId id, const Chain &chain) {
     const Schedule &schedule = ranks_[index]->schedule;
     State &state = *states_[index];
     --state.left;
+    state.end.join(chain);
     for (int32_t edge = schedule.steps()[id].first_edge; edge >= 0; edge = schedule.edges()[edge].next) {
         StepId later = schedule.edges()[edge].to;
-        state.depth[later] = std::max(state.depth[later], depth);
+        state.chain[later].join(chain);
         if (--state.before[later] == 0) startable_.push_back({index, later});
     }
 }
@@ -88,19 +107,19 @@ void Machine::finish(int index, StepId id, int depth) {
 std::string Machine::start(int index, StepId id) {
     const Schedule &schedule = ranks_[index]->schedule;
     const Step &step = schedule.steps()[id];
-    int depth = states_[index]->depth[id];
+    const Chain chain = states_[index]->chain[id];
     if (step.kind == StepKind::send || step.kind == StepKind::receive) {
         bool send = step.kind == StepKind::send;
         if (step.peer == index || step.peer < 0 || step.peer >= static_cast<int>(ranks_.size()))
             return "rank " + std::to_string(index) + " names peer " + std::to_string(step.peer);
         Route route = send ? Route(index, step.peer, step.label) : Route(step.peer, index, step.label);
         Channel &channel = channels_[route];
-        Posted posted{index, id, depth, false, {}};
+        Posted posted{index, id, chain, false, {}};
         if (send && random_() % 2) {
             // Like an eager message: copied away at once, the buffer is free.
             posted.data = packed(buffer(index, step.from));
             posted.copied = true;
-            finish(index, id, depth);
+            finish(index, id, chain);
         }
         (send ? channel.sends : channel.receives).push_back(std::move(posted));
         if (channel.sends.size() && channel.receives.size()) deliverable_.push_back(route);
@@ -118,7 +137,7 @@ std::string Machine::start(int index, StepId id) {
     }
     if (step.kind == StepKind::reduce)
         lanyard::reduce(*schedule.op, buffer(index, step.from).base, buffer(index, step.to).base, step.to.count, *step.to.type);
-    finish(index, id, depth);
+    finish(index, id, chain);
     return "";
 }
 
@@ -138,9 +157,18 @@ std::string Machine::deliver(Route route) {
     if (!sent.data.empty()) Cursor(buffer(received.rank, to.to)).unpack(sent.data.data(), sent.data.size());
     ++observed_.messages;
     observed_.bytes += static_cast<int64_t>(sent.data.size());
-    int depth = std::max(sent.depth + 1, received.depth);
-    observed_.rounds = std::max(observed_.rounds, depth);
-    finish(received.rank, received.step, depth);
+    Chain chain = sent.chain;
+    ++chain.messages;
+    if (nodes_ && nodes_->node_of[sent.rank] != nodes_->node_of[received.rank]) {
+        ++chain.far;
+        ++observed_.far_messages;
+        node_out_[nodes_->node_of[sent.rank]] += static_cast<int64_t>(sent.data.size());
+        node_in_[nodes_->node_of[received.rank]] += static_cast<int64_t>(sent.data.size());
+    }
+    chain.join(received.chain);
+    observed_.rounds = std::max(observed_.rounds, chain.messages);
+    observed_.far_rounds = std::max(observed_.far_rounds, chain.far);
+    finish(received.rank, received.step, chain);
     if (!sent.copied) unsent_.push_back(std::move(sent));
     return "";
 }
@@ -148,8 +176,17 @@ std::string Machine::deliver(Route route) {
 bool Machine::advance(int index, StepId id) {
     const Schedule &schedule = ranks_[index]->schedule;
     int32_t number = schedule.steps()[id].number;
-    return states_[index]->exchanges[number].advance(schedule.exchanges()[number], schedule.op, ranks_[index]->team, nullptr,
-                                                     [&](const Block &block) { return buffer(index, block); });
+    struct Owner {
+        Machine &machine;
+        int index;
+    } owner{*this, index};
+    auto buffer_of = [](const void *of, const Block &block) {
+        auto &self = *static_cast<const Owner *>(of);
+        return self.machine.buffer(self.index, block);
+    };
+    Team &team = ranks_[index]->team;
+    return states_[index]->exchanges[number].advance({schedule, schedule.exchanges()[number], team, NodeArea(team), &reach_,
+                                                      pieces_.data(), &owner, buffer_of});
 }
 
 std::string Machine::run() {
@@ -179,12 +216,12 @@ std::string Machine::run() {
             Posted sent = take(unsent_);
             if (packed(buffer(sent.rank, ranks_[sent.rank]->schedule.steps()[sent.step].from)) != sent.data)
                 wrong = "rank " + std::to_string(sent.rank) + " overwrites what it sends";
-            finish(sent.rank, sent.step, states_[sent.rank]->depth[sent.step]);
+            finish(sent.rank, sent.step, states_[sent.rank]->chain[sent.step]);
             fruitless = 0;
         } else {
             auto waiting = take(polled_);
             if (advance(waiting.first, waiting.second)) {
-                finish(waiting.first, waiting.second, states_[waiting.first]->depth[waiting.second]);
+                finish(waiting.first, waiting.second, states_[waiting.first]->chain[waiting.second]);
                 fruitless = 0;
             } else {
                 polled_.push_back(waiting);
@@ -200,6 +237,8 @@ std::string Machine::run() {
         for (std::byte *p = scratch.data(); p < scratch.data() + scratch.size(); ++p)
             if ((p < begin || p >= end) && *p != guard_value) return "rank " + std::to_string(index) + " wrote beside its scratch memory";
     }
+    for (const std::vector<int64_t> *bytes : {&node_in_, &node_out_})
+        for (int64_t each : *bytes) observed_.busiest_node_bytes = std::max(observed_.busiest_node_bytes, each);
     for (auto &[route, channel] : channels_)
         if (!channel.sends.empty() || !channel.receives.empty()) return "a message was never received or never sent";
     return "";

@@ -3,6 +3,7 @@
 // schedule.h allow, so a missing dependency shows as wrong data sooner or later. One thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -13,7 +14,8 @@
 #include <tuple>
 #include <vector>
 
-#include "coll/node_area.h"
+#include "coll/exchange_run.h"
+#include "coll/nodes.h"
 #include "coll/schedule.h"
 
 namespace lanyard::testing {
@@ -23,12 +25,29 @@ struct Observed {
     int64_t messages = 0;
     int64_t bytes = 0;
     int rounds = 0;  // longest chain of messages that wait for each other
+    // Between nodes, where the machine has them.
+    int64_t far_messages = 0;
+    int far_rounds = 0;
+    int64_t busiest_node_bytes = 0;  // in, or out
+};
+
+// What came before a step.
+struct Chain {
+    int messages = 0, far = 0;  // of the longest chain
+    uint64_t heard = 0;         // ranks that had begun, as bits
+
+    void join(const Chain &other) {
+        messages = std::max(messages, other.messages);
+        far = std::max(far, other.far);
+        heard |= other.heard;
+    }
 };
 
 class Machine {
 public:
-    // `area_bytes` > 0: the ranks share a node area of that size.
-    Machine(int size, uint64_t seed, size_t area_bytes = 0);
+    // What the ranks share: nothing, a node area, or also each other's memory.
+    enum class Shares : uint8_t { nothing, area, memory };
+    Machine(int size, uint64_t seed, Shares shares = Shares::nothing);
     ~Machine();
 
     struct Rank {
@@ -38,17 +57,27 @@ public:
         Team team;
     };
     Rank &rank(int index) { return *ranks_[index]; }
+    // Where the ranks are; nullptr: on one node.
+    void place(const Nodes *nodes);
+    // The ranks that must have begun when this one is through, as far as messages tell; of 64 at most.
+    uint64_t heard(int index) const;
 
     // Runs all schedules to the end; what went wrong, or "".
     std::string run();
     const Observed &observed() const { return observed_; }
 
 private:
+    // Reads where it is told to; nobody sleeps.
+    struct Reach : NodeReach {
+        bool asleep(uint32_t) override { return false; }
+        void wake(uint32_t) override {}
+        Error read(uint32_t peer, uint64_t address, std::byte *to, size_t bytes) override;
+    };
     struct State;
     struct Posted {
         int rank;
         StepId step;
-        int depth;
+        Chain chain;
         bool copied = false;
         std::vector<std::byte> data;
     };
@@ -60,7 +89,7 @@ private:
     Buffer buffer(int rank, const Block &block);
     void begin(int rank);
     std::string start(int rank, StepId id);
-    void finish(int rank, StepId id, int depth);
+    void finish(int rank, StepId id, const Chain &chain);
     std::string deliver(Route route);
     bool advance(int rank, StepId id);
     size_t pick(size_t choices) { return std::uniform_int_distribution<size_t>(0, choices - 1)(random_); }
@@ -74,7 +103,11 @@ private:
     std::mt19937_64 random_;
     Observed observed_;
     std::byte *area_ = nullptr;
+    Reach reach_;
+    std::vector<std::byte> pieces_;
     std::vector<uint32_t> peers_;
+    const Nodes *nodes_ = nullptr;
+    std::vector<int64_t> node_in_, node_out_;  // bytes
 };
 
 // Packs a block's data; the tests' way to look at results.

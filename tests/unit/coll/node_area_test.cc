@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
@@ -14,23 +15,30 @@
 
 #include "base/abi_constants.h"
 #include "coll/algorithms.h"
-#include "coll/node_area.h"
+#include "coll/exchange_run.h"
 #include "datatype/predefined.h"
 
 namespace lanyard {
 namespace {
 
 // Ranks that sleep until they are rung, as processes do: the word is set, the exchange looked at once more, then slept.
-class Bells : public NodeBell {
+class Bells : public NodeReach {
 public:
     explicit Bells(int ranks) : sleepers_(static_cast<size_t>(ranks)) {}
-    void ring(uint32_t peer) override {
+    bool asleep(uint32_t peer) override {
         std::atomic_thread_fence(std::memory_order_seq_cst);
+        return sleepers_[peer].asleep.load(std::memory_order_seq_cst);
+    }
+    void wake(uint32_t peer) override {
         Sleeper &sleeper = sleepers_[peer];
-        if (!sleeper.asleep.load(std::memory_order_seq_cst)) return;
         std::lock_guard guard(sleeper.mutex);
         sleeper.asleep.store(false, std::memory_order_seq_cst);
         sleeper.changed.notify_all();
+    }
+    Error read(uint32_t, uint64_t address, std::byte *to, size_t bytes) override {
+        if (reads_allowed.fetch_sub(1) <= 0) return Error(ErrorClass::other, "not allowed any more");
+        std::memcpy(to, reinterpret_cast<const std::byte *>(address), bytes);
+        return {};
     }
     template <class Advance>
     void wait(int rank, Advance advance) {
@@ -39,6 +47,7 @@ public:
             sched_yield();
             if (turn < 3) continue;
             sleeper.asleep.store(true, std::memory_order_seq_cst);
+            std::atomic_thread_fence(std::memory_order_seq_cst);
             if (advance()) break;
             std::unique_lock lock(sleeper.mutex);
             bool rung = sleeper.changed.wait_for(lock, std::chrono::seconds(20), [&] { return !sleeper.asleep.load(); });
@@ -47,6 +56,7 @@ public:
         sleeper.asleep.store(false, std::memory_order_seq_cst);
     }
     std::atomic<int> forgotten{0};
+    std::atomic<int> reads_allowed{INT32_MAX};
 
 private:
     struct Sleeper {
@@ -58,7 +68,7 @@ private:
 };
 
 struct Shared {
-    explicit Shared(int ranks) : size(ranks), bytes(node_area_bytes(ranks)), bells(ranks) {
+    explicit Shared(int ranks, bool reads = false) : size(ranks), direct_reads(reads), bytes(node_area_bytes(ranks)), bells(ranks) {
         area = static_cast<std::byte *>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
         std::memset(area, 0, bytes);
         for (int i = 0; i < ranks; ++i) peers.push_back(static_cast<uint32_t>(i));
@@ -66,6 +76,7 @@ struct Shared {
     ~Shared() { std::free(area); }
 
     int size;
+    bool direct_reads;  // ranks read each other's memory
     size_t bytes;
     std::byte *area = nullptr;
     std::vector<uint32_t> peers;
@@ -76,30 +87,47 @@ struct Shared {
 // One rank's exchange of a schedule that has nothing else.
 class Rank {
 public:
-    Rank(Shared &shared, int index) : shared_(shared) {
+    Rank(Shared &shared, int index) : shared_(shared), pieces_(exchange_pieces_bytes) {
         team.index = index;
         team.size = shared.size;
         team.peers = shared.peers.data();
         team.node_area = shared.area;
         team.node_area_bytes = shared.bytes;
+        team.direct_reads = shared.direct_reads;
     }
     Members members() const { return {team.index, team.size}; }
-    void begin(ExchangeRun &run) { run.begin(team); }
+    void begin(ExchangeRun &run) { run.begin(team, 0, 0); }
     bool advance(ExchangeRun &run, const Schedule &schedule, void *send, void *receive) {
-        return run.advance(schedule.exchanges()[0], schedule.op, team, &shared_.bells, [&](const Block &block) {
-            void *base = block.space == Space::send ? send : receive;
-            return Buffer{static_cast<std::byte *>(base) + block.offset, block.count, block.type};
-        });
+        return advance(run, schedule, schedule.exchanges()[0], send, receive);
     }
+    bool advance(ExchangeRun &run, const Schedule &schedule, const Exchange &exchange, void *send, void *receive) {
+        struct Spaces {
+            void *of[3];
+        } spaces{{send, receive, scratch_.data()}};
+        auto buffer_of = [](const void *owner, const Block &block) {
+            void *base = static_cast<const Spaces *>(owner)->of[static_cast<size_t>(block.space)];
+            return Buffer{static_cast<std::byte *>(base) + block.offset, block.count, block.type};
+        };
+        return run.advance({schedule, exchange, team, NodeArea(team), &shared_.bells, pieces_.data(), &spaces, buffer_of});
+    }
+    // The exchanges of a schedule, one after the other.
     void run(const Schedule &schedule, void *send, void *receive) {
-        ExchangeRun exchange;
-        begin(exchange);
-        shared_.bells.wait(team.index, [&] { return advance(exchange, schedule, send, receive); });
+        scratch_.resize(static_cast<size_t>(schedule.scratch_size()));
+        std::vector<ExchangeRun> runs(schedule.exchanges().size());
+        for (ExchangeRun &each : runs) begin(each);
+        for (size_t i = 0; i < runs.size(); ++i) {
+            shared_.bells.wait(team.index, [&] { return advance(runs[i], schedule, schedule.exchanges()[i], send, receive); });
+            Error error = runs[i].error();
+            if (!error) continue;
+            error.discard();
+            ++shared_.wrong;
+        }
     }
     Team team;
 
 private:
     Shared &shared_;
+    std::vector<std::byte> pieces_, scratch_;
 };
 
 template <class Body>
@@ -126,48 +154,102 @@ ReduceShape reduce_shape(const Rank &rank, int root, int64_t count) {
     return shape;
 }
 
-// All kinds, roots and sizes mixed: the same random sequence on all ranks, each at its own speed.
-TEST(NodeArea, MixedSequence) {
+enum class Kind { barrier, bcast, reduce, allreduce, parts, scan, allgather, alltoall, scatter, gather, count_of_them };
+
+// What a rank's first block then holds: first + factor * i as element i; or nothing that would be looked at.
+struct Outcome {
+    bool looked_at = true;
+    int64_t first = 0, factor = 1;
+};
+
+// Each rank's data is base + i + its index. What a rank keeps of its own in a rooted move is no part of the exchange.
+Outcome make_move(Kind kind, const Rank &rank, int root, int64_t count, int64_t base, Schedule &schedule) {
+    const Datatype &type = *predefined_datatype(abi::type_int64_t);
+    MoveShape shape;
+    static_cast<Members &>(shape) = rank.members();
+    shape.root = root;
+    bool at_root = rank.team.index == root;
+    shape.sent = Division::even(Space::send, count, type);
+    if (kind != Kind::gather || at_root) shape.received = Division::even(Space::receive, count, type);
+    if (kind == Kind::allgather) allgather_exchange(shape, schedule);
+    if (kind == Kind::alltoall) alltoall_exchange(shape, schedule);
+    if (kind == Kind::scatter) scatter_exchange(shape, schedule);
+    if (kind == Kind::gather) gather_exchange(shape, schedule);
+    bool own_first = rank.team.index == 0 && kind != Kind::allgather;
+    if (kind == Kind::scatter) return {!at_root, base + root};
+    return {!own_first && (kind != Kind::gather || at_root), base};
+}
+
+Outcome make_one(Kind kind, const Rank &rank, int root, int64_t count, int64_t base, Schedule &schedule) {
+    const Datatype &type = *predefined_datatype(abi::type_int64_t);
+    int64_t ranks = rank.team.size, through = rank.team.index + 1;
+    bool at_root = rank.team.index == root;
+    Outcome all{true, ranks * base + ranks * (ranks - 1) / 2, ranks};
+    switch (kind) {
+        case Kind::barrier: barrier_exchange(rank.members(), schedule); return {false};
+        case Kind::bcast:
+            bcast_exchange({rank.members(), root, {at_root ? Space::send : Space::receive, 0, count, &type}}, schedule);
+            return {!at_root, base + root};
+        case Kind::reduce: reduce_exchange(reduce_shape(rank, root, count), schedule); all.looked_at = at_root; return all;
+        case Kind::allreduce: allreduce_exchange(reduce_shape(rank, root, count), schedule); return all;
+        case Kind::parts: allreduce_exchange_parts(reduce_shape(rank, root, count), schedule); return all;
+        case Kind::scan:
+            scan_exchange(reduce_shape(rank, root, count), schedule);
+            return {true, through * base + through * (through - 1) / 2, through};
+        default: return make_move(kind, rank, root, count, base, schedule);
+    }
+}
+
+// All kinds, roots and sizes mixed: the same random sequence on all ranks, each at its own speed. With direct reads also blocks that
+// fit into no slot.
+void run_mixed_sequence(bool direct_reads, int reads_allowed = INT32_MAX) {
     for (int ranks : {2, 3, 5, 8}) {
-        Shared shared(ranks);
+        Shared shared(ranks, direct_reads);
+        shared.bells.reads_allowed = reads_allowed;
         with_ranks(shared, [&](Rank &rank) {
             std::mt19937 common(17), own(static_cast<unsigned>(rank.team.index));
-            for (int turn = 0; turn < 400; ++turn) {
-                int kind = static_cast<int>(common() % 5), root = static_cast<int>(common() % static_cast<unsigned>(ranks));
-                int64_t count = 1 + static_cast<int64_t>(common() % 500);
+            for (int64_t turn = 0; turn < 400; ++turn) {
+                auto kind = static_cast<Kind>(common() % static_cast<unsigned>(Kind::count_of_them));
+                int root = static_cast<int>(common() % static_cast<unsigned>(ranks));
+                bool for_each = kind == Kind::alltoall || kind == Kind::scatter;
+                int64_t count = 1 + static_cast<int64_t>(common() % (direct_reads && common() % 4 == 0 ? 5000 : for_each ? 50 : 500));
                 if (own() % 8 == 0) sched_yield();
-                std::vector<int64_t> send(static_cast<size_t>(count)), receive(static_cast<size_t>(count * ranks), -1);
-                for (int64_t i = 0; i < count; ++i) send[static_cast<size_t>(i)] = turn * 1000 + i + rank.team.index;
-                int64_t all = int64_t{ranks} * turn * 1000 + ranks * (ranks - 1) / 2;
+                std::vector<int64_t> send(static_cast<size_t>(count * ranks)), receive(send.size(), -1);
+                for (size_t i = 0; i < send.size(); ++i)
+                    send[i] = turn * 1000 + static_cast<int64_t>(i) % count + rank.team.index;
                 Schedule schedule;
-                const Datatype &type = *predefined_datatype(abi::type_int64_t);
-                int64_t expected = 0, factor = ranks;
-                bool looks = true;
-                if (kind == 0) barrier_exchange(rank.members(), schedule), looks = false;
-                if (kind == 1) {
-                    bcast_exchange({rank.members(), root, {rank.team.index == root ? Space::send : Space::receive, 0, count, &type}}, schedule);
-                    expected = turn * 1000 + root;
-                    factor = 1;
-                    looks = rank.team.index != root;
-                }
-                if (kind == 2) reduce_exchange(reduce_shape(rank, root, count), schedule), expected = all, looks = rank.team.index == root;
-                if (kind == 3) allreduce_exchange(reduce_shape(rank, root, count), schedule), expected = all;
-                if (kind == 4) {
-                    MoveShape shape;
-                    static_cast<Members &>(shape) = rank.members();
-                    shape.sent = Division::even(Space::send, count, type);
-                    shape.received = Division::even(Space::receive, count, type);
-                    allgather_exchange(shape, schedule);
-                    expected = turn * 1000;
-                    factor = 1;
-                }
+                Outcome outcome = make_one(kind, rank, root, count, turn * 1000, schedule);
                 rank.run(schedule, send.data(), receive.data());
-                for (int64_t i = 0; looks && i < count; ++i)
-                    if (receive[static_cast<size_t>(i)] != expected + factor * i) ++shared.wrong;
-                if (kind == 4 && receive[static_cast<size_t>(count * ranks - 1)] != expected + ranks - 1 + count - 1) ++shared.wrong;
+                for (int64_t i = 0; outcome.looked_at && i < count; ++i)
+                    if (receive[static_cast<size_t>(i)] != outcome.first + outcome.factor * i) ++shared.wrong;
+                if (kind == Kind::allgather && receive.back() != turn * 1000 + ranks - 1 + count - 1) ++shared.wrong;
             }
         });
     }
+}
+
+TEST(NodeArea, MixedSequence) { run_mixed_sequence(false); }
+TEST(NodeArea, MixedSequenceWithDirectReads) { run_mixed_sequence(true); }
+TEST(NodeArea, MixedSequenceWithReadsUntilTheyAreRefused) { run_mixed_sequence(true, 100); }
+
+// Who posts its memory has it back only when all have read it.
+TEST(NodeArea, MemoryIsNotReadAfterTheEnd) {
+    Shared shared(4, true);
+    with_ranks(shared, [&](Rank &rank) {
+        const Datatype &type = *predefined_datatype(abi::type_int64_t);
+        constexpr int64_t count = 3000;
+        std::vector<int64_t> data(count);
+        for (int64_t turn = 0; turn < 300; ++turn) {
+            int root = static_cast<int>(turn % 4);
+            if (rank.team.index == root) data.assign(count, turn);
+            Schedule schedule;
+            bcast_exchange({rank.members(), root, {Space::receive, 0, count, &type}}, schedule);
+            if ((turn + rank.team.index) % 64 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            rank.run(schedule, nullptr, data.data());
+            if (std::count(data.begin(), data.end(), turn) != count) ++shared.wrong;
+            if (rank.team.index == root) data.assign(count, -1);  // at once
+        }
+    });
 }
 
 // A root may run ahead only as far as there are slots.
@@ -238,8 +320,8 @@ TEST(NodeArea, GenerationsWrap) {
     Shared shared(2);
     with_ranks(shared, [&](Rank &rank) {
         // As if four thousand million collectives had been done. Slots still say 0, a generation long past.
-        rank.team.node_use.started = rank.team.node_use.done_through = rank.team.node_use.known_done = UINT32_MAX - 5;
-        for (int64_t turn = 0; turn < 20; ++turn) {
+        rank.team.node_use.started = rank.team.node_use.done_through = rank.team.node_use.known_done = UINT32_MAX - 50;
+        for (int64_t turn = 0; turn < 100; ++turn) {
             int64_t value = turn, sum = 0;
             Schedule schedule;
             allreduce_exchange(reduce_shape(rank, 0, 1), schedule);

@@ -21,7 +21,8 @@ Pair expected_reduction(Kind kind, const Op &op, int rank, int size, int64_t ele
 void check_reduction(Kind kind, const Algorithm<ReduceShape> &algorithm, int size, const Datatype &type, int64_t count, int root,
                      bool in_place, const Op &op, bool exact_work) {
     std::string what = describe(algorithm.name, size, count, type, in_place, root) + (op.commutative ? "" : " ordered");
-    Machine machine(size, seed() + static_cast<uint64_t>(size * 3 + root), area_bytes(size));
+    Machine machine(size, seed() + static_cast<uint64_t>(size * 3 + root),
+                    algorithm.needs_area ? shared_for(size, count * 8) : Machine::Shares::nothing);
     std::vector<Memory> before(static_cast<size_t>(size));
     for (int i = 0; i < size; ++i) {
         bool here = in_place && (kind != Kind::reduce || i == root);
@@ -52,12 +53,12 @@ void check_reductions(Kind kind, const std::vector<Algorithm<ReduceShape>> &all)
     for (const auto &algorithm : all)
         for (int size : sizes())
             for (const Datatype *type : datatypes())
-                for (int64_t count : counts_for(size))
+                for (int64_t count : counts_with_long(algorithm.needs_area, size))
                     for (const Op *op : {&sum_op(), &compose_op()})
                         for (bool in_place : {false, true})
                             for (int root : {0, size - 1}) {
                                 if (algorithm.commutative_only && !op->commutative) continue;
-                                if (algorithm.needs_area && (type != &plain_pair() || count * 8 > 1072)) continue;
+                                if (algorithm.needs_area && (type != &plain_pair() || size == 1)) continue;
                                 if (kind != Kind::reduce && root != 0) continue;
                                 // Parts per rank divide evenly for a power of two; halving to a represented root sends a part more.
                                 bool power = power_of_two_below(size) == size;
@@ -71,7 +72,9 @@ void check_reductions(Kind kind, const std::vector<Algorithm<ReduceShape>> &all)
 TEST(Reduce, RootHasTheResult) {
     check_reductions(Kind::reduce, {{"binomial", reduce_binomial, reduce_binomial_work},
                                     {"halving", reduce_halving, reduce_halving_work, true},
-                                    {"exchange", reduce_exchange, nullptr, false, true}});
+                                    {"knomial_4", of_radix<reduce_knomial, 4>, of_radix_work<reduce_knomial_work, 4>},
+                                    {"exchange", reduce_exchange, nullptr, false, true},
+                                    {"exchange_parts", reduce_exchange_parts, nullptr, false, true}});
 }
 
 TEST(Allreduce, EveryoneHasTheResult) {
@@ -81,15 +84,19 @@ TEST(Allreduce, EveryoneHasTheResult) {
                       {"reduce_bcast", allreduce_reduce_bcast, allreduce_reduce_bcast_work},
                       {"halving_doubling", allreduce_halving_doubling, allreduce_halving_doubling_work, true},
                       {"ring", allreduce_ring, allreduce_ring_work, true},
-                      {"exchange", allreduce_exchange, nullptr, false, true}});
+                      {"knomial_3", of_radix<allreduce_knomial, 3>, of_radix_work<allreduce_knomial_work, 3>},
+                      {"exchange", allreduce_exchange, nullptr, false, true},
+                      {"exchange_parts", allreduce_exchange_parts, nullptr, false, true}});
 }
 
 TEST(Scan, IncludesOwnValue) {
-    check_reductions(Kind::scan, {{"doubling", scan_doubling, scan_doubling_work}, {"linear", scan_linear, scan_linear_work}});
+    check_reductions(Kind::scan, {{"doubling", scan_doubling, scan_doubling_work}, {"linear", scan_linear, scan_linear_work},
+                                  {"exchange", scan_exchange, nullptr, false, true}});
 }
 
 TEST(Exscan, ExcludesOwnValue) {
-    check_reductions(Kind::exscan, {{"doubling", exscan_doubling, scan_doubling_work}, {"linear", exscan_linear, scan_linear_work}});
+    check_reductions(Kind::exscan, {{"doubling", exscan_doubling, scan_doubling_work}, {"linear", exscan_linear, scan_linear_work},
+                                    {"exchange", exscan_exchange, nullptr, false, true}});
 }
 
 TEST(AllreduceWork, AlsoForTeamsThatAreNoPowerOfTwo) {
@@ -106,19 +113,23 @@ TEST(ReduceScatter, EveryoneHasItsPart) {
     const Algorithm<ReduceScatterShape> all[] = {
         {"halving", reduce_scatter_halving, reduce_scatter_halving_work, true},
         {"pairwise", reduce_scatter_pairwise, reduce_scatter_pairwise_work, true},
-        {"ordered", reduce_scatter_ordered, reduce_scatter_ordered_work}};
+        {"ordered", reduce_scatter_ordered, reduce_scatter_ordered_work},
+        {"exchange", reduce_scatter_exchange, nullptr, false, true}};
     for (const auto &algorithm : all)
         for (int size : sizes())
             for (const Datatype *type : datatypes())
-                for (int each : {-1, 1, 3})  // -1: different counts, some zero
+                for (int each : {-1, 1, 3, 600})  // -1: different counts, some zero
                     for (const Op *op : {&sum_op(), &compose_op()})
                         for (bool in_place : {false, true}) {
                             if (algorithm.commutative_only && !op->commutative) continue;
+                            if (algorithm.needs_area && (type != &plain_pair() || size == 1)) continue;
+                            if (each == 600 && !(algorithm.needs_area && takes_long_counts(size))) continue;
                             std::string what = describe(algorithm.name, size, each, *type, in_place, 0);
                             std::vector<int> counts(static_cast<size_t>(size));
                             for (int i = 0; i < size; ++i) counts[static_cast<size_t>(i)] = each < 0 ? (i * 5 + 2) % 4 : each;
                             int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
-                            Machine machine(size, seed() + static_cast<uint64_t>(size));
+                            Machine machine(size, seed() + static_cast<uint64_t>(size),
+                                            algorithm.needs_area ? shared_for(size, total * 8) : Machine::Shares::nothing);
                             int64_t first = 0;
                             for (int i = 0; i < size; ++i) {
                                 int count = counts[static_cast<size_t>(i)];
@@ -142,7 +153,7 @@ TEST(ReduceScatter, EveryoneHasItsPart) {
                                     ASSERT_EQ(result.get(e), expected_reduction(Kind::reduce, *op, i, size, first + e)) << what << " rank " << i;
                                 first += count;
                             }
-                            if (each > 0) check_work(machine, algorithm.work, size, total * 8, what);
+                            if (each > 0 && algorithm.work) check_work(machine, algorithm.work, size, total * 8, what);
                         }
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/abi_constants.h"
 #include "coll/node_area.h"
 #include "datatype/predefined.h"
@@ -65,6 +67,51 @@ TEST(Selection, OrderIsKeptWhereTheOperationAsksForIt) {
     }
 }
 
+std::vector<SelectionRow> rows_for(const std::string &operation, const Crew &crew, int processors) {
+    std::vector<SelectionRow> rows;
+    EXPECT_FALSE(describe_selection(Selection(), operation, crew, processors, rows));
+    return rows;
+}
+
+TEST(Selection, TakesHigherRadixOnlyWhereMessagesAreDear) {
+    for (int size = 2; size <= 64; ++size)
+        for (int processors : {0, 1, 2, 4})
+            for (const SelectionRow &row : rows_for("", size, processors))
+                EXPECT_EQ(row.chosen.find("knomial"), std::string::npos) << row.operation << " of " << size << " sharing " << processors;
+    EXPECT_EQ(rows_for("bcast", Crew(64, 64), 0).front().chosen, "knomial_4");
+    EXPECT_EQ(rows_for("bcast", Crew(8, 8), 0).front().chosen, "knomial_8");
+}
+
+TEST(Selection, TakesTwoLevelsForSmallDataOnSeveralNodes) {
+    for (const char *operation : {"barrier", "allreduce", "allgather"})
+        for (Crew crew : {Crew(8, 2), Crew(64, 8), Crew(10, 3), Crew(512, 16)})
+            EXPECT_TRUE(rows_for(operation, crew, 0).front().chosen.starts_with("two_level")) << operation << " of " << crew.size;
+    // On nodes of one rank each there are no two levels.
+    for (const SelectionRow &row : rows_for("", Crew(16, 16), 0))
+        for (const auto &estimate : row.estimates) EXPECT_FALSE(estimate.algorithm.starts_with("two_level")) << row.operation;
+    // In turns a binomial tree crosses the network again and again.
+    Crew in_turns(64, 8);
+    in_turns.runs = false;
+    EXPECT_TRUE(rows_for("bcast", in_turns, 0).front().chosen.starts_with("two_level"));
+    EXPECT_TRUE(rows_for("reduce", in_turns, 0).front().chosen.starts_with("two_level"));
+    EXPECT_EQ(rows_for("allreduce", in_turns, 0).back().chosen, "ring_by_node");
+}
+
+TEST(Selection, DependsOnTheNetworksSpeed) {
+    Costs slow, fast;
+    set_network(slow, 1000);
+    set_network(fast, 10'000);
+    EXPECT_NEAR(slow.far_byte_ns, 10 * fast.far_byte_ns, 1e-9);
+    EXPECT_GT(slow.far_byte_ns, 8);
+    Costs unknown;
+    set_network(unknown, 0);
+    EXPECT_EQ(unknown.far_byte_ns, Costs().far_byte_ns);
+    Work work;
+    ASSERT_TRUE(find_work("bcast", "two_level", Crew(16, 4), 1 << 20, work));
+    EXPECT_GT(estimate_ns(work, slow, Crew(16, 4), 0), 5 * estimate_ns(work, fast, Crew(16, 4), 0));
+    EXPECT_FALSE(find_work("bcast", "tree", Crew(16, 4), 1, work));
+}
+
 TEST(Selection, IsOverriddenByText) {
     Choice choice(4, 0, true);
     ASSERT_FALSE(parse_selection("allreduce=ring,bcast=binomial", choice.selection));
@@ -74,21 +121,57 @@ TEST(Selection, IsOverriddenByText) {
     EXPECT_LT(choice.allreduce(1000, op).transfers(), 12);
 }
 
+TEST(Selection, IsOverriddenFromASizeOn) {
+    Choice choice(4, 0, false);
+    ASSERT_FALSE(parse_selection("allreduce:1k=ring", choice.selection));
+    EXPECT_EQ(choice.allreduce(1024, *predefined_op(abi::op_sum)).transfers(), 2 * 2 * 3);
+    EXPECT_LT(choice.allreduce(8, *predefined_op(abi::op_sum)).transfers(), 2 * 2 * 3);
+    for (const char *wrong : {"allreduce:=ring", "allreduce:k=ring", "allreduce:1x=ring"}) {
+        Error error = parse_selection(wrong, choice.selection);
+        ASSERT_TRUE(error) << wrong;
+        EXPECT_NE(error.take().sentence.find("no number of bytes"), std::string::npos);
+    }
+}
+
 TEST(Selection, ExplainsWhatItDoesNotKnow) {
     Selection selection;
     Error error = parse_selection("allreduce=rign", selection);
     ASSERT_TRUE(error);
     EXPECT_EQ(error.take().sentence,
-              "\"rign\" is no algorithm for allreduce; known are exchange, recursive_doubling, linear, reduce_bcast, halving_doubling, ring");
+              "\"rign\" is no algorithm for allreduce; known are exchange, exchange_parts, recursive_doubling, linear, reduce_bcast, "
+              "halving_doubling, ring, knomial_4, knomial_8, ring_by_node, two_level, two_level_knomial_4, "
+              "two_level_halving_doubling, two_level_ring");
+    error = parse_selection("allreduce", selection);
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error.take().sentence, "\"allreduce\" names no algorithm; write allreduce=ALGORITHM, 'lanyard info --coll' lists them");
     error = parse_selection("allredcue=ring", selection);
     ASSERT_TRUE(error);
     EXPECT_EQ(error.take().sentence.rfind("\"allredcue\" is no collective operation; known are barrier, ", 0), 0u);
 }
 
 TEST(Selection, DescribesItself) {
-    std::string text = describe_selection(Selection(), 8, 2, true);
-    EXPECT_NE(text.find("allreduce        from          0 bytes: exchange"), std::string::npos) << text;
-    for (const char *name : {"barrier", "bcast", "reduce_scatter", "exscan"}) EXPECT_NE(text.find(name), std::string::npos);
+    std::vector<SelectionRow> rows;
+    ASSERT_FALSE(describe_selection(Selection(), "", 8, 2, rows));
+    std::set<std::string> operations;
+    for (const SelectionRow &row : rows) {
+        operations.insert(row.operation);
+        ASSERT_FALSE(row.estimates.empty());
+        EXPECT_EQ(row.chosen, row.estimates.front().algorithm);
+        EXPECT_FALSE(row.overridden);
+    }
+    EXPECT_EQ(operations.size(), static_cast<size_t>(Operation::count_of_them));
+
+    Selection selection;
+    ASSERT_FALSE(parse_selection("allreduce:64k=linear", selection));
+    rows.clear();
+    ASSERT_FALSE(describe_selection(selection, "allreduce", 8, 2, rows));
+    EXPECT_EQ(rows.front().chosen, "exchange");
+    EXPECT_EQ(rows.back().chosen, "linear");
+    EXPECT_EQ(rows.back().from_bytes, 64 << 10);
+    EXPECT_TRUE(rows.back().overridden);
+    Error error = describe_selection(selection, "allredcue", 8, 2, rows);
+    ASSERT_TRUE(error);
+    error.discard();
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ TEST_P(Creation, SplitsByNode) {
         EXPECT_EQ(node->rank, world.rank % ranks_per_node);
         ring(*node);
         ASSERT_FALSE(split_comm_by_type(*node, abi::comm_type_hw_unguided, 0, nullptr, none));
-        EXPECT_EQ(none, nullptr) << "nothing is known below the node";
+        EXPECT_EQ(none, nullptr) << "threads of one process are kept within the same";
         Info *info = new_info();
         Comm *lower = nullptr;
         std::string resource;
@@ -141,6 +141,105 @@ TEST_P(Creation, SplitsByNode) {
         EXPECT_EQ(none, nullptr);
         ASSERT_FALSE(free_comm(node));
     });
+}
+
+// Packages of four processes, cores of two, in each of which the second is not bound; nothing else is known.
+Locality described_locality(const Universe &universe) {
+    Locality locality;
+    std::fill_n(locality.instance, resources, Locality::unknown);
+    int place = static_cast<int>(universe.own_peer);
+    locality.instance[static_cast<int>(Resource::package)] = place / 4 * 100;
+    locality.instance[static_cast<int>(Resource::core)] = place % 2 ? Locality::not_within : place / 2;
+    return locality;
+}
+
+// Gives back what the info says afterwards.
+std::string split_by_hardware(Comm &parent, int type, const char *resource, Comm *&made) {
+    Info *info = new_info();
+    std::string way;
+    bool found = false;
+    EXPECT_FALSE(info->set("mpi_hw_resource_type", resource));
+    EXPECT_FALSE(split_comm_by_type(parent, type, -parent.rank, info, made));
+    EXPECT_FALSE(info->get("mpi_hw_resource_type", way, found));
+    release_info(info);
+    return way;
+}
+
+TEST_P(Creation, SplitsByHardware) {
+    auto per_node = static_cast<int>(GetParam().ranks_per_node);
+    run([&](Rank &rank) {
+        rank.universe.locality = described_locality;
+        Comm &world = rank.world(), *part = nullptr, *core = nullptr;
+        int begin = std::max(world.rank / 4 * 4, world.rank / per_node * per_node);
+        int end = std::min({world.rank / 4 * 4 + 4, world.rank / per_node * per_node + per_node, world.size});
+        for (const char *name : {"hwloc://Package", "socket"})
+            for (int type : {abi::comm_type_hw_guided, abi::comm_type_resource_guided}) {
+                split_by_hardware(world, type, name, part);
+                ASSERT_NE(part, nullptr);
+                ASSERT_EQ(part->size, end - begin);
+                for (int i = 0; i < part->size; ++i) EXPECT_EQ(static_cast<int>(part->peers[i]), end - 1 - i) << "by key";
+                census.report(*part);
+                ring(*part);
+                ASSERT_FALSE(free_comm(part));
+            }
+        split_by_hardware(world, abi::comm_type_hw_guided, "CORE", core);
+        EXPECT_EQ(core != nullptr, world.rank % 2 == 0) << "the others are kept within none";
+        if (core) {
+            EXPECT_EQ(core->size, 1);
+            ASSERT_FALSE(free_comm(core));
+        }
+        for (const char *unknown : {"hwloc://L3Cache", "hwloc://Bridge", ""}) {
+            split_by_hardware(world, abi::comm_type_hw_guided, unknown, core);
+            EXPECT_EQ(core, nullptr) << unknown;
+        }
+        // Some ask for nothing, and do not hold up the others.
+        split_by_hardware(world, world.rank % 3 ? abi::comm_type_hw_guided : abi::undefined, "hwloc://Package", part);
+        EXPECT_EQ(part != nullptr, world.rank % 3 != 0);
+        if (part) {
+            for (int i = 0; i < part->size; ++i) EXPECT_NE(part->peers[i] % 3, 0u);
+            ASSERT_FALSE(free_comm(part));
+        }
+    });
+    census.expect_complete();
+}
+
+TEST_P(Creation, SplitsByWhatDividesIt) {
+    auto per_node = static_cast<int>(GetParam().ranks_per_node);
+    run([&](Rank &rank) {
+        rank.universe.locality = described_locality;
+        Comm &world = rank.world();
+        // Down from the world, each time by what divides it: nodes, packages, cores, and then nothing.
+        Comm *parent = &world;
+        std::vector<std::string> ways;
+        while (parent) {
+            Comm *next = nullptr;
+            std::string way = split_by_hardware(*parent, abi::comm_type_hw_unguided, "as it was", next);
+            if (next) {
+                ways.push_back(way);
+                EXPECT_LT(next->size, parent->size) << way;
+            } else {
+                EXPECT_EQ(way, "as it was");
+            }
+            if (parent != &world) {
+                ASSERT_FALSE(free_comm(parent));
+            }
+            parent = next;
+        }
+        const std::vector<std::string> order{"mpi_shared_memory", "hwloc://Package", "hwloc://Core"};
+        auto place = order.begin();
+        for (const std::string &way : ways) {
+            place = std::find(place, order.end(), way);
+            EXPECT_NE(place, order.end()) << way << " comes again, or out of order";
+        }
+        if (world.size > per_node) {
+            ASSERT_FALSE(ways.empty());
+            EXPECT_EQ(ways[0], "mpi_shared_memory");
+        } else if (world.size > 4) {
+            ASSERT_FALSE(ways.empty());
+            EXPECT_EQ(ways[0], "hwloc://Package");
+        }
+    });
+    census.expect_complete();
 }
 
 TEST_P(Creation, CreatesFromGroups) {

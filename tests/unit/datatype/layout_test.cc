@@ -6,6 +6,7 @@
 
 #include "base/abi_constants.h"
 #include "datatype/cursor.h"
+#include "datatype/elements.h"
 #include "reference.h"
 
 namespace {
@@ -62,6 +63,32 @@ TEST(Layout, BoundsFollowTheStandard) {
         ASSERT_EQ(c.made.real->extent, c.made.expected.extent());
         ASSERT_EQ(c.made.real->true_lower_bound, c.made.expected.true_lower_bound());
         ASSERT_EQ(c.made.real->true_extent, c.made.expected.true_extent());
+    }
+}
+
+TEST(TypeMap, HasTheElementsThatAreCounted) {
+    for (uint64_t seed : reference::seeds(cases)) {
+        Case c(seed);
+        SCOPED_TRACE(c.text(seed));
+        const auto &map = c.made.expected.map;
+        ASSERT_EQ(c.made.real->elements, static_cast<int64_t>(map.size()));
+        int64_t bytes = 0, elements = 0;
+        auto same = [&] {
+            ASSERT_EQ(basic_elements(*c.made.real, bytes), elements);
+            ASSERT_EQ(bytes_of_elements(*c.made.real, elements), bytes);
+        };
+        same();
+        for (int64_t i = 0; i < c.count; ++i) {
+            for (const reference::Entry &entry : map) {
+                if (entry.bytes > 1) {
+                    ASSERT_EQ(basic_elements(*c.made.real, bytes + 1), lanyard::abi::undefined);
+                }
+                bytes += entry.bytes;
+                ++elements;
+                same();
+            }
+            ASSERT_EQ(whole_count(*c.made.real, bytes), map.empty() ? 0 : i + 1);
+        }
     }
 }
 

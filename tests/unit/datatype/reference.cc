@@ -26,6 +26,7 @@ int64_t Type::upper_bound() const {
     int64_t alignment = 1;
     for (const Entry &entry : map) alignment = std::max(alignment, entry.alignment);
     int64_t span = true_extent();
+    for (int64_t end : ends) span = std::max(span, end - true_lower_bound());
     while (span % alignment != 0) ++span;
     return true_lower_bound() + span;
 }
@@ -46,6 +47,7 @@ void Type::add(const Type &other, int64_t count, int64_t offset) {
     for (int64_t i = 0; i < count; ++i) {
         int64_t at = offset + i * other.extent();
         for (Entry entry : other.map) map.push_back({at + entry.offset, entry.bytes, entry.alignment});
+        if (other.upper_markers.empty() && !other.map.empty()) ends.push_back(at + other.upper_bound());
         for (int64_t marker : other.lower_markers) lower_markers.push_back(at + marker);
         for (int64_t marker : other.upper_markers) upper_markers.push_back(at + marker);
     }
@@ -55,11 +57,12 @@ Type basic(int abi_value) {
     struct Pair {
         int value, bytes, offset, alignment;
     };
-    constexpr Pair pairs[] = {{lanyard::abi::type_double_int, 8, 8, 8}, {lanyard::abi::type_short_int, 2, 4, 4}};
+    constexpr Pair pairs[] = {{lanyard::abi::type_double_int, 8, 8, 8}, {lanyard::abi::type_short_int, 2, 4, 4},
+                               {lanyard::abi::type_2int, 4, 4, 4}};
     for (const Pair &pair : pairs)
-        if (pair.value == abi_value) return {{{0, pair.bytes, pair.alignment}, {pair.offset, 4, 4}}, {}, {}};
+        if (pair.value == abi_value) return {{{0, pair.bytes, pair.alignment}, {pair.offset, 4, 4}}, {}, {}, {}};
     const Datatype &type = *lanyard::predefined_datatype(abi_value);
-    return {{{0, type.size, type.alignment}}, {}, {}};
+    return {{{0, type.size, type.alignment}}, {}, {}, {}};
 }
 
 int64_t pick(Random &random, int64_t least, int64_t most) { return std::uniform_int_distribution<int64_t>(least, most)(random); }
@@ -173,6 +176,68 @@ Made contiguous(Random &random, const Made &old) {
     return made;
 }
 
+// The parts of an array whose indices are wanted, in the order of memory.
+template <class Wanted>
+void add_array(Made &made, const Made &old, const Integers &sizes, int order, Wanted wanted) {
+    int64_t all = 1;
+    for (int64_t size : sizes) all *= size;
+    Integers indices(sizes.size());
+    for (int64_t place = 0; place < all; ++place) {
+        int64_t rest = place;
+        for (size_t k = 0; k < sizes.size(); ++k) {
+            size_t dimension = order == lanyard::abi::order_c ? sizes.size() - 1 - k : k;
+            indices[dimension] = rest % sizes[dimension];
+            rest /= sizes[dimension];
+        }
+        if (wanted(indices)) made.expected.add({old.expected.map, {}, {}, {}}, 1, place * old.expected.extent());
+    }
+    made.expected.lower_markers = {0};
+    made.expected.upper_markers = {all * old.expected.extent()};
+}
+
+Made subarray(Random &random, const Made &old) {
+    int order = pick(random, 0, 1) ? lanyard::abi::order_c : lanyard::abi::order_fortran;
+    Integers sizes = some(random, pick(random, 1, 3), 1, 4), subsizes, starts;
+    for (int64_t size : sizes) {
+        subsizes.push_back(pick(random, 1, size));
+        starts.push_back(pick(random, 0, size - subsizes.back()));
+    }
+    Made made;
+    add_array(made, old, sizes, order, [&](const Integers &indices) {
+        for (size_t i = 0; i < indices.size(); ++i)
+            if (indices[i] < starts[i] || indices[i] >= starts[i] + subsizes[i]) return false;
+        return true;
+    });
+    made.text = "subarray(" + list(sizes) + "," + list(subsizes) + "," + list(starts) + "," + std::to_string(order) + "," + old.text + ")";
+    lanyard::make_subarray(sizes, subsizes, starts, order, *old.real, &made.real).discard();
+    return made;
+}
+
+Made distributed(Random &random, const Made &old) {
+    lanyard::Distribution d{1, 0, some(random, pick(random, 1, 3), 1, 5), {}, {}, {}, 0};
+    d.order = pick(random, 0, 1) ? lanyard::abi::order_c : lanyard::abi::order_fortran;
+    Integers blocks;
+    for (size_t i = 0; i < d.sizes.size(); ++i) {
+        d.kinds.push_back(pick(random, 0, 1) ? lanyard::abi::distribute_block : lanyard::abi::distribute_cyclic);
+        d.grid.push_back(static_cast<int>(pick(random, 1, 3)));
+        d.processes *= d.grid[i];
+        int64_t fair = (d.sizes[i] + d.grid[i] - 1) / d.grid[i];
+        d.arguments.push_back(static_cast<int>(d.kinds[i] == lanyard::abi::distribute_block ? fair : pick(random, 1, 2)));
+        blocks.push_back(d.arguments[i]);
+    }
+    d.rank = pick(random, 0, d.processes - 1);
+    Made made;
+    add_array(made, old, d.sizes, d.order, [&](const Integers &indices) {
+        int64_t owner = 0;
+        for (size_t i = 0; i < indices.size(); ++i) owner = owner * d.grid[i] + indices[i] / blocks[i] % d.grid[i];
+        return owner == d.rank;
+    });
+    made.text = "darray(" + std::to_string(d.rank) + " of " + std::to_string(d.processes) + "," + list(d.sizes) + "," + list(blocks) + "," +
+                std::to_string(d.order) + "," + old.text + ")";
+    lanyard::make_darray(d, *old.real, &made.real).discard();
+    return made;
+}
+
 Made duplicate(const Made &old) {
     Made made{old.expected, nullptr, "dup(" + old.text + ")"};
     lanyard::make_dup(*old.real, &made.real).discard();
@@ -182,11 +247,11 @@ Made duplicate(const Made &old) {
 }  // namespace
 
 Made random_type(Random &random, int depth) {
-    int64_t kind = depth == 0 ? -1 : pick(random, 0, 10);
+    int64_t kind = depth == 0 ? -1 : pick(random, 0, 12);
     if (kind < 0) return leaf(random);
-    if (kind >= 9) return structure(random, depth);
+    if (kind >= 11) return structure(random, depth);
     Made old = random_type(random, depth - 1);
-    if (old.expected.map.size() > 2000) return old;
+    if (old.expected.map.size() > (kind == 8 || kind == 9 ? 100 : 2000)) return old;
     Made made;
     switch (kind) {
     case 0: made = contiguous(random, old); break;
@@ -197,6 +262,8 @@ Made random_type(Random &random, int depth) {
     case 5:
     case 6: made = equal_blocks(random, old, kind == 5); break;
     case 7: made = resized(random, old); break;
+    case 8:
+    case 9: made = kind == 8 ? subarray(random, old) : distributed(random, old); break;
     default: made = duplicate(old); break;
     }
     if (!old.real->predefined()) release(*old.real);

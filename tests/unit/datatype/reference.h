@@ -1,5 +1,6 @@
 // The slow, obvious datatype: a list of (offset, basic element) as the standard defines type maps (MPI-5.0 section 5.1),
-// with bounds computed from that list. Random nested types are made twice, as this and as the real thing.
+// with bounds computed from that list and from the padding of the parts, which all libraries count. Random nested types are
+// made twice, as this and as the real thing.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,7 @@ struct Entry {
 struct Type {
     std::vector<Entry> map;
     std::vector<int64_t> lower_markers, upper_markers;  // left by resized
+    std::vector<int64_t> ends;                          // of the parts, with their padding
 
     int64_t size() const;
     int64_t lower_bound() const;

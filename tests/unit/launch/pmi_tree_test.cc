@@ -41,17 +41,20 @@ public:
         ssize_t count = recv(ranks_[rank], text, sizeof text, MSG_DONTWAIT);
         return count > 0 ? std::string(text, static_cast<size_t>(count - 1)) : "";
     }
+    // The rank's process ends.
+    void end(int rank) { servers_[static_cast<size_t>(rank / 2)]->rank_ended(rank); }
     std::string ask(int rank, const std::string &line) {
         say(rank, line);
         return heard(rank);
     }
-    int barriers = 0, releases = 0, asks = 0;
+    int barriers = 0, releases = 0, asks = 0, departures = 0;
 
 private:
     void up(size_t branch, const Frame &frame) {
         Values values;
         Text key;
-        (frame.kind == Kind::barrier ? barriers : asks)++;
+        (frame.kind == Kind::barrier ? barriers : frame.kind == Kind::departed ? departures : asks)++;
+        if (frame.kind == Kind::departed) servers_[0]->branch_departed();
         if (frame.kind == Kind::barrier && read_frame(frame, values)) servers_[0]->branch_entered(values);
         if (frame.kind == Kind::ask && read_frame(frame, key)) servers_[0]->branch_asks(branch, key.text);
     }
@@ -101,6 +104,41 @@ TEST(PmiTree, WhatIsNotKnownHereIsAskedAbove) {
     EXPECT_EQ(tree.asks, 2);
     EXPECT_EQ(tree.ask(5, "cmd=get kvsname=job key=x"), "cmd=get_result rc=0 msg=success value=1");
     EXPECT_EQ(tree.asks, 2);
+}
+
+// As sessions of others may meet at exit when some have ended long ago.
+TEST(PmiTree, WhoHasEndedInOrderIsNotMissed) {
+    Tree tree;
+    std::string init = "cmd=init pmi_version=1 pmi_subversion=1";
+    for (int rank = 0; rank < 6; ++rank) tree.ask(rank, init);
+    for (int rank : {1, 2, 3, 4, 5}) tree.ask(rank, "cmd=finalize");
+    for (int rank : {2, 3, 4}) tree.end(rank);
+    EXPECT_EQ(tree.departures, 1);  // of the second host
+    tree.say(0, "cmd=barrier_in");
+    EXPECT_EQ(tree.heard(0), "");
+    EXPECT_EQ(tree.ask(5, init), "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");  // goes on after all
+    tree.end(1);
+    EXPECT_EQ(tree.heard(0), "");
+    tree.say(5, "cmd=barrier_in");
+    EXPECT_EQ(tree.barriers, 1);
+    for (int rank : {0, 5}) EXPECT_EQ(tree.heard(rank), "cmd=barrier_out rc=0");
+
+    tree.ask(5, "cmd=finalize");
+    tree.say(0, "cmd=barrier_in");
+    EXPECT_EQ(tree.heard(0), "");
+    tree.end(5);
+    EXPECT_EQ(tree.heard(0), "cmd=barrier_out rc=0");
+    EXPECT_EQ(tree.departures, 2);
+}
+
+// Who has not left is missed although its process is over: that is a failure, and mpirun's to tell.
+TEST(PmiTree, WhoHasEndedWithinIsMissed) {
+    Tree tree;
+    for (int rank = 0; rank < 6; ++rank) tree.ask(rank, "cmd=init pmi_version=1 pmi_subversion=1");
+    for (int rank = 1; rank < 6; ++rank) tree.end(rank);
+    tree.say(0, "cmd=barrier_in");
+    EXPECT_EQ(tree.heard(0), "");
+    EXPECT_EQ(tree.departures, 0);
 }
 
 TEST(PmiTree, NodesAreTold) {

@@ -1,0 +1,83 @@
+"""The binary interfaces that the doors have: what sets one apart, as far as the entry points are concerned.
+
+The standard's values are those of the library, so that its door passes numbers, buffers and statuses on as they are. Another ABI
+has a folder of its own in api/ with its values (values.toml), the functions it has beside the standard's (functions.toml), and
+files in src/doors that translate what no table can.
+"""
+
+import fnmatch
+
+from .description import FOLDER
+
+
+class StandardAbi:
+    name = 'mpi_abi'
+    library = 'libmpi_abi.so.1'
+    status = 'status_of({})'             # how a status reaches a typed function
+    fail = 'fail'
+    other_ways = {}                      # entry point to condition and function: what the door does by itself in a rare case
+    declares_functions_itself = False    # no header of the ABI declares them and says that they are visible
+
+    def __init__(self, description):
+        self.chapters, self.functions = description.chapters, description.functions
+
+    def translation(self, _parameter):
+        """The kind by whose functions KIND_in and KIND_out a value is translated, or None."""
+        return None
+
+    def translates_status(self):
+        return False
+
+    def shorter(self, _parameter):
+        """The length of a string that the program holds, where it has less room than the library may fill."""
+        return None
+
+    def door_function(self, function):
+        """The function of the door that does all the work of an entry point, or None."""
+        return function.door
+
+
+class ForeignAbi(StandardAbi):
+    status = '{}_value.data()'
+    fail = 'fail_translated'
+    declares_functions_itself = True
+
+    def __init__(self, description, name):
+        super().__init__(description)
+        self.name, self.description = name, description
+        self.groups = description.load(f'{name}/values.toml')
+        about = self.groups.pop('abi')
+        self.title, self.library, self.done_by_door = about['title'], about['library'], about['done_by_door']
+        self.object_kinds, self.more_datatypes, self.markers = about['object_kinds'], about['more_datatypes'], about['markers']
+        self.other_ways = about['other_ways']
+        self.values = {constant: value for group in self.groups.values() for constant, value in group.items()}
+        chapter, functions = description.load_chapter(FOLDER / name / 'functions.toml')
+        self.chapters = {**description.chapters, 'beyond': chapter}
+        for function in functions:
+            function.chapter = 'beyond'
+        self.functions = description.functions + functions
+
+    def translation(self, p):
+        kind = self.description.kinds[p.kind]
+        if p.has('unchecked') and p.direction == 'in':
+            return None
+        if 'constants' in kind:
+            return kind['constants'] if isinstance(kind['constants'], str) else p.kind
+        return p.kind if kind.get('translated') or 'by' in p.options else None
+
+    def translates_status(self):
+        return True
+
+    def shorter(self, p):
+        if p.kind != 'string' or not p.array or p.array not in self.values:
+            return None
+        return self.values[p.array] if self.values[p.array] < self.description.value_of(p.array) else None
+
+    def door_function(self, function):
+        return self.done_by_door.get(function.name, function.door)
+
+    def constants_of(self, kind):
+        """Name, value here and value in the standard of the constants of a kind."""
+        standard = {n: c['value'] for group in self.description.constants.values() for n, c in group['values'].items()}
+        names = [n for pattern in self.description.kinds[kind]['constants'] for n in standard if fnmatch.fnmatchcase(n, pattern)]
+        return [(n, self.values.get(n), standard[n]) for n in names]

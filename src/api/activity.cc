@@ -1,0 +1,283 @@
+#include "api/activity.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "api/handles.h"
+#include "api/leftovers.h"
+#include "api/predefined_handles.h"
+#include "api/raise.h"
+#include "api/runtime.h"
+#include "api/state.h"
+#include "base/clock.h"
+#include "coll/collectives.h"
+#include "comm/info.h"
+#include "tool/event.h"
+
+extern char **environ;
+
+std::atomic<lanyard::ProcessState> lanyard_process_state{lanyard::ProcessState::before};
+
+namespace lanyard {
+
+namespace {
+
+struct Activity {
+    std::mutex lock;
+    std::atomic<WorldState> world{WorldState::before};
+    int sessions = 0;
+    bool apart = false;  // something may have been sent since all processes met
+    bool left = false;   // the launcher has been told that this process may end
+
+    bool used() const { return world.load() == WorldState::active || sessions > 0; }
+};
+
+Activity &activity() {
+    static auto &only = *new Activity;
+    return only;
+}
+
+void forget_parent() { lanyard_process_state.store(ProcessState::forked); }
+
+// For the doors.
+void publish_state() {
+    Activity &now = activity();
+    ProcessState unused = now.world.load() == WorldState::finalized ? ProcessState::finalized : ProcessState::before;
+    lanyard_process_state.store(now.used() ? ProcessState::active : unused);
+}
+
+Error make_first(const char *call) {
+    if (Error error = make_runtime(call)) {
+        if (!runtime()) return error;
+        ErrorRecord record = error.take();  // the job cannot start: nobody could handle it
+        Bootstrap &bootstrap = *runtime()->bootstrap;
+        bootstrap.abort(1, std::string("Lanyard: ") + call + " on rank " + std::to_string(bootstrap.rank()) + ": " + record.sentence);
+        _exit(1);
+    }
+    fill_handle_tables(*runtime()->universe);
+    pthread_atfork(nullptr, nullptr, forget_parent);
+    return {};
+}
+
+Error wake(Runtime &resting, const char *call) {
+    Activity &now = activity();
+    resting.bootstrap->in_call(call);
+    if (now.left && !resting.bootstrap->takes_back() && resting.network.path)
+        return Error(ErrorClass::other, "the launcher takes no process back after MPI_Finalize, and without it the others cannot be met at exit; "
+                                        "start the job with this library's mpirun");
+    if (now.left && resting.bootstrap->takes_back())
+        if (Error error = resting.bootstrap->rejoin()) return error;
+    now.left = now.left && !resting.bootstrap->takes_back();
+    if (resting.network.path) resting.network.path->stay();
+    resting.engine->set_single_threaded(false);
+    start_helper();
+    resting.record->state = 1;
+    return {};
+}
+
+// The part of MPI_Init and MPI_Session_init that is the same.
+Error begin(const char *call) {
+    if (lanyard_process_state.load() == ProcessState::forked)
+        return Error(ErrorClass::other, "this process was made by fork() and is not part of the MPI job; only its parent may call MPI");
+    if (activity().used()) return {};
+    if (Error error = runtime() ? wake(*runtime(), call) : make_first(call)) return error;
+    tool::begin_events();
+    return {};
+}
+
+bool all_sent(const void *subject) { return static_cast<const Messenger *>(subject)->quiet(); }
+bool all_settled(const void *subject) { return static_cast<const Network *>(subject)->path->settled(); }
+
+// Answers peers until everything sent from here has left. The engine is owned.
+Error finish_sending(Runtime &ending, const char *call, const Comm *comm) {
+    if (!ending.messenger->quiet()) {
+        WaitParts parts;
+        ending.messenger->each_offered([&](const Transfer &send) {
+            if (!(send.context & collective_bit)) parts.add(WaitPart::send, send.destination, send.tag);
+        });
+        Waiting waiting(call, comm, parts);
+        ending.engine->wait_owned(Condition{all_sent, ending.messenger.get()});
+    }
+    return ending.messenger->untold_loss();
+}
+
+// Answers peers until all processes have come here: the launcher's barrier, which a thread of its own waits for. The engine is owned.
+Error meet_all(Runtime &ending) {
+    struct Meeting {
+        std::atomic<bool> over{false};
+        Error error;
+    } meeting;
+    std::thread waiter([&] {
+        meeting.error = ending.bootstrap->barrier();
+        meeting.over.store(true, std::memory_order_release);
+        ending.idle->wake();
+    });
+    auto over = [](const void *subject) { return static_cast<const Meeting *>(subject)->over.load(std::memory_order_acquire); };
+    ending.engine->wait_owned(Condition{over, &meeting});
+    waiter.join();
+    activity().apart = activity().sessions > 0;
+    return meeting.error;
+}
+
+// Over connections a process may go only when all it sent has arrived, and stays to answer until that is so for everybody. (At the
+// meeting at exit that is not asked: who comes there has finalised, and needs nothing that has not arrived.)
+Error leave_network(Runtime &ending) {
+    LinkPath &path = *ending.network.path;
+    ending.engine->wait_owned(Condition{all_settled, &ending.network});
+    if (Error error = ending.messenger->untold_loss()) return error;
+    if (!activity().sessions) path.leave();
+    return meet_all(ending);
+}
+
+// Others are told what has arrived here. Who of them is inside MPI says the same at once; who computes may not for long, and is not
+// waited for before exit. The engine is owned.
+void await_answers(Runtime &ending) {
+    constexpr uint64_t patience_ns = 100'000'000;
+    uint64_t limit_ns = clock_ns() + patience_ns;
+    auto written = [](const void *subject) { return !static_cast<const Network *>(subject)->path->busy(); };
+    ending.engine->wait_owned(Condition{written, &ending.network});
+    while (!ending.network.path->settled() && clock_ns() < limit_ns)
+        if (ending.engine->step() == 0) usleep(100);
+    ending.network.path->answer_all();
+}
+
+// All ranks meet in MPI_Finalize, so that nobody leaves while another still needs it. What sessions have sent is theirs.
+Error leave_world(Runtime &ending) {
+    Comm &world = *ending.universe->world;
+    bool alone = activity().sessions == 0;
+    if (ending.settings.check && alone) report_what_is_waited_for(ending, "MPI_Finalize");
+    EngineGuard guard(*ending.engine);
+    if (alone)
+        if (Error error = finish_sending(ending, "MPI_Finalize", &world)) return error;
+    Collective *barrier = ending.executor->take();
+    plan_barrier(*ending.executor, world.team, *barrier);
+    barrier->describe({CollectiveKind::finalize}, nullptr, nullptr);  // no program's barrier is met by it
+    ending.executor->start(*barrier, world.team);
+    Waiting waiting("MPI_Finalize", &world, abi::undefined, abi::undefined);
+    if (Error error = ending.executor->finish(barrier)) return error;
+    while (ending.engine->step() > 0) {
+    }
+    return ending.network.path ? leave_network(ending) : Error();
+}
+
+// A process that ends without having finalised has nothing to say here.
+void end_at_exit() {
+    Activity &now = activity();
+    if (now.used() || lanyard_process_state.load() == ProcessState::forked) return;
+    Runtime &ending = *runtime();
+    stop_helper();
+    if (ending.network.path) {
+        EngineGuard guard(*ending.engine);
+        if (now.apart) meet_all(ending).discard();
+        ending.network.path->rest_all();
+        ending.network.path->close();
+    }
+    if (!now.left) ending.bootstrap->finalize().discard();
+}
+
+// Nobody uses MPI any more, perhaps for a while. `meets`: the launcher may be told even if it takes nobody back.
+Error rest(Runtime &resting, bool meets) {
+    static const bool registered = std::atexit(end_at_exit) == 0;
+    static_cast<void>(registered);
+    resting.record->state = 2;
+    if (!meets && !resting.bootstrap->takes_back()) return {};
+    if (activity().left) return {};
+    activity().left = true;
+    return resting.bootstrap->finalize();
+}
+
+}  // namespace
+
+WorldState world_state() { return activity().world.load(); }
+
+Startup startup_facts() {
+    Startup startup;
+    Settings settings;
+    std::vector<std::string> warnings;
+    if (!runtime()) read_settings(environ, settings, warnings).discard();
+    startup.alloc_kinds = supported_alloc_kinds((runtime() ? runtime()->settings : settings).memory_alloc_kinds);
+    if (!runtime()) return startup;
+    startup.maxprocs = runtime()->bootstrap->maxprocs();
+    if (world_state() != WorldState::before) startup.thread_level = runtime()->thread_level;
+    return startup;
+}
+
+Error begin_world(const char *call, int required, int &provided) {
+    Activity &now = activity();
+    std::lock_guard guard(now.lock);
+    if (now.world.load() == WorldState::active) return Error(ErrorClass::other, "MPI is initialised already; call MPI_Init or MPI_Init_thread once");
+    if (now.world.load() == WorldState::finalized) return Error(ErrorClass::other, "MPI was finalised; it cannot be initialised a second time");
+    if (Error error = begin(call)) return error;
+    Runtime &made = *runtime();
+    provided = made.thread_level = std::clamp<int>(required, abi::thread_single, abi::thread_multiple);
+    made.main_thread = std::this_thread::get_id();
+    bool helped = made.helper && !made.helper->stopped();
+    made.engine->set_single_threaded(now.sessions == 0 && !helped && made.thread_level != abi::thread_multiple);
+    made.universe->alloc_kinds = supported_alloc_kinds(made.settings.memory_alloc_kinds);
+    for (Comm *comm : {made.universe->world, made.universe->self}) replace_errhandler(comm->errhandler, initial_errhandler());
+    show_world(*made.universe, true);
+    now.world.store(WorldState::active);
+    fill_environment(*object_of<Info>(static_cast<uintptr_t>(abi::info_env)), startup_facts());
+    publish_state();
+    return {};
+}
+
+Error end_world() {
+    Activity &now = activity();
+    Runtime &ending = *runtime();
+    if (Error error = delete_predefined_attributes(*ending.universe)) return error;
+    std::lock_guard guard(now.lock);
+    bool alone = now.sessions == 0;
+    if (alone) tool::end_events();
+    if (alone) stop_helper();
+    if (Error error = leave_world(ending)) return error;
+    if (ending.settings.check && alone) report_leftovers(ending, "MPI_Finalize");
+    now.world.store(WorldState::finalized);
+    publish_state();
+    show_world(*ending.universe, false);
+    free_predefined(*ending.universe);
+    return alone ? rest(ending, true) : Error();
+}
+
+Error begin_session() {
+    Activity &now = activity();
+    std::lock_guard guard(now.lock);
+    if (Error error = begin("MPI_Session_init")) return error;
+    // What the program promised of threads in the world model holds until a session has begun beside it, and in this moment.
+    if (now.sessions == 0) runtime()->engine->set_single_threaded(false);
+    ++now.sessions;
+    now.apart = true;
+    publish_state();
+    return {};
+}
+
+Error end_session() {
+    Activity &now = activity();
+    std::lock_guard guard(now.lock);
+    bool last = now.sessions == 1 && now.world.load() != WorldState::active;
+    Runtime &ending = *runtime();
+    if (last) {
+        tool::end_events();
+        constexpr const char *call = "MPI_Session_finalize";
+        if (ending.settings.check) report_what_is_waited_for(ending, call);
+        EngineGuard owned(*ending.engine);
+        if (Error error = finish_sending(ending, call, nullptr)) return error;
+        if (ending.settings.check) report_leftovers(ending, call);
+        if (ending.network.path) await_answers(ending);
+    }
+    if (last)
+        if (Error error = rest(ending, false)) return error;
+    --now.sessions;
+    publish_state();
+    return {};
+}
+
+}  // namespace lanyard

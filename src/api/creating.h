@@ -1,0 +1,27 @@
+// The wait record of making a communicator, which takes the engine only here and there. Called without the engine.
+#pragma once
+
+#include <optional>
+
+#include "api/runtime.h"
+
+namespace lanyard {
+
+class Creating {
+public:
+    Creating(const char *call, const Comm *comm, int peer, int tag, uint64_t sequence = 0) {
+        EngineGuard guard(*runtime()->engine);
+        waiting_.emplace(call, comm, peer, tag, sequence);
+    }
+    ~Creating() {
+        EngineGuard guard(*runtime()->engine);
+        waiting_.reset();
+    }
+    Creating(const Creating &) = delete;
+    Creating &operator=(const Creating &) = delete;
+
+private:
+    std::optional<Waiting> waiting_;
+};
+
+}  // namespace lanyard

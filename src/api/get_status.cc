@@ -1,0 +1,72 @@
+// The status of requests that stay as they are (MPI-5.0 section 3.7.6): the typed functions.
+#include "api/generated/core.h"
+#include "api/requests.h"
+
+namespace lanyard {
+
+extern "C" {
+
+Error lanyard_request_get_status(Request *request, int *flag, Status *status) {
+    *flag = 1;
+    if (idle(request)) {
+        set_empty(status);
+        return {};
+    }
+    if (!request->complete())
+        if (Error error = make_progress(1, &request)) return error;
+    *flag = request->complete();
+    return *flag ? ask_status(*request, status) : Error();
+}
+
+Error lanyard_request_get_status_all(int count, Request *const *requests, int *flag, Status *statuses) {
+    if (!all_complete(count, requests))
+        if (Error error = make_progress(count, requests)) return error;
+    *flag = all_complete(count, requests);
+    Gathered gathered;
+    for (int i = 0; *flag && i < count; ++i) {
+        Status *status = status_at(statuses, i);
+        Error error;
+        if (idle(requests[i])) set_empty(status);
+        else error = ask_status(*requests[i], status);
+        gathered.add(error, status);
+    }
+    return gathered.error();
+}
+
+Error lanyard_request_get_status_any(int count, Request *const *requests, int *indx, int *flag, Status *status) {
+    *indx = abi::undefined;
+    *flag = 1;
+    if (!any_active(count, requests)) {
+        set_empty(status);
+        if (status) status->error = 0;
+        return {};
+    }
+    if (first_complete(count, requests) < 0)
+        if (Error error = make_progress(count, requests)) return error;
+    int found = first_complete(count, requests);
+    *flag = found >= 0;
+    if (found < 0) return {};
+    *indx = found;
+    return ask_status(*requests[found], status);
+}
+
+Error lanyard_request_get_status_some(int incount, Request *const *requests, int *outcount, int *indices, Status *statuses) {
+    *outcount = abi::undefined;
+    if (!any_active(incount, requests)) return {};
+    if (first_complete(incount, requests) < 0)
+        if (Error error = make_progress(incount, requests)) return error;
+    Gathered gathered;
+    int found = 0;
+    for (int i = 0; i < incount; ++i) {
+        if (idle(requests[i]) || !requests[i]->complete()) continue;
+        Status *status = status_at(statuses, found);
+        gathered.add(ask_status(*requests[i], status), status);
+        indices[found++] = i;
+    }
+    *outcount = found;
+    return gathered.error();
+}
+
+}  // extern "C"
+
+}  // namespace lanyard

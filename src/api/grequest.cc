@@ -1,0 +1,100 @@
+// Generalized requests: operations of the program behind requests (MPI-5.0 section 13.2). The program says when one is complete; its
+// functions are called without the engine, by the call that waits, tests, asks, frees or cancels, so they may call MPI themselves.
+// When the program freed the request first, the call that completes it ends it.
+#include <string>
+#include <utility>
+
+#include "api/door.h"
+#include "api/generated/core.h"
+#include "api/request.h"
+#include "api/runtime.h"
+
+namespace lanyard {
+
+namespace {
+
+struct Generalized {
+    Callback query, free, cancel;
+    void *extra_state;
+};
+
+Generalized &generalized(Request &request) { return *static_cast<Generalized *>(request.state); }
+
+Error returned(int code, const char *function) {
+    if (code == abi::success) return {};
+    return Error(code, std::string("the program's ") + function + " function of a generalized request returned " + std::to_string(code));
+}
+
+Error query(Request &request) {
+    Generalized &own = generalized(request);
+    return returned(own.query.door->query_request(own.query.function, own.extra_state, &request.status), "query");
+}
+
+Error call_free(Request &request) {
+    Generalized &own = generalized(request);
+    return returned(own.free.door->free_request(own.free.function, own.extra_state), "free");
+}
+
+// A wait or test has seen the completion: the status is asked for and then the program's part freed, whatever the first said.
+Error picked_up(Request &request) {
+    Error error = query(request), second = call_free(request);
+    if (!error) return second;
+    second.discard();
+    return error;
+}
+
+Error cancel(Request &request) {
+    Generalized &own = generalized(request);
+    return returned(own.cancel.door->cancel_request(own.cancel.function, own.extra_state, request.complete()), "cancel");
+}
+
+Error end(Request &request) {
+    Error error = call_free(request);
+    release_request(&request);
+    return error;
+}
+
+Error freed(Request &request) {
+    {
+        EngineGuard guard(*runtime()->engine);
+        if (!request.complete()) {
+            request.given_up = true;
+            return {};
+        }
+    }
+    return end(request);
+}
+
+void release_state(Request &request) { delete &generalized(request); }
+
+}  // namespace
+
+Error lanyard_grequest_start(Callback query_fn, Callback free_fn, Callback cancel_fn, void *extra_state, Request **request) {
+    for (auto [name, function] : {std::pair("query_fn", &query_fn), std::pair("free_fn", &free_fn), std::pair("cancel_fn", &cancel_fn)})
+        if (!function->function)
+            return Error(ErrorClass::arg, std::string(name) + " is a null pointer; a generalized request needs all three functions");
+    Request *made = new_request(Request::Kind::other, nullptr);
+    made->operation = "a generalized request";
+    made->state = new Generalized{query_fn, free_fn, cancel_fn, extra_state};
+    made->query = query;
+    made->picked_up = picked_up;
+    made->cancel = cancel;
+    made->freed = freed;
+    made->release = release_state;
+    *request = made;
+    return {};
+}
+
+Error lanyard_grequest_complete(Request &request) {
+    if (request.freed != freed) return Error(ErrorClass::request, "the request was not made by MPI_Grequest_start");
+    bool given_up = false;
+    {
+        EngineGuard guard(*runtime()->engine);
+        if (request.complete()) return Error(ErrorClass::request, "the generalized request is complete already");
+        given_up = request.given_up;
+        request.completion().finish();  // another thread may end the request now
+    }
+    return given_up ? end(request) : Error();
+}
+
+}  // namespace lanyard

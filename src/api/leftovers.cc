@@ -1,0 +1,99 @@
+#include "api/leftovers.h"
+
+#include <unistd.h>
+
+#include <string>
+
+#include "api/message.h"
+#include "api/request.h"
+#include "api/runtime.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "comm/context.h"
+#include "comm/info.h"
+#include "datatype/definition.h"
+#include "datatype/op.h"
+
+namespace lanyard {
+
+namespace {
+
+// "2 datatypes", with the name of the first that has one; "" for none.
+template <class T, class Counts, class NameOf>
+std::string held(ObjectPool<T> &pool, const char *kind, Counts counts, NameOf name_of) {
+    size_t number = 0;
+    std::string name;
+    pool.each([&](T &object) {
+        if (object.predefined() || !counts(object)) return;
+        ++number;
+        if (name.empty()) name = name_of(object);
+    });
+    if (number == 0) return "";
+    return std::to_string(number) + " " + kind + (number == 1 ? "" : "s") + (name.empty() ? "" : " (\"" + name + "\")");
+}
+
+// Cached for the program, which cannot free it.
+bool of_fortran_kind(const Datatype &type) {
+    int combiner = type.definition ? type.definition->combiner : abi::combiner_named;
+    return combiner == abi::combiner_f90_real || combiner == abi::combiner_f90_complex || combiner == abi::combiner_f90_integer;
+}
+
+void report_handles(Runtime &ending, const char *call) {
+    auto nameless = [](const auto &) { return std::string(); };
+    auto every = [](const auto &) { return true; };
+    std::string all;
+    for (const std::string &some : {held(ending.universe->comms, "communicator", every, [](const Comm &comm) { return name_of(comm); }),
+                                    held(datatype_pool(), "datatype", [](const Datatype &type) { return !of_fortran_kind(type); },
+                                         [](const Datatype &type) { return type.name; }),
+                                    held(op_pool(), "operation", every, nameless), held(info_pool(), "info object", every, nameless)})
+        if (!some.empty()) all += (all.empty() ? "" : ", ") + some;
+    if (!all.empty()) log(LogLevel::warn, "check", "%s: never freed: %s", call, all.c_str());
+}
+
+}  // namespace
+
+void report_leftovers(Runtime &ending, const char *call) {
+    Messenger &messenger = *ending.messenger;
+    size_t messages = 0;
+    std::string first;
+    for (Unexpected *message = messenger.unexpected().first(); message; message = messenger.unexpected().after(*message)) {
+        if (message->context & (collective_bit | creation_bit)) continue;  // of communicators perhaps, made by sessions that follow
+        if (messages++ > 0) continue;
+        first = "from rank " + std::to_string(message->rank) + " with tag " + std::to_string(message->tag) + ", " +
+                std::to_string(message->length()) + " bytes";
+    }
+    if (messages)
+        log(LogLevel::warn, "check", "%s: %zu message%s sent to this rank, but never received; the first came %s", call, messages,
+            messages == 1 ? " was" : "s were", first.c_str());
+    size_t taken = 0;
+    message_pool().each([&](Message &message) { taken += !message.predefined(); });
+    if (taken)
+        log(LogLevel::warn, "check", "%s: %zu message%s taken by MPI_Mprobe or MPI_Improbe, but never received", call, taken,
+            taken == 1 ? " was" : "s were");
+    size_t open = 0;
+    request_pool().each([&](Request &request) { open += !request.shared; });
+    if (open) log(LogLevel::warn, "check", "%s: %zu request%s never completed or freed", call, open, open == 1 ? " was" : "s were");
+    size_t posted = messenger.posted().count();
+    if (posted) log(LogLevel::warn, "check", "%s: %zu posted receive%s never matched", call, posted, posted == 1 ? " was" : "s were");
+    report_handles(ending, call);
+}
+
+void report_what_is_waited_for(Runtime &ending, const char *call) {
+    constexpr uint64_t patience_ns = 1'000'000'000;
+    uint64_t limit_ns = clock_ns() + patience_ns;
+    EngineGuard guard(*ending.engine);
+    while (!ending.messenger->quiet() && clock_ns() < limit_ns)
+        if (ending.engine->step() == 0) usleep(1000);
+    size_t open = 0;
+    std::string first;
+    ending.messenger->each_offered([&](const Transfer &send) {
+        if (send.context & collective_bit || open++ > 0) return;
+        first = "to rank " + std::to_string(send.destination) + " with tag " + std::to_string(send.tag) + ", " + std::to_string(send.buffer.bytes()) +
+                " bytes";
+    });
+    if (open)
+        log(LogLevel::warn, "check", "%s: waits for %zu send%s that no receive has matched; the first is %s", call, open, open == 1 ? "" : "s",
+            first.c_str());
+}
+
+}  // namespace lanyard

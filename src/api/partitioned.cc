@@ -1,0 +1,150 @@
+// Partitioned communication (MPI-5.0 chapter 4): the typed functions. A request's `start` says which of the two it is.
+#include "p2p/partitioned.h"
+
+#include <memory>
+#include <string>
+
+#include "api/generated/core.h"
+#include "api/runtime.h"
+#include "api/transfers.h"
+
+namespace lanyard {
+
+namespace {
+
+PartitionedSend &send_of(Request &request) { return *static_cast<PartitionedSend *>(request.state); }
+PartitionedReceive &receive_of(Request &request) { return *static_cast<PartitionedReceive *>(request.state); }
+
+Error start_send(Request &request) {
+    send_of(request).start();
+    return {};
+}
+Error start_receive(Request &request) {
+    receive_of(request).start();
+    return {};
+}
+
+// Ended by MPI_Request_free, or by the round that it left under way: both have the engine.
+void end_send(Request &request) { PartitionedSend::end(&send_of(request)); }
+void end_receive(Request &request) { PartitionedReceive::end(&receive_of(request)); }
+
+Error describe_received(Request &request) {
+    request.status.set_count(receive_of(request).received());
+    return {};
+}
+
+Error check_partitions(int partitions, int64_t count, const Datatype &datatype) {
+    if (partitions < 0) return Error(ErrorClass::arg, "partitions is " + std::to_string(partitions) + "; it must not be negative");
+    if (count < 0) return Error(ErrorClass::count, "count is " + std::to_string(count) + "; it must not be negative");
+    __int128 bytes = static_cast<__int128>(count) * datatype.size;
+    if (bytes <= INT64_MAX && bytes * partitions <= INT64_MAX) return {};
+    return Error(ErrorClass::count, "all partitions together would have more than 2^63 bytes");
+}
+
+Request *new_partitioned_request(Comm &comm, Datatype &datatype, const char *operation) {
+    Request *made = new_transfer_request(Request::Kind::other, comm, datatype);
+    made->persistent = true;
+    made->active = false;
+    made->operation = operation;
+    return made;
+}
+
+PartitionedEnds ends_of(const Comm &comm, int other, int tag) {
+    return {comm.context | partitioned_bit, other == abi::proc_null ? no_peer : comm.peers[other], comm.rank, other, tag};
+}
+
+Partitions partitions_of(Request &request, const void *buf, int partitions, int64_t count, const Datatype &datatype) {
+    Buffer one{static_cast<std::byte *>(const_cast<void *>(buf)), count, &datatype};
+    return {one, partitions, &request.completion(), &request.transfer.error};
+}
+
+Error wrong(Request &request, Error error) { return error.about(request.comm); }
+
+// The send whose partitions low to high are to be made ready.
+Error find_send(Request &request, int low, int high, PartitionedSend *&found) {
+    if (request.start != start_send) return wrong(request, {ErrorClass::request, "the request is not a partitioned send"});
+    if (!request.active) return wrong(request, {ErrorClass::request, "the partitioned send was not started"});
+    found = &send_of(request);
+    int outside = low < 0 || low >= found->count() ? low : high;
+    if (outside < 0 || outside >= found->count())
+        return wrong(request, {ErrorClass::arg, "partition " + std::to_string(outside) + " does not exist; the request has " +
+                                                    std::to_string(found->count()) + " partitions"});
+    if (low > high)
+        return wrong(request, {ErrorClass::arg, "the range of partitions begins with " + std::to_string(low) + " and ends before it, with " +
+                                                    std::to_string(high)});
+    return {};
+}
+
+Error make_ready(Request &request, int low, int high) {
+    PartitionedSend *send = nullptr;
+    if (Error error = find_send(request, low, high, send)) return error;
+    Comm *comm = request.comm;
+    Error error = send->ready(low, high);
+    return error ? error.about(comm) : error;
+}
+
+}  // namespace
+
+Error lanyard_psend_init(const void *buf, int partitions, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Info *,
+    Request **request) {
+    if (Error error = check_partitions(partitions, count, datatype)) return error;
+    Request *made = new_partitioned_request(comm, datatype, "MPI_Psend_init");
+    made->start = start_send;
+    made->release = end_send;
+    EngineGuard guard(comm.universe->engine);
+    made->state = new PartitionedSend(comm.universe->messenger, ends_of(comm, dest, tag), partitions_of(*made, buf, partitions, count, datatype));
+    *request = made;
+    return {};
+}
+
+Error lanyard_precv_init(void *buf, int partitions, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Info *,
+    Request **request) {
+    if (dest == abi::any_source) return Error(ErrorClass::rank, "a partitioned receive must name its sender; MPI_ANY_SOURCE is not allowed");
+    if (Error error = check_partitions(partitions, count, datatype)) return error;
+    Request *made = new_partitioned_request(comm, datatype, "MPI_Precv_init");
+    made->start = start_receive;
+    made->release = end_receive;
+    made->query = made->picked_up = describe_received;
+    bool from_nobody = dest == abi::proc_null;
+    made->status.source = dest;
+    made->status.tag = from_nobody ? abi::any_tag : tag;
+    EngineGuard guard(comm.universe->engine);
+    made->state = new PartitionedReceive(comm.universe->messenger, ends_of(comm, dest, tag), partitions_of(*made, buf, partitions, count, datatype),
+        comm.universe->new_context());
+    *request = made;
+    return {};
+}
+
+Error lanyard_pready(int partition, Request &request) { return make_ready(request, partition, partition); }
+
+Error lanyard_pready_range(int partition_low, int partition_high, Request &request) { return make_ready(request, partition_low, partition_high); }
+
+Error lanyard_pready_list(int length, const int *array_of_partitions, Request &request) {
+    PartitionedSend *send = nullptr;
+    for (int i = 0; i < length; ++i)
+        if (Error error = find_send(request, array_of_partitions[i], array_of_partitions[i], send)) return error;
+    for (int i = 0, next; i < length; i = next) {  // neighbours in one go
+        for (next = i + 1; next < length && array_of_partitions[next] == array_of_partitions[next - 1] + 1;) ++next;
+        if (Error error = make_ready(request, array_of_partitions[i], array_of_partitions[next - 1])) return error;
+    }
+    return {};
+}
+
+Error lanyard_parrived(Request *request, int partition, int *flag) {
+    *flag = 1;
+    if (!request) return {};
+    if (request->start != start_receive) return wrong(*request, {ErrorClass::request, "the request is not a partitioned receive"});
+    PartitionedReceive &receive = receive_of(*request);
+    if (partition < 0 || partition >= receive.count())
+        return wrong(*request, {ErrorClass::arg, "partition " + std::to_string(partition) + " does not exist; the request has " +
+                                                     std::to_string(receive.count()) + " partitions"});
+    if (!request->active || receive.arrived(partition)) return {};
+    {
+        EngineGuard guard(*runtime()->engine);
+        runtime()->engine->step_for_test();
+    }
+    *flag = receive.arrived(partition);
+    return {};
+}
+
+}  // namespace lanyard

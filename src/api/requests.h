@@ -1,0 +1,62 @@
+// Looking at several requests at once: shared by wait.cc and get_status.cc.
+#pragma once
+
+#include "api/request.h"
+#include "comm/error_codes.h"
+
+namespace lanyard {
+
+// Nothing to wait for: no request, or a persistent one that was not started.
+inline bool idle(const Request *request) { return !request || !request->active; }
+
+inline bool any_active(int count, Request *const *requests) {
+    for (int i = 0; i < count; ++i)
+        if (!idle(requests[i])) return true;
+    return false;
+}
+
+inline int first_complete(int count, Request *const *requests) {
+    for (int i = 0; i < count; ++i)
+        if (!idle(requests[i]) && requests[i]->complete()) return i;
+    return -1;
+}
+
+inline bool all_complete(int count, Request *const *requests) {
+    for (int i = 0; i < count; ++i)
+        if (!idle(requests[i]) && !requests[i]->complete()) return false;
+    return true;
+}
+
+inline Status *status_at(Status *statuses, int i) { return statuses ? statuses + i : nullptr; }
+
+// The errors of several requests become codes in their statuses; MPI_ERR_IN_STATUS tells that there are some (MPI-5.0 3.7.5).
+class Gathered {
+public:
+    void add(Error error, Status *status) {
+        if (!error) {
+            if (status) status->error = 0;
+            return;
+        }
+        ErrorRecord record = error.take();
+        if (!first_.code) first_ = record;
+        if (status) status->error = code_of(record);
+    }
+    Error error() {
+        if (!first_.code) return {};
+        Error error(ErrorClass::in_status, first_.sentence);
+        return error.about(first_.about);
+    }
+
+private:
+    static int code_of(const ErrorRecord &record) {
+        return record.code <= static_cast<int>(ErrorClass::abi)
+                   ? code_of_failure(static_cast<ErrorClass>(record.code), record.sentence)
+                   : record.code;
+    }
+    ErrorRecord first_{0, {}, nullptr};
+};
+
+// One turn of the engine on behalf of a test that found nothing. An error where a request was freed by the program.
+Error make_progress(int count, Request *const *requests);
+
+}  // namespace lanyard

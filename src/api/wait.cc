@@ -1,0 +1,194 @@
+// Waiting for requests and testing them (MPI-5.0 sections 3.7.3 and 3.7.5): the typed functions. What they complete they pick up.
+#include "api/generated/core.h"
+#include "api/requests.h"
+#include "api/runtime.h"
+
+namespace lanyard {
+
+namespace {
+
+void add_part(const Request &request, WaitParts &parts) {
+    const Transfer &transfer = request.transfer;
+    if (request.kind == Request::Kind::send) parts.add(WaitPart::send, transfer.destination, transfer.tag);
+    else if (request.kind == Request::Kind::receive) parts.add(WaitPart::receive, transfer.rank, transfer.tag);
+    else parts.add(WaitPart::other, abi::undefined, static_cast<int32_t>(request.number), request.operation);
+}
+
+// Looked at where a call would wait, maybe for ever. The engine is owned.
+Error refuse_given_up(int count, Request *const *requests) {
+    for (int i = 0; i < count; ++i)
+        if (!idle(requests[i]) && requests[i]->given_up)
+            return Error(ErrorClass::request, "the request was given up with MPI_Request_free; nothing can be learnt of it any more")
+                .about(requests[i]->comm);
+    return {};
+}
+
+Error wait_for(Request *request, const char *call) {
+    Engine &engine = *runtime()->engine;
+    EngineGuard guard(engine);
+    if (request->complete()) return {};
+    if (Error error = refuse_given_up(1, &request)) return error;
+    WaitParts parts;
+    add_part(*request, parts);
+    Waiting waiting(call, request->comm, parts);
+    engine.wait_owned(request->completion());
+    return {};
+}
+
+// Waits until at least one (all: every one) of the active requests is complete.
+Error wait_for_several(int count, Request *const *requests, bool all, const char *call) {
+    Engine &engine = *runtime()->engine;
+    EngineGuard guard(engine);
+    if (Error error = refuse_given_up(count, requests)) return error;
+    Waiter waiter;
+    waiter.remaining.store(1, std::memory_order_relaxed);
+    for (int i = 0; i < count; ++i) {
+        if (idle(requests[i])) continue;
+        if (all) waiter.remaining.fetch_add(1, std::memory_order_relaxed);
+        if (!requests[i]->completion().await(waiter)) waiter.remaining.fetch_sub(1, std::memory_order_relaxed);
+    }
+    if (all) waiter.remaining.fetch_sub(1, std::memory_order_relaxed);
+    if (!waiter.done()) {
+        WaitParts parts;
+        const Comm *comm = nullptr;
+        bool several = false;
+        for (int i = 0; i < count; ++i) {
+            if (idle(requests[i]) || requests[i]->complete()) continue;
+            several |= comm && comm != requests[i]->comm;
+            comm = requests[i]->comm;
+            add_part(*requests[i], parts);
+        }
+        Waiting waiting(call, several ? nullptr : comm, parts);
+        engine.wait_owned(waiter);
+    }
+    if (all) return {};
+    for (int i = 0; i < count; ++i)
+        if (!idle(requests[i])) requests[i]->completion().forget(waiter);
+    return {};
+}
+
+// Picks up what is complete among the requests, in order.
+Error pick_up_some(int count, Request **requests, int *outcount, int *indices, Status *statuses) {
+    Gathered gathered;
+    int found = 0;
+    for (int i = 0; i < count; ++i) {
+        if (idle(requests[i]) || !requests[i]->complete()) continue;
+        Status *status = status_at(statuses, found);
+        gathered.add(pick_up(requests[i], status), status);
+        indices[found++] = i;
+    }
+    *outcount = found;
+    return gathered.error();
+}
+
+Error pick_up_all(int count, Request **requests, Status *statuses) {
+    Gathered gathered;
+    for (int i = 0; i < count; ++i) {
+        Status *status = status_at(statuses, i);
+        if (idle(requests[i])) {
+            set_empty(status);
+            if (status) status->error = 0;
+        } else {
+            gathered.add(pick_up(requests[i], status), status);
+        }
+    }
+    return gathered.error();
+}
+
+}  // namespace
+
+Error make_progress(int count, Request *const *requests) {
+    Engine &engine = *runtime()->engine;
+    EngineGuard guard(engine);
+    if (Error error = refuse_given_up(count, requests)) return error;
+    engine.step_for_test();
+    return {};
+}
+
+extern "C" {
+
+Error lanyard_wait(Request *&request, Status *status) {
+    if (idle(request)) {
+        set_empty(status);
+        return {};
+    }
+    if (!request->complete())
+        if (Error error = wait_for(request, "MPI_Wait")) return error;
+    return pick_up(request, status);
+}
+
+Error lanyard_test(Request *&request, int *flag, Status *status) {
+    *flag = 1;
+    if (idle(request)) {
+        set_empty(status);
+        return {};
+    }
+    if (!request->complete())
+        if (Error error = make_progress(1, &request)) return error;
+    if (request->complete()) return pick_up(request, status);
+    *flag = 0;
+    return {};
+}
+
+Error lanyard_waitall(int count, Request **requests, Status *statuses) {
+    if (!all_complete(count, requests))
+        if (Error error = wait_for_several(count, requests, true, "MPI_Waitall")) return error;
+    return pick_up_all(count, requests, statuses);
+}
+
+Error lanyard_testall(int count, Request **requests, int *flag, Status *statuses) {
+    if (!all_complete(count, requests))
+        if (Error error = make_progress(count, requests)) return error;
+    *flag = all_complete(count, requests);
+    return *flag ? pick_up_all(count, requests, statuses) : Error();
+}
+
+Error lanyard_waitany(int count, Request **requests, int *indx, Status *status) {
+    *indx = abi::undefined;
+    if (!any_active(count, requests)) {
+        set_empty(status);
+        return {};
+    }
+    if (first_complete(count, requests) < 0)
+        if (Error error = wait_for_several(count, requests, false, "MPI_Waitany")) return error;
+    *indx = first_complete(count, requests);
+    return pick_up(requests[*indx], status);
+}
+
+Error lanyard_testany(int count, Request **requests, int *indx, int *flag, Status *status) {
+    *indx = abi::undefined;
+    *flag = 1;
+    if (!any_active(count, requests)) {
+        set_empty(status);
+        return {};
+    }
+    int found = first_complete(count, requests);
+    if (found < 0) {
+        if (Error error = make_progress(count, requests)) return error;
+        found = first_complete(count, requests);
+    }
+    *flag = found >= 0;
+    if (found < 0) return {};
+    *indx = found;
+    return pick_up(requests[found], status);
+}
+
+Error lanyard_waitsome(int incount, Request **requests, int *outcount, int *indices, Status *statuses) {
+    *outcount = abi::undefined;
+    if (!any_active(incount, requests)) return {};
+    if (first_complete(incount, requests) < 0)
+        if (Error error = wait_for_several(incount, requests, false, "MPI_Waitsome")) return error;
+    return pick_up_some(incount, requests, outcount, indices, statuses);
+}
+
+Error lanyard_testsome(int incount, Request **requests, int *outcount, int *indices, Status *statuses) {
+    *outcount = abi::undefined;
+    if (!any_active(incount, requests)) return {};
+    if (first_complete(incount, requests) < 0)
+        if (Error error = make_progress(incount, requests)) return error;
+    return pick_up_some(incount, requests, outcount, indices, statuses);
+}
+
+}  // extern "C"
+
+}  // namespace lanyard

@@ -1,0 +1,37 @@
+// A number that one thread at a time changes, the owner of what it counts, and that any thread may read: whole, and a moment old at worst.
+// It costs its owner what a plain number costs: loads and stores, no locked instruction.
+#pragma once
+
+#include <atomic>
+
+namespace lanyard {
+
+template <class T>
+class Tally {
+public:
+    Tally() = default;
+    Tally(const Tally &other) : value_(T{other}) {}
+    Tally &operator=(const Tally &other) {
+        become(other);
+        return *this;
+    }
+
+    operator T() const { return value_.load(std::memory_order_relaxed); }
+
+    // By the owner.
+    T operator+=(T more) { return become(static_cast<T>(*this + more)); }
+    T operator-=(T less) { return become(static_cast<T>(*this - less)); }
+    T operator++() { return *this += 1; }
+    T operator--() { return *this -= 1; }
+    T operator++(int) { return static_cast<T>(++*this - 1); }
+
+private:
+    T become(T value) {
+        value_.store(value, std::memory_order_relaxed);
+        return value;
+    }
+
+    std::atomic<T> value_{0};
+};
+
+}  // namespace lanyard

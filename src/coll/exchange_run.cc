@@ -1,0 +1,475 @@
+#include "coll/exchange_run.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "base/log.h"
+#include "datatype/cursor.h"
+
+namespace lanyard {
+
+using Among = Exchange::Among;
+
+namespace {
+
+constexpr int64_t aligned_16(int64_t bytes) { return (bytes + 15) / 16 * 16; }
+
+// Of the ranks from `first` to before `last`: those who may have fallen asleep without seeing what this rank has just stored.
+bool any_asleep(const Team &team, NodeReach *reach, int first, int last) {
+    bool any = false;
+    for (int rank = first; reach && rank < last && !any; ++rank) any = rank != team.index && reach->asleep(team.peers[rank]);
+    return any;
+}
+
+void wake_all(const Team &team, NodeReach *reach, int first, int last) {
+    for (int rank = first; rank < last; ++rank)
+        if (rank != team.index && reach->asleep(team.peers[rank])) reach->wake(team.peers[rank]);
+}
+
+// The least of what the other ranks are done with.
+uint32_t least_of_others(const NodeArea &area, const Team &team) {
+    uint32_t least = team.node_use.started;
+    for (int rank = 0; rank < team.size; ++rank) {
+        if (rank == team.index) continue;
+        uint32_t done = area.header(rank).done_through.load(std::memory_order_acquire);
+        if (!reached(least, done)) least = done;
+    }
+    return least;
+}
+
+}  // namespace
+
+void pack_block(const Buffer &from, std::byte *to, int64_t bytes) {
+    if (bytes == 0) return;
+    if (from.contiguous()) {
+        std::memcpy(to, from.base, static_cast<size_t>(bytes));
+    } else {
+        Cursor(from).pack(to, static_cast<size_t>(bytes));
+    }
+}
+
+void unpack_block(const std::byte *from, const Buffer &to) {
+    auto bytes = static_cast<size_t>(to.bytes());
+    if (bytes == 0) return;
+    if (to.contiguous()) {
+        std::memcpy(to.base, from, bytes);
+    } else {
+        Cursor(to).unpack(from, bytes);
+    }
+}
+
+void ExchangeRun::keep_disagreement(const Slot &slot, int rank, uint32_t word, uint32_t number) {
+    other_rank_ = rank;
+    own_word_ = word;
+    own_number_ = number & Slot::most_numbers;
+    other_word_ = slot.check();
+    other_number_ = slot.number();
+}
+
+// A rank that only posts learns nothing of the others: that it was the only one is seen here, before it waits for anybody.
+void ExchangeRun::compare_alone(const ExchangeTask &task) {
+    NodeUse &use = task.team.node_use;
+    for (const NodeUse::Alone *alone = use.alone; alone < use.alone + use.alone_count; ++alone)
+        for (int rank = 0; rank < task.team.size && other_rank_ < 0; ++rank) {
+            const Slot &slot = task.area.slot(rank, alone->generation);
+            if (!task.area.has_posted(rank, alone->generation) || compare(slot, rank, alone->word, alone->number)) continue;
+            // The others do not wait for this rank there: meanwhile it may have become the slot of a later use.
+            std::atomic_thread_fence(std::memory_order_acquire);
+            if (slot.generation.load(std::memory_order_relaxed) != alone->generation) other_rank_ = -1;
+        }
+    use.alone_count = 0;
+}
+
+void ExchangeRun::begin(Team &team, uint32_t word, uint32_t number) {
+    generation_ = ++team.node_use.started;
+    word_ = word;
+    number_ = number;
+    other_rank_ = -1;
+    next_ = taken_ = 0;
+    position_ = 0;
+    state_ = State::posting;
+    counted_ = posted_alone_ = posted_address_ = false;
+    misfit_ = -1;
+}
+
+// Is every rank done with all uses through this one? Until it says so, this rank is counted among those who wait for that.
+bool ExchangeRun::look_who_is_done(const ExchangeTask &task, uint32_t generation) {
+    NodeUse &use = task.team.node_use;
+    for (int turn = 0; turn < 2; ++turn) {
+        uint32_t least = least_of_others(task.area, task.team);
+        use.known_done = reached(use.done_through, least) ? use.done_through : least;
+        if (reached(generation, use.known_done)) {
+            if (counted_) task.area.awaited().fetch_sub(1, std::memory_order_relaxed);
+            counted_ = false;
+            return true;
+        }
+        // Said first, looked at once more after that: who is done sees the word or is seen.
+        if (counted_) return false;
+        task.area.awaited().fetch_add(1, std::memory_order_seq_cst);
+        counted_ = true;
+    }
+    return false;
+}
+
+// May this rank write where it wrote some uses earlier? Who must wait does so until there is room for more than one, as others are
+// disturbed by each look at how far they are.
+bool ExchangeRun::room(const ExchangeTask &task) {
+    const Exchange &exchange = task.exchange;
+    bool here;
+    auto bytes = static_cast<size_t>(exchange.posted_each >= 0 ? bytes_for_each(task, here) : exchange.data.bytes());
+    if (exchange.posted_each < 0 && bytes > task.area.payload_bytes()) bytes = sizeof(SlotPlace);
+    uint32_t apart = task.area.uses_apart(bytes);
+    return done_everywhere(task, generation_ - (counted_ ? apart / 2 : apart));
+}
+
+void ExchangeRun::post(const ExchangeTask &task) {
+    const Exchange &exchange = task.exchange;
+    const Team &team = task.team;
+    const NodeArea &area = task.area;
+    Slot &slot = area.slot(team.index, generation_);
+    int64_t bytes = exchange.data.bytes();
+    slot.begin(generation_, number_ & Slot::most_numbers, word_, team.node_use.done_through);
+    if (exchange.posted_each >= 0) {
+        post_each(task, slot);
+    } else if (bytes <= int64_t{area.payload_bytes()}) {
+        slot.set_bytes(static_cast<uint32_t>(bytes));
+        std::byte *payload = area.payload(team.index, generation_, static_cast<size_t>(bytes));
+        if (exchange.data.type) pack_block(task.buffer(exchange.data), payload, bytes);
+    } else {
+        LANYARD_MUST(team.direct_reads);
+        Buffer data = task.buffer(exchange.data);
+        if (!data.contiguous()) {
+            std::byte *packed = task.buffer(exchange.packed).base;
+            pack_block(data, packed, bytes);
+            data.base = packed;
+        }
+        slot.set_bytes(Slot::at_address);
+        new (slot.short_payload) SlotPlace{reinterpret_cast<uintptr_t>(data.base), static_cast<uint64_t>(bytes)};
+        posted_address_ = true;
+    }
+    slot.generation.store(generation_, std::memory_order_release);
+}
+
+// What goes into the slot: the bytes of all blocks behind their table; or the table alone, when they stay where they are.
+int64_t ExchangeRun::bytes_for_each(const ExchangeTask &task, bool &here) const {
+    int64_t table_bytes = int64_t{sizeof(SlotPlace)} * task.team.size, total = table_bytes, capacity = task.area.payload_bytes();
+    for (int rank = 0; rank < task.team.size; ++rank)
+        total += aligned_16(task.schedule.listed(task.exchange.posted_each, rank).bytes());
+    here = total <= capacity;
+    LANYARD_MUST(here || (task.team.direct_reads && table_bytes <= capacity));
+    return here ? total : table_bytes;
+}
+
+void ExchangeRun::post_each(const ExchangeTask &task, Slot &slot) {
+    const Exchange &exchange = task.exchange;
+    int size = task.team.size;
+    bool here = false;
+    auto bytes_here = static_cast<size_t>(bytes_for_each(task, here));
+    std::byte *payload = task.area.payload(task.team.index, generation_, bytes_here);
+    slot.set_bytes(bytes_here <= sizeof slot.short_payload ? Slot::for_each_short : Slot::for_each);
+    auto *places = reinterpret_cast<SlotPlace *>(payload);
+    int64_t offset = int64_t{sizeof(SlotPlace)} * size, packed = 0;
+    for (int rank = 0; rank < size; ++rank) {
+        const Block &block = task.schedule.listed(exchange.posted_each, rank);
+        int64_t bytes = block.bytes();
+        if (here || bytes == 0) {
+            new (places + rank) SlotPlace{static_cast<uint64_t>(offset), static_cast<uint64_t>(bytes) | SlotPlace::here};
+            if (bytes > 0) pack_block(task.buffer(block), payload + offset, bytes);
+            offset += here ? aligned_16(bytes) : 0;
+            continue;
+        }
+        Buffer data = task.buffer(block);
+        if (!data.contiguous()) {
+            std::byte *place = task.buffer(exchange.packed).base + packed;
+            pack_block(data, place, bytes);
+            packed += bytes;
+            data.base = place;
+        }
+        new (places + rank) SlotPlace{reinterpret_cast<uintptr_t>(data.base), static_cast<uint64_t>(bytes)};
+        posted_address_ = true;
+    }
+}
+
+// Those who wait for this rank's post and sleep are woken by the last of those for whom they wait.
+void ExchangeRun::tell_posted(const ExchangeTask &task) {
+    const Exchange &exchange = task.exchange;
+    const Team &team = task.team;
+    int first = exchange.wakes == Among::root ? exchange.root : exchange.wakes == Among::higher ? team.index + 1 : 0;
+    int last = exchange.wakes == Among::root ? first + 1 : exchange.wakes == Among::nobody ? 0 : team.size;
+    if (!any_asleep(team, task.reach, first, last)) return;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    int end = 0;  // all below have posted, or need not
+    while (end < team.size && (task.area.has_posted(end, generation_) || (exchange.wakes == Among::root && end == exchange.root))) ++end;
+    bool awaits_only_this = exchange.wakes == Among::everyone && exchange.wants == Among::nobody;
+    if (exchange.wakes == Among::higher) last = end;
+    else if (end < team.size && !awaits_only_this && other_rank_ < 0) return;
+    wake_all(team, task.reach, first, last);
+}
+
+bool ExchangeRun::all_there(const ExchangeTask &task) {
+    Team &team = task.team;
+    const NodeArea &area = task.area;
+    const Exchange &exchange = task.exchange;
+    if (exchange.wants == Among::nobody) return true;
+    if (exchange.wants == Among::root) {
+        if (!area.has_posted(exchange.root, generation_)) return false;
+        compare(area.slot(exchange.root, generation_), exchange.root, word_, number_);
+        return true;
+    }
+    int end = exchange.wants == Among::lower ? team.index : team.size;
+    for (; next_ < end; ++next_) {
+        if (!area.has_posted(next_, generation_)) return false;
+        if (!compare(area.slot(next_, generation_), next_, word_, number_)) return true;  // the rest will never come
+    }
+    // Slots also say how far ranks are: learnt well before it is needed.
+    if (end < team.size || generation_ - team.node_use.known_done < area.uses_apart(area.payload_bytes()) / 2) return true;
+    uint32_t least = team.node_use.done_through;
+    for (int rank = 0; rank < team.size; ++rank) {
+        uint32_t done = area.slot(rank, generation_).done_through.load(std::memory_order_relaxed);
+        if (!reached(least, done)) least = done;
+    }
+    if (reached(team.node_use.known_done, least)) team.node_use.known_done = least;
+    return true;
+}
+
+ExchangeRun::Posted ExchangeRun::posted_by(const ExchangeTask &task, int rank) const {
+    const NodeArea &area = task.area;
+    const Slot &slot = area.slot(rank, generation_);
+    uint32_t bytes = slot.bytes();
+    if (bytes <= Slot::most_bytes) [[likely]] return {area.payload(rank, generation_, bytes), 0, bytes};
+    const std::byte *payload = bytes == Slot::for_each ? area.payload(rank, generation_, area.payload_bytes()) : slot.short_payload;
+    const SlotPlace &place = reinterpret_cast<const SlotPlace *>(payload)[bytes == Slot::at_address ? 0 : task.team.index];
+    if (place.bytes & SlotPlace::here) return {payload + place.where, 0, static_cast<int64_t>(place.bytes & ~SlotPlace::here)};
+    return {nullptr, place.where, static_cast<int64_t>(place.bytes)};
+}
+
+bool ExchangeRun::fits(const Posted &posted, int rank, int64_t bytes) {
+    if (posted.bytes == bytes) return true;
+    misfit_ = rank;
+    misfit_bytes_ = posted.bytes;
+    expected_bytes_ = bytes;
+    return false;
+}
+
+void ExchangeRun::read(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes) {
+    NodeUse &use = task.team.node_use;
+    if (rank == task.team.index) {
+        std::memcpy(to, reinterpret_cast<const std::byte *>(address), static_cast<size_t>(bytes));
+        return;
+    }
+    if (!use.reads_refused) {
+        Error refused = task.reach->read(task.team.peers[rank], address, to, static_cast<size_t>(bytes));
+        if (!refused) return;
+        log(LogLevel::info, "coll", "rank %d: %s; copying through shared buffers instead", rank, refused.sentence().c_str());
+        refused.discard();
+        use.reads_refused = true;
+    }
+    ask_for(task, rank, address, to, bytes);
+}
+
+// Waits for the answers, as nothing else can go on with this; and answers meanwhile, as the other may ask this rank.
+void ExchangeRun::ask_for(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes) {
+    RankHeader &own = task.area.header(task.team.index);
+    uint32_t peer = task.team.peers[rank];
+    task.area.asking().fetch_add(1, std::memory_order_seq_cst);
+    for (int64_t done = 0; done < bytes;) {
+        int64_t piece = std::min(bytes - done, int64_t{NodeArea::lent_bytes});
+        own.owner = rank;
+        own.address = address + static_cast<uint64_t>(done);
+        own.bytes = static_cast<uint64_t>(piece);
+        uint32_t number = own.asked.load(std::memory_order_relaxed) + 1;
+        own.asked.store(number, std::memory_order_seq_cst);
+        while (own.answered.load(std::memory_order_acquire) != number) {
+            if (task.reach->asleep(peer)) task.reach->wake(peer);
+            answer(task);
+            sched_yield();
+        }
+        std::memcpy(to + done, task.area.lent_piece(task.team.index), static_cast<size_t>(piece));
+        done += piece;
+    }
+    task.area.asking().fetch_sub(1, std::memory_order_relaxed);
+}
+
+void ExchangeRun::answer(const ExchangeTask &task) {
+    if (task.area.asking().load(std::memory_order_relaxed) == 0) return;
+    for (int rank = 0; rank < task.team.size; ++rank) {
+        RankHeader &header = task.area.header(rank);
+        uint32_t number = header.asked.load(std::memory_order_acquire);
+        if (number == header.answered.load(std::memory_order_relaxed) || header.owner != task.team.index) continue;
+        std::memcpy(task.area.lent_piece(rank), reinterpret_cast<const std::byte *>(header.address), static_cast<size_t>(header.bytes));
+        header.answered.store(number, std::memory_order_release);
+    }
+}
+
+// False when a part is left for the next call.
+bool ExchangeRun::take(const ExchangeTask &task) {
+    const Exchange &exchange = task.exchange;
+    if (other_rank_ >= 0) return true;  // nothing of it can be used
+    left_ = bytes_at_once;
+    if (exchange.take == Exchange::Take::reduce) return reduce_all(task);
+    if (exchange.take == Exchange::Take::nothing) return true;
+    if (exchange.wants == Among::root) return copy_from(task, exchange.root, task.buffer(exchange.into));
+    for (; taken_ < task.team.size; ++taken_, position_ = 0) {
+        const Block &into = task.schedule.listed(exchange.copied_each, taken_);
+        if (into.type && !copy_from(task, taken_, task.buffer(into))) return false;
+    }
+    return true;
+}
+
+bool ExchangeRun::copy_from(const ExchangeTask &task, int rank, const Buffer &into) {
+    Posted posted = posted_by(task, rank);
+    int64_t bytes = into.bytes();
+    if (!fits(posted, rank, bytes)) return true;
+    if (posted.here) {
+        unpack_block(posted.here, into);
+        return true;
+    }
+    while (position_ < bytes) {
+        if (left_ <= 0) return false;
+        bool straight = into.contiguous();
+        int64_t piece = std::min(bytes - position_, straight ? left_ : exchange_pieces_bytes);
+        std::byte *to = straight ? into.base + position_ : task.pieces;
+        read(task, rank, posted.address + static_cast<uint64_t>(position_), to, piece);
+        if (!straight) Cursor(into, position_).unpack(to, static_cast<size_t>(piece));
+        position_ += piece;
+        left_ -= piece;
+    }
+    return true;
+}
+
+// Piece by piece, so that a result stays in the cache until all have been added to it.
+bool ExchangeRun::reduce_all(const ExchangeTask &task) {
+    const Exchange &exchange = task.exchange;
+    Buffer into = task.buffer(goes_aside(task) ? exchange.aside : exchange.into);
+    int64_t bytes = into.bytes(), element = std::max<int64_t>(into.datatype->size, 1);
+    int64_t contributed = exchange.data.bytes();
+    if (contributed <= int64_t{task.area.payload_bytes()}) {
+        for (int rank = 0; rank <= exchange.last; ++rank)
+            if (task.area.slot(rank, generation_).bytes() != contributed && !fits(posted_by(task, rank), rank, contributed)) return true;
+        reduce_slots(task, into);
+        return true;
+    }
+    for (int rank = 0; rank <= exchange.last && position_ == 0; ++rank)
+        if (!fits(posted_by(task, rank), rank, contributed)) return true;
+    int64_t piece = exchange_pieces_bytes / element * element;
+    LANYARD_MUST(piece > 0);
+    for (; position_ < bytes; position_ += piece) {
+        if (left_ <= 0) return false;
+        piece = std::min(piece, bytes - position_);
+        reduce_piece(task, into.base + position_, piece);
+        left_ -= piece * (exchange.last + 1);
+    }
+    return true;
+}
+
+// In rank order, from the last: result = a(r) op result.
+void ExchangeRun::reduce_slots(const ExchangeTask &task, const Buffer &into) {
+    const Exchange &exchange = task.exchange;
+    auto contributed = static_cast<size_t>(exchange.data.bytes());
+    for (int rank = exchange.last; rank >= 0 && into.count > 0; --rank) {
+        const std::byte *from = task.area.payload(rank, generation_, contributed) + exchange.skip;
+        if (rank < exchange.last) reduce(*task.schedule.op, from, into.base, into.count, *into.datatype);
+        else std::memcpy(into.base, from, static_cast<size_t>(into.bytes()));
+    }
+}
+
+// The same of contributions that stay where they are.
+void ExchangeRun::reduce_piece(const ExchangeTask &task, std::byte *into, int64_t bytes) {
+    const Exchange &exchange = task.exchange;
+    const Op &op = *task.schedule.op;
+    const Datatype &type = *exchange.into.type;
+    int own = task.team.index;
+    auto reduce_one = [&](int rank, bool first) {
+        uint64_t address = posted_by(task, rank).address + static_cast<uint64_t>(exchange.skip + position_);
+        if (first) return read(task, rank, address, into, bytes);
+        const std::byte *from = rank == own ? reinterpret_cast<const std::byte *>(address) : task.pieces;
+        if (rank != own) read(task, rank, address, task.pieces, bytes);
+        reduce(op, from, into, bytes / type.size, type);
+    };
+    // Of two that may change places the one that must be read is read to where it belongs.
+    if (exchange.last == 1 && own == 1 && op.commutative) {
+        reduce_one(0, true);
+        reduce_one(1, false);
+        return;
+    }
+    for (int rank = exchange.last; rank >= 0; --rank) reduce_one(rank, rank == exchange.last);
+}
+
+// This rank is done with what others posted, though they may not be with what it posted.
+void ExchangeRun::taken(const ExchangeTask &task) {
+    Team &team = task.team;
+    NodeUse &use = team.node_use;
+    uint32_t ahead = generation_ - use.done_through - 1;
+    LANYARD_MUST(ahead < 64);
+    if (posted_alone_) use.alone[use.alone_count++] = {generation_, word_, number_};
+    use.done_beyond |= uint64_t{1} << ahead;
+    int in_order = std::countr_one(use.done_beyond);
+    if (in_order == 0) return;
+    uint32_t before = use.done_through;
+    use.done_through += static_cast<uint32_t>(in_order);
+    use.done_beyond = in_order == 64 ? 0 : use.done_beyond >> in_order;
+    const NodeArea &area = task.area;
+    area.header(team.index).done_through.store(use.done_through, std::memory_order_release);
+    if (!task.reach) return;
+    // Who waits for this is counted before it sleeps.
+    if (!task.reach->sleepers_make_barriers) std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (!area.awaited().load(std::memory_order_relaxed)) return;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    // Was this the last, with which all get further?
+    uint32_t least = least_of_others(area, team);
+    if (least != before && reached(before, least)) wake_all(team, task.reach, 0, team.size);
+}
+
+bool ExchangeRun::advance(const ExchangeTask &task) {
+    const Exchange &exchange = task.exchange;
+    Team &team = task.team;
+    answer(task);
+    if (state_ == State::posting) {
+        if (generation_ - team.node_use.done_through > most_at_once) return false;
+        if (exchange.posts) {
+            if (!room(task)) return false;
+            post(task);
+        }
+        if (exchange.own_to.type) copy(task.buffer(exchange.own_from), task.buffer(exchange.own_to));
+        int &alone = team.node_use.alone_count;
+        if (alone > 0 && (alone == NodeUse::most_alone || exchange.wants != Among::nobody)) compare_alone(task);
+        posted_alone_ = exchange.posts && exchange.wants == Among::nobody;
+        bool there = all_there(task);
+        if (exchange.posts) tell_posted(task);
+        state_ = there ? State::taking : State::waiting;
+    } else if (state_ == State::waiting && all_there(task)) {
+        state_ = State::taking;
+    }
+    if (state_ == State::waiting) return false;
+    if (state_ == State::taking) {
+        if (!take(task)) return false;
+        taken(task);
+        state_ = State::leaving;
+    }
+    if (state_ == State::leaving) {
+        bool awaits = posted_address_ && exchange.awaits_readers && other_rank_ < 0;
+        if (awaits && !done_everywhere(task, generation_)) return false;
+        if (goes_aside(task)) pack_block(task.buffer(exchange.aside), task.buffer(exchange.into).base, exchange.into.bytes());
+        state_ = State::done;
+    }
+    return true;
+}
+
+Error ExchangeRun::error() const {
+    if (other_rank_ >= 0) {
+        if (own_number_ != other_number_) return out_of_order(own_word_, own_number_, other_word_, other_number_, other_rank_);
+        Error error = disagreement(own_word_, other_word_, other_rank_);
+        if (misfit_ < 0 || error.code() != static_cast<int>(ErrorClass::count)) return error;
+        error.discard();
+    }
+    if (misfit_ < 0) return {};
+    return Error(ErrorClass::count, "rank " + std::to_string(misfit_) + " takes part with " + std::to_string(misfit_bytes_) +
+                                           " bytes, this rank expects " + std::to_string(expected_bytes_) +
+                                           "; count and datatype must agree on all ranks");
+}
+
+}  // namespace lanyard

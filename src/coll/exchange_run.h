@@ -1,0 +1,127 @@
+// Collectives through memory that all ranks of a team share (node_area.h). One use of the area (Exchange, schedule.h) is: write the own
+// slot if there is something to say, then wait for the slots of one, of some or of all, then take what is in them. It never
+// blocks: advance() is called again until it says done.
+//
+// Uses are numbered by generation, the same on all ranks; with s slots for each rank, generation g uses slot g mod s, and the same for
+// payloads. They are written again only when every rank is done with their previous generation: headers say through which generation
+// a rank is done, and slots repeat it, so that exchanges in which all read all never look at headers.
+//
+// What does not fit into a slot stays in the program's buffer: the slot has its address, and who takes it reads it from there
+// (NodeReach::read). So it is copied once, and nothing travels between processors that has not changed. Who posts an address
+// is over only when every rank is done with the generation; the buffer may be written then.
+//
+// Where reading is refused from some time on (a process has locked itself in) the taker asks for pieces through its header, and the
+// poster, which cannot be over, copies them there whenever it advances.
+//
+// Why it ends: the oldest generation that some rank is not done with needs nothing of a later one. Room in its slot is there, as all
+// are done with the ones before; each rank posts in it as soon as its own steps before allow that; and who has taken says so before it
+// waits for others to have taken.
+// Waking: who stores something for which others may wait looks whether one of them sleeps (NodeReach::asleep, which sees to it
+// that the other sees the store or is seen). If so, the last of those for whom it waits wakes it: after a full barrier each looks at
+// the stores of the others, so at least one finds them all. Who waits for others to be done is counted in the awaited word.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "coll/node_area.h"
+#include "coll/node_reach.h"
+#include "coll/schedule.h"
+#include "coll/team.h"
+#include "p2p/agreement.h"
+
+namespace lanyard {
+
+// Copies between a block of the program's memory and packed bytes.
+void pack_block(const Buffer &from, std::byte *to, int64_t bytes);
+void unpack_block(const std::byte *from, const Buffer &to);
+
+// Memory of a rank for pieces of what it reads, during a call of advance().
+constexpr int64_t exchange_pieces_bytes = 128 * 1024;
+
+// What an exchange works on.
+struct ExchangeTask {
+    const Schedule &schedule;
+    const Exchange &exchange;
+    Team &team;
+    NodeArea area;
+    NodeReach *reach;   // nullptr: ranks that never sleep and read nothing directly
+    std::byte *pieces;  // exchange_pieces_bytes, aligned for any datatype
+    const void *owner;  // turns blocks into memory
+    Buffer (*buffer_of)(const void *owner, const Block &block);
+
+    Buffer buffer(const Block &block) const { return buffer_of(owner, block); }
+};
+
+class ExchangeRun {
+public:
+    // Takes the next generation of the team's area; all ranks begin theirs in the same order.
+    void begin(Team &team, uint32_t word, uint32_t number);
+    // True when done. A call copies a MiB or so and leaves the rest to the next one.
+    bool advance(const ExchangeTask &task);
+    // Not done, though nothing is missing: advance() has left some to copy.
+    bool can_go_on() const { return state_ == State::taking; }
+    // Once done: the ranks' arguments did not fit together.
+    Error error() const;
+
+private:
+    enum class State : uint8_t { posting, waiting, taking, leaving, done };
+    // What a rank has for this one.
+    struct Posted {
+        const std::byte *here;  // in its slot; nullptr: at the address
+        uint64_t address;
+        int64_t bytes;
+    };
+
+    bool done_everywhere(const ExchangeTask &task, uint32_t generation) {
+        return reached(generation, task.team.node_use.known_done) || look_who_is_done(task, generation);
+    }
+    bool look_who_is_done(const ExchangeTask &task, uint32_t generation);
+    bool room(const ExchangeTask &task);
+    void post(const ExchangeTask &task);
+    int64_t bytes_for_each(const ExchangeTask &task, bool &here) const;
+    void post_each(const ExchangeTask &task, Slot &slot);
+    void tell_posted(const ExchangeTask &task);
+    bool all_there(const ExchangeTask &task);
+    // Whether what a rank posted belongs to what this rank does, or did.
+    bool compare(const Slot &slot, int rank, uint32_t word, uint32_t number) {
+        if (slot.number() == (number & Slot::most_numbers) && agree(word, slot.check())) [[likely]] return true;
+        keep_disagreement(slot, rank, word, number);
+        return false;
+    }
+    void keep_disagreement(const Slot &slot, int rank, uint32_t word, uint32_t number);
+    void compare_alone(const ExchangeTask &task);
+    Posted posted_by(const ExchangeTask &task, int rank) const;
+    bool fits(const Posted &posted, int rank, int64_t bytes);
+    void read(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes);
+    void ask_for(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes);
+    void answer(const ExchangeTask &task);
+    bool take(const ExchangeTask &task);
+    bool copy_from(const ExchangeTask &task, int rank, const Buffer &into);
+    bool reduce_all(const ExchangeTask &task);
+    void reduce_slots(const ExchangeTask &task, const Buffer &into);
+    void reduce_piece(const ExchangeTask &task, std::byte *into, int64_t bytes);
+    bool goes_aside(const ExchangeTask &task) const { return posted_address_ && task.exchange.aside.type; }
+    void taken(const ExchangeTask &task);
+
+    static constexpr uint32_t most_at_once = 64;  // nonblocking: later ones wait until earlier ones are done
+    static constexpr int64_t bytes_at_once = 1 << 20;
+
+    uint32_t generation_ = 0;
+    int next_ = 0;   // ranks below have posted
+    int taken_ = 0;  // and have been taken from
+    State state_ = State::posting;
+    bool counted_ = false;         // in the awaited word
+    bool posted_alone_ = false;
+    bool posted_address_ = false;  // others read this rank's memory
+    int64_t position_ = 0;         // in the block that is being taken
+    int64_t left_ = 0;             // of this call's bytes
+    uint32_t word_ = 0, number_ = 0;  // what this rank does
+    // Another rank did something else, here or in an earlier use: what this rank did, and what the other.
+    int other_rank_ = -1;
+    uint32_t own_word_ = 0, other_word_ = 0, own_number_ = 0, other_number_ = 0;
+    int misfit_ = -1;  // a rank that posted another number of bytes than this rank expects
+    int64_t misfit_bytes_ = 0, expected_bytes_ = 0;
+};
+
+}  // namespace lanyard

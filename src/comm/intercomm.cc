@@ -1,0 +1,228 @@
+// Making an intercommunicator, and an intracommunicator of one (MPI-5.0 7.6.2). The leaders of the two groups tell each other
+// who belongs to them; then each tells its own group, down a relay's tree that begins at it.
+//
+//   members          leader             remote leader         members
+//      |                | --- Offer, peers --> |                 |
+//      |                | <-- Offer, peers --- |                 |
+//      | <-- News, peers |                      | News, peers --> |
+//
+// Both leaders offer a context id; that of the group that comes first in the team counts. Why nothing is mixed up: the leaders'
+// messages have the program's tag, in the context of MPI_Comm_create_group, and names that no rank has. A leader never waits
+// for its own group, so that whoever else leads there can be late.
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <type_traits>
+
+#include "coll/block.h"
+#include "comm/create.h"
+#include "comm/errhandler.h"
+
+namespace lanyard {
+namespace {
+
+struct Offer {
+    uint64_t context = 0;
+    int32_t processors = 0;  // as in Team
+    int32_t size = 0;        // of the group
+};
+
+// How the leader of a group reaches the other one.
+struct Way {
+    uint64_t context = 0;
+    int32_t tag = 0;
+    int own_name = 0, other_name = 0;
+    uint32_t other = 0;  // the peer
+};
+
+// What a leader tells its group: how the intercommunicator is to be, or that it found an error.
+struct News {
+    Birth birth;
+    int32_t remote_size = 0;
+    int32_t failed = 0;  // an error class
+};
+static_assert(std::has_unique_object_representations_v<Offer> && std::has_unique_object_representations_v<News>);
+
+// Of MPI_Intercomm_create_from_groups, whose contexts are derived as those of MPI_Comm_create_from_group, with tag 0.
+constexpr int32_t leaders_tag = 1, group_tag = 2;
+
+Error check_leader(const Group &local, int leader) {
+    if (leader >= 0 && leader < local.size()) return {};
+    return {ErrorClass::rank, "local_leader is " + std::to_string(leader) + ", but the local group has " + std::to_string(local.size()) + " ranks"};
+}
+
+Error check_disjoint(const Peers &first, const Peers &second) {
+    Peers common = intersection_of(first, second);
+    if (common.empty()) return {};
+    return {ErrorClass::group, "process " + std::to_string(common[0]) + " is in both groups, which must be disjoint"};
+}
+
+// Sends as many bytes as the other leader expects, and receives what it sends, both at once.
+Error swap_with(const Way &way, Universe &universe, const void *out, size_t out_bytes, void *in, size_t in_bytes) {
+    Transfer received, sent;
+    received.rank = way.other_name;
+    sent.rank = way.own_name;
+    received.buffer = {static_cast<std::byte *>(in), static_cast<int64_t>(in_bytes), &packed_bytes()};
+    sent.buffer = {static_cast<std::byte *>(const_cast<void *>(out)), static_cast<int64_t>(out_bytes), &packed_bytes()};
+    for (Transfer *transfer : {&received, &sent}) {
+        transfer->context = way.context;
+        transfer->tag = way.tag;
+        transfer->peer = way.other;
+    }
+    EngineGuard guard(universe.engine);
+    universe.messenger.receive(received);
+    universe.messenger.send(sent);
+    universe.engine.wait_owned(received.completion);
+    universe.engine.wait_owned(sent.completion);
+    if (received.error && sent.error) sent.error.discard();
+    return received.error ? received.error : sent.error;
+}
+
+// The leaders' part. `remote` is the other group afterwards.
+Error agree(const Way &way, Group &local, Peers &remote, Birth &birth) {
+    Universe &universe = *local.universe;
+    Offer own{universe.new_context(), universe.processors, local.size()}, other;
+    if (Error error = swap_with(way, universe, &own, sizeof own, &other, sizeof other)) return error;
+    remote.resize(static_cast<size_t>(other.size));
+    Error error = swap_with(way, universe, local.peers.data(), local.peers.size() * sizeof(uint32_t), remote.data(),
+                            remote.size() * sizeof(uint32_t));
+    if (error) return error;
+    if (Error overlap = check_disjoint(local.peers, remote)) return overlap;
+    const Offer &chosen = local.peers[0] < remote[0] ? own : other;
+    birth = {chosen.context, no_node_offset, chosen.processors};
+    return {};
+}
+
+// The members of a group in the order of the relay's tree, which begins at the leader.
+Meeting led_by(int leader, const Group &group, const std::vector<int> &names, uint64_t context, int32_t tag) {
+    Meeting meeting{context, tag, group.peers, names, (group.rank - leader + group.size()) % group.size()};
+    std::rotate(meeting.peers.begin(), meeting.peers.begin() + leader, meeting.peers.end());
+    std::rotate(meeting.names.begin(), meeting.names.begin() + leader, meeting.names.end());
+    return meeting;
+}
+
+// From what a leader knows to what all know. `failed`: of the leader.
+Error spread_news(Universe &universe, const Meeting &meeting, Error failed, News &news, Peers &remote) {
+    news.failed = failed.code();
+    news.remote_size = static_cast<int32_t>(remote.size());
+    for (bool list : {false, true}) {
+        if (list && news.failed) break;
+        remote.resize(static_cast<size_t>(news.remote_size));
+        Relay relay(universe.messenger);
+        if (list) relay.plan_spread(meeting, remote.data(), remote.size() * sizeof(uint32_t));
+        else relay.plan_spread(meeting, &news, sizeof news);
+        Error error = run(relay, universe.engine);
+        if (!error) continue;
+        if (failed) error.discard();
+        return failed ? failed : error;
+    }
+    if (failed || !news.failed) return failed;
+    return {static_cast<ErrorClass>(news.failed), "the leader of this process's group found an error, which it tells"};
+}
+
+// All members of both groups. `way` is the leader's, and `failed` what keeps it from going.
+Error connect(Group &local, const Meeting &meeting, const Way &way, Error failed, Errhandler &errhandler, Comm *&made) {
+    Universe &universe = *local.universe;
+    News news;
+    Peers remote;
+    if (meeting.own == 0 && !failed) failed = agree(way, local, remote, news.birth);
+    if (Error error = spread_news(universe, meeting, failed, news, remote)) return error;
+    Group *remote_group = make_group(universe, std::move(remote), local.session);
+    if (!remote_group) return no_memory_for_comm();
+    local.hold();
+    made = make_comm(universe, &local, errhandler, remote_group);
+    if (!made) return no_memory_for_comm();
+    accept_birth(*made, news.birth);
+    return {};
+}
+
+// A name for the leader's messages that is no rank.
+int as_leader(int rank) { return INT32_MIN + rank; }
+
+Error way_in_comm(Comm &comm, int remote_leader, int tag, Way &way) {
+    if (remote_leader < 0 || remote_leader >= comm.size)
+        return {ErrorClass::rank,
+                "remote_leader is " + std::to_string(remote_leader) + ", but peer_comm has " + std::to_string(comm.size) + " ranks"};
+    way = {comm.context | creation_bit | collective_bit, tag, as_leader(comm.rank), as_leader(remote_leader), comm.peers[remote_leader]};
+    return {};
+}
+
+Error way_between_groups(Group &local, Group &remote, int remote_leader, std::string_view stringtag, Way &way) {
+    if (remote_leader < 0 || remote_leader >= remote.size())
+        return {ErrorClass::rank,
+                "remote_leader is " + std::to_string(remote_leader) + ", but remote_group has " + std::to_string(remote.size()) + " ranks"};
+    if (Error error = check_disjoint(local.peers, remote.peers)) return error;
+    bool first = local.peers[0] < remote.peers[0];
+    Peers both = first ? union_of(local.peers, remote.peers) : union_of(remote.peers, local.peers);
+    uint32_t other = remote.peers[static_cast<size_t>(remote_leader)];
+    way = {derived_context(stringtag, both) | creation_bit, leaders_tag, as_leader(static_cast<int>(local.universe->own_peer)),
+           as_leader(static_cast<int>(other)), other};
+    return {};
+}
+
+}  // namespace
+
+Error create_intercomm(Comm &local, int local_leader, Comm *peer_comm, int remote_leader, int tag, Comm *&made) {
+    made = nullptr;
+    if (local.remote_group) return {ErrorClass::comm, "local_comm is an intercommunicator"};
+    if (Error error = check_leader(*local.group, local_leader)) return error;
+    std::vector<int> names(local.group->peers.size());
+    std::iota(names.begin(), names.end(), 0);
+    Meeting meeting = led_by(local_leader, *local.group, names, local.context | creation_bit, next_tag(local));
+    Way way;
+    Error failed;
+    if (meeting.own == 0) failed = way_in_comm(*peer_comm, remote_leader, tag, way);
+    return connect(*local.group, meeting, way, failed, *KeptErrhandler(local.errhandler), made);
+}
+
+Error create_intercomm_from_groups(Group &local, int local_leader, Group *remote, int remote_leader, std::string_view stringtag,
+                                   const Info *hints, Errhandler &errhandler, Comm *&made) {
+    made = nullptr;
+    if (Error error = check_stringtag(stringtag)) return error;
+    if (local.rank == abi::undefined) return {ErrorClass::group, "the calling process is not in local_group"};
+    if (Error error = check_leader(local, local_leader)) return error;
+    std::vector<int> names(local.peers.begin(), local.peers.end());
+    Meeting meeting = led_by(local_leader, local, names, derived_context(stringtag, local.peers) | creation_bit, group_tag);
+    Way way;
+    Error failed;
+    if (meeting.own == 0) failed = way_between_groups(local, *remote, remote_leader, stringtag, way);
+    if (Error error = connect(local, meeting, way, failed, errhandler, made)) return error;
+    return set_hints(*made, hints);
+}
+
+// The first members of both groups meet to decide whose group comes first; the rest is told.
+Error merge_intercomm(Comm &parent, bool high, Comm *&made) {
+    struct Merged {
+        Birth birth;
+        int32_t first_is_first = 0;  // the group that comes first in the team is also the first of the new communicator
+        int32_t unused = 0;
+    } merged;
+    static_assert(std::has_unique_object_representations_v<Merged>);
+    made = nullptr;
+    if (!parent.remote_group) return {ErrorClass::comm, "the communicator is an intracommunicator; there are no two groups to merge"};
+    Universe &universe = *parent.universe;
+    Group &own = *parent.group, &other = *parent.remote_group;
+    bool in_first = own_begin(parent.team) == 0;
+    Meeting meeting = meeting_of_all(parent);
+    if (own.rank == 0) {
+        auto second = static_cast<size_t>(in_first ? own.size() : other.size());
+        Meeting firsts{meeting.context, meeting.tag, {meeting.peers[0], meeting.peers[second]}, {0, static_cast<int>(second)}, in_first ? 0 : 1};
+        int32_t are_high[2] = {high, high};
+        Relay relay(universe.messenger);
+        relay.plan_gather(firsts, are_high, sizeof are_high[0]);
+        if (Error error = run(relay, universe.engine)) return error;
+        if (in_first) merged = {give_birth(universe, meeting.peers), !are_high[0] || are_high[1], 0};
+    }
+    Relay relay(universe.messenger);
+    relay.plan_spread(meeting, &merged, sizeof merged);
+    if (Error error = run(relay, universe.engine)) return error;
+    bool own_first = in_first == (merged.first_is_first != 0);
+    Peers all = own_first ? union_of(own.peers, other.peers) : union_of(other.peers, own.peers);
+    Group *group = make_group(universe, std::move(all), parent.group->session);
+    made = group ? make_comm(universe, group, *KeptErrhandler(parent.errhandler)) : nullptr;
+    if (!made) return no_memory_for_comm();
+    accept_birth(*made, merged.birth);
+    return {};
+}
+
+}  // namespace lanyard

@@ -1,0 +1,114 @@
+// MPI_Comm_split_type (MPI-5.0 7.4.2): who shares what decides about colors. Everybody tells everybody which instance of each
+// resource its processors lie within; what follows is the same computation at every member. A process that is not kept within
+// one instance, as one that is not bound at all, belongs to none. Those who give MPI_UNDEFINED cannot know what the others
+// ask for, so all types are told in the same messages.
+#include <algorithm>
+#include <type_traits>
+
+#include "comm/create.h"
+
+namespace lanyard {
+namespace {
+
+constexpr const char *resource_key = "mpi_hw_resource_type", *node_resource = "mpi_shared_memory";
+
+// The node first, then the resources within it.
+constexpr int levels = 1 + resources;
+
+struct Member {
+    Wish wish;
+    int32_t split_type = abi::undefined;
+    int32_t level = levels;        // of the resource asked for, if that is known
+    int32_t processes = abi::undefined;  // the color by the set of processes asked for
+    int32_t node = 0;              // the first of the parent's team that is on its node
+    int32_t instance[levels] = {};  // -1: within none
+    int32_t unused = 0;
+
+    bool wants() const { return split_type != abi::undefined; }
+    bool within(int at) const { return wants() && instance[at] >= 0; }
+    bool together_with(const Member &other, int at) const {
+        return within(at) && other.within(at) && node == other.node && instance[at] == other.instance[at];
+    }
+};
+static_assert(std::has_unique_object_representations_v<Member>);
+
+const char *name_of_level(int level) { return level == 0 ? node_resource : name_of(static_cast<Resource>(level - 1)); }
+
+// levels: no resource is called so.
+int level_called(std::string_view name) {
+    if (name == node_resource) return 0;
+    Resource resource = resource_called(name);
+    return resource == Resource::count_of_them ? levels : 1 + static_cast<int>(resource);
+}
+
+std::string value_in(const Info *info, const char *key) {
+    std::string value;
+    bool found = false;
+    if (info) info->get(key, value, found).discard();
+    return value;
+}
+
+Member own_member(const Comm &parent, int split_type, int key, const Info *info) {
+    const Universe &universe = *parent.universe;
+    Member own;
+    own.wish = {abi::undefined, key, parent.universe->new_context(), universe.processors, 0};
+    own.split_type = split_type;
+    while (!universe.on_my_node(parent.team.peers[own.node])) ++own.node;
+    if (split_type == abi::comm_type_shared) own.level = 0;
+    if (split_type == abi::undefined || split_type == abi::comm_type_shared) return own;
+    Locality locality = universe.locality(universe);
+    for (int r = 0; r < resources; ++r) own.instance[1 + r] = std::max(locality.instance[r], -1);
+    if (split_type != abi::comm_type_hw_unguided) own.level = level_called(value_in(info, resource_key));
+    if (split_type != abi::comm_type_resource_guided) return own;
+    std::string processes = value_in(info, "mpi_pset_name");
+    if (processes == "mpi://WORLD") own.processes = 0;
+    if (processes == "mpi://SELF") own.processes = parent.team.index;
+    return own;
+}
+
+// The largest resource of which some of the members share an instance, but not all: `levels` when there is none.
+int dividing_level(const std::vector<Member> &members) {
+    auto wanting = std::find_if(members.begin(), members.end(), [](const Member &m) { return m.wants(); });
+    for (int level = 0; level < levels; ++level) {
+        bool some = std::any_of(members.begin(), members.end(), [&](const Member &m) { return m.within(level); });
+        bool all = std::all_of(members.begin(), members.end(), [&](const Member &m) { return !m.wants() || m.together_with(*wanting, level); });
+        if (some && !all) return level;
+    }
+    return levels;
+}
+
+// Do both come into one communicator?
+bool share(const Member &first, const Member &second, int dividing) {
+    auto level_of = [&](const Member &m) { return m.split_type == abi::comm_type_hw_unguided ? dividing : m.level; };
+    if (level_of(first) < levels) return level_of(first) == level_of(second) && first.together_with(second, level_of(first));
+    return first.processes != abi::undefined && first.processes == second.processes;
+}
+
+}  // namespace
+
+Error split_comm_by_type(Comm &parent, int split_type, int key, Info *info, Comm *&made) {
+    made = nullptr;
+    switch (split_type) {
+        case abi::undefined:
+        case abi::comm_type_shared:
+        case abi::comm_type_hw_unguided:
+        case abi::comm_type_hw_guided:
+        case abi::comm_type_resource_guided: break;
+        default: return {ErrorClass::arg, std::to_string(split_type) + " is not one of the MPI_COMM_TYPE_ values"};
+    }
+    std::vector<Member> members(static_cast<size_t>(parent.team.size));
+    members[static_cast<size_t>(parent.team.index)] = own_member(parent, split_type, key, info);
+    if (Error error = tell_all(parent, members.data(), sizeof(Member))) return error;
+    int dividing = dividing_level(members);
+    const Member &own = members[static_cast<size_t>(parent.team.index)];
+    std::vector<Wish> wishes;  // one color is enough: other members' colors are theirs to know
+    for (const Member &member : members) {
+        wishes.push_back(member.wish);
+        if (share(own, member, dividing)) wishes.back().color = 0;
+    }
+    Error error = make_part(parent, wishes, made);
+    if (!error && made && info && split_type == abi::comm_type_hw_unguided) error = info->set(resource_key, name_of_level(dividing));
+    return error;
+}
+
+}  // namespace lanyard

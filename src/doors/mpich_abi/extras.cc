@@ -1,0 +1,126 @@
+// What libmpi.so.12 has beside functions of the standard: variables that programs read, and the functions that the door does by
+// itself (api/mpich_abi). The values of the variables are chosen so that they need no translation: they are the standard's.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "doors/mpich_abi/convert.h"
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+extern int *const MPI_UNWEIGHTED, *const MPI_WEIGHTS_EMPTY;
+extern void *const MPI_T_PVAR_ALL_HANDLES;
+extern int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE, *MPI_F08_STATUS_IGNORE, *MPI_F08_STATUSES_IGNORE;
+
+int *const MPI_UNWEIGHTED = reinterpret_cast<int *>(lanyard::abi::unweighted);
+int *const MPI_WEIGHTS_EMPTY = reinterpret_cast<int *>(lanyard::abi::weights_empty);
+void *const MPI_T_PVAR_ALL_HANDLES = reinterpret_cast<void *>(uintptr_t{lanyard::abi::t_pvar_all_handles});
+
+// Each an address of its own, which a Fortran library may replace by that of its variable.
+namespace {
+struct FortranStatus {
+    int word[5];
+} ignore, ignore_all, ignore_08, ignore_all_08;
+}  // namespace
+int *MPI_F_STATUS_IGNORE = ignore.word;
+int *MPI_F_STATUSES_IGNORE = ignore_all.word;
+int *MPI_F08_STATUS_IGNORE = ignore_08.word;
+int *MPI_F08_STATUSES_IGNORE = ignore_all_08.word;
+
+// MPI_COMM_DUP_FN and its like: an ordinary function in this ABI.
+int MPIR_Dup_fn(int, int, void *, void *value, void *copy, int *flag) {
+    *static_cast<void **>(copy) = value;
+    *flag = 1;
+    return 0;
+}
+
+}  // extern "C"
+
+namespace lanyard::mpich_abi {
+
+// Entry points of this door, for those that are made of others.
+extern "C" {
+int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
+int PMPI_Type_create_struct(int count, const int lengths[], const MPI_Aint displacements[], const MPI_Datatype types[], MPI_Datatype *newtype);
+int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype);
+int PMPI_Type_free(MPI_Datatype *datatype);
+}
+#pragma GCC visibility pop
+
+namespace {
+
+bool ignored(const int *status) {
+    return !status || status == MPI_F_STATUS_IGNORE || status == MPI_F_STATUSES_IGNORE || status == MPI_F08_STATUS_IGNORE ||
+           status == MPI_F08_STATUSES_IGNORE;
+}
+
+// A status is the same five words in C, Fortran and Fortran 2008. There is nothing to copy of one that is ignored.
+int copy_words(const void *from, void *to, bool either_ignored) {
+    if (either_ignored) return error_class_out(abi::err_arg);
+    std::memcpy(to, from, sizeof(FortranStatus));
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int no_standard_abi(int *major, int *minor) {
+    if (!major || !minor) return error_class_out(abi::err_arg);
+    *major = *minor = -1;
+    return MPI_SUCCESS;
+}
+
+int copy_status(const MPI_Status *from, int *to) { return copy_words(from, to, !status_in(from) || ignored(to)); }
+int copy_status(const int *from, MPI_Status *to) { return copy_words(from, to, ignored(from) || !status_in(to)); }
+int copy_status(const int *from, int *to) { return copy_words(from, to, ignored(from) || ignored(to)); }
+
+int type_extent(MPI_Datatype datatype, MPI_Aint *extent) {
+    MPI_Aint lower = 0;
+    return PMPI_Type_get_extent(datatype, &lower, extent);
+}
+int type_lower_bound(MPI_Datatype datatype, MPI_Aint *displacement) {
+    MPI_Aint extent = 0;
+    return PMPI_Type_get_extent(datatype, displacement, &extent);
+}
+int type_upper_bound(MPI_Datatype datatype, MPI_Aint *displacement) {
+    MPI_Aint extent = 0;
+    int code = PMPI_Type_get_extent(datatype, displacement, &extent);
+    if (code == MPI_SUCCESS) *displacement += extent;
+    return code;
+}
+
+bool has_markers(int count, const MPI_Datatype types[]) {
+    for (int i = 0; types && i < count; ++i)
+        if (types[i] == MPI_LB || types[i] == MPI_UB) return true;
+    return false;
+}
+
+// The struct of what is no marker, with the bounds that the markers name: the lowest MPI_LB, the highest MPI_UB.
+int struct_with_markers(int count, const int lengths[], const MPI_Aint displacements[], const MPI_Datatype types[], MPI_Datatype *newtype) {
+    if (!lengths || !displacements) return PMPI_Type_create_struct(count, lengths, displacements, nullptr, newtype);  // says what is wrong
+    std::vector<int> data_lengths;
+    std::vector<MPI_Aint> data_displacements;
+    std::vector<MPI_Datatype> data_types;
+    MPI_Aint low = PTRDIFF_MAX, high = PTRDIFF_MIN;
+    for (int i = 0; i < count; ++i) {
+        if (types[i] == MPI_LB) low = std::min(low, displacements[i]);
+        else if (types[i] == MPI_UB) high = std::max(high, displacements[i]);
+        else {
+            data_lengths.push_back(lengths[i]);
+            data_displacements.push_back(displacements[i]);
+            data_types.push_back(types[i]);
+        }
+    }
+    MPI_Datatype data;
+    int code = PMPI_Type_create_struct(static_cast<int>(data_types.size()), data_lengths.data(), data_displacements.data(), data_types.data(), &data);
+    if (code != MPI_SUCCESS) return code;
+    MPI_Aint lower = 0, extent = 0;
+    PMPI_Type_get_extent(data, &lower, &extent);
+    MPI_Aint upper = high == PTRDIFF_MIN ? lower + extent : high;
+    if (low != PTRDIFF_MAX) lower = low;
+    code = PMPI_Type_create_resized(data, lower, upper - lower, newtype);
+    PMPI_Type_free(&data);
+    return code;
+}
+
+}  // namespace lanyard::mpich_abi

@@ -1,0 +1,51 @@
+// The predefined handles of one kind and their values in the standard's ABI, both ways by a table that the compiler fills.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lanyard::mpich_abi {
+
+struct PredefinedHandle {
+    uint32_t bits;
+    int32_t standard;
+};
+
+void two_handles_in_one_slot();  // never defined: stops the compiler
+
+template <size_t count>
+class PredefinedHandles {
+public:
+    consteval PredefinedHandles(const PredefinedHandle (&all)[count]) : first_(all[0].standard & ~0xff) {
+        for (const PredefinedHandle &handle : all) {
+            if (by_bits_[slot(handle.bits)].bits) two_handles_in_one_slot();
+            by_bits_[slot(handle.bits)] = handle;
+            bits_of_[handle.standard - first_] = handle.bits;
+        }
+    }
+
+    // 0: no such handle.
+    int standard(uint32_t bits) const {
+        const PredefinedHandle &found = by_bits_[slot(bits)];
+        return found.bits == bits ? found.standard : 0;
+    }
+    // 0 for a value that this ABI lacks.
+    uint32_t bits(int standard) const { return bits_of_[standard - first_]; }
+
+private:
+    // The low bits tell the handles of a kind apart, but for those of pair types, which have the highest bit set.
+    static constexpr size_t slot(uint32_t bits) { return (bits >> 31) << 8 | (bits & 0xff); }
+
+    PredefinedHandle by_bits_[512] = {};
+    int first_;
+    uint32_t bits_of_[256] = {};
+};
+
+template <>
+class PredefinedHandles<0> {
+public:
+    int standard(uint32_t) const { return 0; }
+    uint32_t bits(int) const { return 0; }
+};
+
+}  // namespace lanyard::mpich_abi

@@ -1,0 +1,79 @@
+// The objects behind an array of handles, for the entry points of every door: on the stack when they are few. Used by one call, on
+// its thread. `Conversion` is the door's: what one handle of its ABI stands for (Handle, Object, is_null, find, store).
+#pragma once
+
+#include <cstdlib>
+
+#include "api/check.h"
+
+namespace lanyard {
+
+template <class Conversion>
+class ObjectArray {
+public:
+    using Handle = typename Conversion::Handle;
+    using Object = typename Conversion::Object;
+
+    ObjectArray() = default;
+    ObjectArray(const ObjectArray &) = delete;
+    ObjectArray &operator=(const ObjectArray &) = delete;
+    ~ObjectArray() {
+        if (all_ != few_) std::free(all_);
+    }
+
+    Error find(const char *name, const Handle *handles, int64_t count) { return convert(name, handles, count, false); }
+    Error find_or_null(const char *name, const Handle *handles, int64_t count) { return convert(name, handles, count, true); }
+    Error find_committed(const char *name, const Handle *handles, int64_t count) {
+        Error error = convert(name, handles, count, false);
+        for (int64_t i = 0; !error && i < count_; ++i) error = check_committed(name, *all_[i]);
+        return error;
+    }
+    // Room for `count` objects to come, nullptr until then.
+    Error reserve(const char *name, const Handle *handles, int64_t count) {
+        Error error = check_array(name, handles, count);
+        if (!error) error = make_room(name, count);
+        for (int64_t i = 0; !error && i < count_; ++i) all_[i] = nullptr;
+        return error;
+    }
+
+    Object **data() { return all_; }
+    // nullptr for an array that is not significant.
+    Object **data_or_null() { return count_ > 0 ? all_ : nullptr; }
+
+    // Writes the handles back: all of them, or those that have come.
+    void store(Handle *handles) const {
+        for (int64_t i = 0; i < count_; ++i) Conversion::store(&handles[i], all_[i]);
+    }
+    void store_found(Handle *handles) const {
+        for (int64_t i = 0; i < count_; ++i)
+            if (all_[i]) Conversion::store(&handles[i], all_[i]);
+    }
+
+private:
+    static constexpr int64_t few = 64;
+
+    Error make_room(const char *name, int64_t count) {
+        if (count > few) {
+            auto *many = static_cast<Object **>(std::malloc(static_cast<size_t>(count) * sizeof(Object *)));
+            if (!many) return complaint::no_memory(name);
+            all_ = many;
+        }
+        count_ = count > 0 ? count : 0;
+        return {};
+    }
+    Error convert(const char *name, const Handle *handles, int64_t count, bool null_allowed) {
+        Error error = check_array(name, handles, count);
+        if (!error) error = make_room(name, count);
+        for (int64_t i = 0; !error && i < count_; ++i) {
+            all_[i] = nullptr;
+            if (!null_allowed || !Conversion::is_null(handles[i])) error = Conversion::find(name, handles[i], all_[i]);
+        }
+        return error;
+    }
+
+    Object *few_[few];
+    Object **all_ = few_;
+    int64_t count_ = 0;
+};
+
+}  // namespace lanyard

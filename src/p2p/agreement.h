@@ -1,0 +1,45 @@
+// What all ranks of one collective operation must agree upon (MPI-5.0 6.1: same calls, same order, fitting arguments), in the 32 bits
+// of an envelope's check word, so that every message of a collective says which one it belongs to. Pure; any thread.
+//
+//   kind of operation: 5 bits | root: 9 | reduction: 5 | bytes of a contribution, digested: 13
+//
+// 0 says nothing and agrees with everything. Two different words never belong to a correct program; equal ones may be a coincidence of
+// the digests, in which case the lengths of the messages tell.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+
+namespace lanyard {
+
+enum class CollectiveKind : uint8_t {
+    none, barrier, bcast, reduce, allreduce, scan, exscan, reduce_scatter_block, reduce_scatter, gather, gatherv, scatter, scatterv,
+    allgather, allgatherv, alltoall, alltoallv, alltoallw, neighbor_allgather, neighbor_allgatherv, neighbor_alltoall,
+    neighbor_alltoallv, neighbor_alltoallw, finalize, count_of_them
+};
+static_assert(static_cast<int>(CollectiveKind::count_of_them) <= 32);
+
+const char *name_of(CollectiveKind kind);  // without MPI_, in lower case
+
+struct Agreement {
+    static constexpr int no_root = 511;
+    static constexpr int64_t unequal = -1;  // ranks may contribute different numbers of bytes
+
+    CollectiveKind kind = CollectiveKind::none;
+    int root = no_root;
+    int reduction = 0;        // the ABI's value of a predefined operation, 1 of the program's own
+    int64_t bytes = unequal;  // that every rank contributes, or gets
+
+    uint32_t word() const;
+};
+
+// May both words come from ranks that are in the same collective?
+inline bool agree(uint32_t word, uint32_t other) { return word == other || word == 0 || other == 0; }
+// What two ranks do that do not agree: "rank 2 is in MPI_Bcast with root 1, this rank in MPI_Reduce with root 0 and MPI_SUM".
+Error disagreement(uint32_t own, uint32_t other, int other_rank);
+// The same for two that are at different places in the sequence of collectives; numbers count from 0.
+Error out_of_order(uint32_t own, uint32_t own_number, uint32_t other, uint32_t other_number, int other_rank);
+
+}  // namespace lanyard

@@ -1,0 +1,157 @@
+// Partitioned communication (MPI-5.0 chapter 4): a send and a receive that are matched once and then move their data in rounds, the
+// sender's partitions as they become ready. Used by the API; the rule and the reasons are at the head of partitioned.cc.
+// Thread rule: everything by the engine's owner, but ready() and arrived(): those any threads, several at once.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "p2p/messenger.h"
+
+namespace lanyard {
+
+// The two ends of the first message, by which a send and a receive find each other.
+struct PartitionedEnds {
+    uint64_t context = 0;  // of the communicator, for openings alone
+    uint32_t peer = no_peer;  // no_peer: MPI_PROC_NULL
+    int32_t own_rank = 0, other_rank = 0;
+    int32_t tag = 0;
+};
+
+// What both have: equal partitions, one after the other, and who is told when a round is over.
+struct Partitions {
+    Buffer one;  // the first partition
+    int count = 0;
+    Completion *completion = nullptr;
+    Error *error = nullptr;
+
+    int64_t bytes() const { return count * one.bytes(); }
+    Buffer whole() const { return {one.base, count * one.count, one.datatype}; }
+    Buffer run(int first, int some) const {
+        return {one.base + first * one.count * one.datatype->extent, some * one.count, one.datatype};
+    }
+};
+
+// Transfers of this kind are kept for the next rounds.
+template <class Owner>
+struct Piece : Transfer {
+    Owner *owner = nullptr;
+    int64_t offset = 0, bytes = 0;  // in the stream of all partitions
+    std::vector<std::byte> staged;  // where the data cannot lie in the program's memory
+};
+
+template <class Owner>
+class Pieces {
+public:
+    Piece<Owner> &take(Owner &owner, void (*then)(Completion &)) {
+        Piece<Owner> *piece;
+        if (spare_.empty()) {
+            piece = &all_.emplace_back();
+        } else {
+            piece = spare_.back();
+            spare_.pop_back();
+        }
+        piece->owner = &owner;
+        piece->completion.reset();
+        piece->completion.then = then;
+        piece->completion.context = piece;
+        return *piece;
+    }
+    void give_back(Piece<Owner> &piece) { spare_.push_back(&piece); }
+    size_t in_use() const { return all_.size() - spare_.size(); }
+
+private:
+    std::deque<Piece<Owner>> all_;
+    std::vector<Piece<Owner> *> spare_;
+};
+
+class PartitionedSend {
+public:
+    // Waits for the opening from here on.
+    PartitionedSend(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions);
+    PartitionedSend(const PartitionedSend &) = delete;
+    PartitionedSend &operator=(const PartitionedSend &) = delete;
+    // The request ends, between rounds; the object, once nothing can come for it any more.
+    static void end(PartitionedSend *send);
+
+    void start();
+    // Partitions first to last are ready; an error when one of them was, in this round (those before it are ready now).
+    Error ready(int first, int last);
+    int count() const { return partitions_.count; }
+
+private:
+    static constexpr int32_t nobody = -1, not_ready = -2;
+
+    bool push(int first, int last);
+    void flush();
+    void send_sorted(std::vector<int32_t> &ready);
+    void send_run(int first, int some);
+    void send_staged(const std::byte *data, size_t bytes);
+    void end_if_done();
+    void await_opening();
+    static void opened(Completion &completion);
+    static void piece_sent(Completion &completion);
+
+    Messenger &messenger_;
+    const PartitionedEnds ends_;
+    const Partitions partitions_;
+    Transfer opening_;
+    uint64_t channel_ = 0;  // 0: not open yet
+    bool ended_ = false;
+
+    // Partitions on their way to flush(): each names the one before it.
+    std::unique_ptr<std::atomic<int32_t>[]> next_;
+    std::atomic<int32_t> newest_{nobody};
+
+    bool active_ = false, failed_ = false, busy_ = false, told_empty_ = false, under_way_ = false;
+    int readied_ = 0;
+    std::vector<int32_t> fresh_, waiting_;  // waiting_: until the channel is open
+    Pieces<PartitionedSend> pieces_;
+};
+
+class PartitionedReceive {
+public:
+    // `channel`: a context that nothing else uses. Sends the opening.
+    PartitionedReceive(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions, uint64_t channel);
+    PartitionedReceive(const PartitionedReceive &) = delete;
+    PartitionedReceive &operator=(const PartitionedReceive &) = delete;
+    static void end(PartitionedReceive *receive);
+
+    void start();
+    // In this round, or the one that is over.
+    bool arrived(int partition) const { return missing_[static_cast<size_t>(partition)].load(std::memory_order_acquire) == 0; }
+    int count() const { return partitions_.count; }
+    // Valid once the round is over.
+    int64_t received() const { return std::min(total_, partitions_.bytes()); }
+
+private:
+    void listen();
+    void announced();
+    void receive_data(int64_t offset, int64_t bytes);
+    void landed(int64_t offset, int64_t bytes);
+    void check_total(int64_t total);
+    int64_t inside(int64_t offset, int64_t bytes) const;
+    void end_if_done();
+    static void heard(Completion &completion);
+    static void data_landed(Completion &completion);
+    static void opening_sent(Completion &completion);
+
+    Messenger &messenger_;
+    const PartitionedEnds ends_;
+    const Partitions partitions_;
+    const uint64_t channel_;
+    Transfer opening_, control_;
+    std::unique_ptr<std::byte[]> inbox_;
+    bool ended_ = false;
+
+    bool active_ = false, failed_ = false, busy_ = false, under_way_ = false;
+    bool listening_ = false, again_ = false, control_open_ = false, heard_ = false;
+    int64_t announced_ = 0, total_ = 0;
+    std::unique_ptr<std::atomic<int64_t>[]> missing_;  // bytes, of each partition
+    Pieces<PartitionedReceive> pieces_;
+};
+
+}  // namespace lanyard

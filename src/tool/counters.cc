@@ -1,0 +1,153 @@
+#include "tool/counters.h"
+
+#include "base/tally.h"
+#include "base/wait_record.h"
+#include "coll/team.h"
+#include "engine/engine.h"
+#include "engine/helper.h"
+#include "link/link_path.h"
+#include "p2p/messenger.h"
+#include "path/shm/shm_path.h"
+
+namespace lanyard::tool {
+
+namespace {
+
+using Seen = const Observed &;
+using enum SettingLevel;
+
+constexpr int counter = abi::t_pvar_class_counter, level = abi::t_pvar_class_level, size = abi::t_pvar_class_size,
+              timer = abi::t_pvar_class_timer, highest = abi::t_pvar_class_highwatermark, state = abi::t_pvar_class_state;
+
+template <Tally<uint64_t> MessageCounts::*field>
+uint64_t of_messages(Seen seen, const Team *) {
+    return seen.messenger ? seen.messenger->counts().*field : uint64_t{0};
+}
+template <Tally<uint64_t> Engine::Counts::*field>
+uint64_t of_engine(Seen seen, const Team *) {
+    return seen.engine ? seen.engine->counts().*field : uint64_t{0};
+}
+template <Tally<uint64_t> LinkPath::Counts::*field>
+uint64_t of_links(Seen seen, const Team *) {
+    return seen.network ? seen.network->counts().*field : uint64_t{0};
+}
+template <Tally<uint64_t> Connector::Counts::*field>
+uint64_t of_connector(Seen seen, const Team *) {
+    return seen.network ? seen.network->connector().counts().*field : uint64_t{0};
+}
+
+uint64_t stored(Seen seen, const Team *) { return seen.messenger ? seen.messenger->unexpected().added() : 0; }
+uint64_t unexpected(Seen seen, const Team *) { return seen.messenger ? seen.messenger->unexpected().count() : 0; }
+uint64_t unexpected_bytes(Seen seen, const Team *) { return seen.messenger ? seen.messenger->unexpected().payload_bytes() : 0; }
+
+// Memory of the node's segment handed out so far, by anybody.
+uint64_t segment_bytes(Seen seen, const Team *) {
+    return seen.shm ? seen.shm->segment().header().appended.load(std::memory_order_relaxed) : 0;
+}
+
+std::vector<CounterRow> message_rows() {
+    return {
+        {"p2p_messages_sent", "p2p", counter, user, "messages", "messages sent, of collectives too", false, of_messages<&MessageCounts::sent>},
+        {"p2p_messages_matched", "p2p", counter, user, "messages", "messages that met their receive, of collectives too", false,
+         of_messages<&MessageCounts::matched>},
+        {"p2p_rendezvous_sent", "p2p", counter, user, "messages",
+         "of the messages sent: those that were offered first, as they are long, synchronous or beyond the receiver's credit", false,
+         of_messages<&MessageCounts::rendezvous>},
+        {"p2p_unexpected_stored", "p2p", counter, user, "messages", "messages, or offers of them, that came before their receive and were stored",
+         false, stored},
+        {"p2p_unexpected_messages", "p2p", level, user, "messages", "messages stored that no receive has taken yet", false, unexpected},
+        {"p2p_unexpected_messages_most", "p2p", highest, user, "messages", "the most messages stored at a time", false, unexpected,
+         [](Seen seen) { return seen.messenger ? &seen.messenger->unexpected().most() : nullptr; }},
+        {"p2p_unexpected_bytes", "p2p", level, user, "bytes", "bytes of memory that hold payload of stored messages", false, unexpected_bytes},
+        {"p2p_unexpected_bytes_most", "p2p", highest, user, "bytes", "the most bytes of memory that held payload of stored messages", false,
+         unexpected_bytes,
+         [](Seen seen) { return seen.messenger ? &seen.messenger->unexpected().most_payload_bytes() : nullptr; }},
+        {"p2p_posted_receives", "p2p", level, user, "receives", "receives that wait for their message", false,
+         [](Seen seen, const Team *) -> uint64_t { return seen.messenger ? seen.messenger->posted().count() : 0; }},
+        {"p2p_peers_without_room", "p2p", level, expert, "processes", "processes for which something waits here until there is room", false,
+         [](Seen seen, const Team *) -> uint64_t { return seen.messenger ? seen.messenger->waiting_peers() : 0; }},
+    };
+}
+
+std::vector<CounterRow> engine_rows() {
+    return {
+        {"engine_sleeps", "engine", counter, user, "times", "times that a thread waiting in MPI fell asleep", false,
+         of_engine<&Engine::Counts::sleeps>},
+        {"engine_time_asleep", "engine", timer, user, "s", "time that threads waiting in MPI were asleep, all together", false,
+         of_engine<&Engine::Counts::slept_ns>},
+        {"engine_yields", "engine", counter, expert, "times", "times that a waiting thread gave its processor to another process", false,
+         of_engine<&Engine::Counts::yields>},
+        {"engine_helper_wakes", "engine", counter, expert, "times", "times that the helper thread woke up", false,
+         [](Seen seen, const Team *) { return seen.helper ? seen.helper->times_woken() : 0; }},
+        {"engine_helper_armings", "engine", counter, expert, "times", "times that the program left something under way to the helper thread", false,
+         [](Seen seen, const Team *) { return seen.helper ? seen.helper->times_armed() : 0; }},
+        {"engine_waiting", "engine", state, user, "", "whether a thread of this process waits in MPI", false,
+         [](Seen seen, const Team *) -> uint64_t { return seen.record && seen.record->waiting.load(std::memory_order_relaxed); }, nullptr,
+         make_enumeration("waiting", {"no", "yes"})},
+    };
+}
+
+std::vector<CounterRow> network_rows() {
+    using Links = LinkPath::Counts;
+    using Connections = Connector::Counts;
+    return {
+        {"network_envelopes_sent", "network", counter, user, "frames", "envelopes, with what payload goes with them, given to TCP links", false,
+         of_links<&Links::envelopes_sent>},
+        {"network_envelopes_come", "network", counter, user, "frames", "envelopes that came by TCP links", false, of_links<&Links::envelopes_come>},
+        {"network_bulk_sent", "network", counter, user, "frames", "frames of long messages written to TCP links", false, of_links<&Links::bulk_sent>},
+        {"network_bulk_come", "network", counter, user, "frames", "frames of long messages that came by TCP links", false,
+         of_links<&Links::bulk_come>},
+        {"network_acknowledgements", "network", counter, expert, "frames", "acknowledgements sent that rode on nothing else", false,
+         of_links<&Links::acknowledgements>},
+        {"network_connections", "network", level, user, "connections", "TCP connections to other processes", false,
+         [](Seen seen, const Team *) -> uint64_t { return seen.network ? seen.network->open() : 0; }},
+        {"network_connections_made", "network", counter, user, "connections", "TCP connections made, by whichever side", false,
+         of_connector<&Connections::made>},
+        {"network_attempts", "network", counter, expert, "attempts", "attempts of this process to connect", false,
+         of_connector<&Connections::dialed>},
+        {"network_connections_broken", "network", counter, user, "connections", "TCP connections lost that were still needed", false,
+         of_links<&Links::broken>},
+        {"network_connections_rested", "network", counter, expert, "connections", "quiet TCP connections closed to make room for others", false,
+         of_links<&Links::rested>},
+        {"network_silent_hosts", "network", counter, user, "times", "times that a host had acknowledged nothing for long and was dialed anew", false,
+         of_links<&Links::silences>},
+        {"network_frames_damaged", "network", counter, user, "frames", "frames whose checksum was wrong (LANYARD_CHECKSUM)", false,
+         of_links<&Links::damaged>},
+        {"network_frames_garbled", "network", counter, expert, "frames", "frames that made no sense, each the end of its connection", false,
+         of_links<&Links::garbled>},
+        {"network_strangers", "network", counter, user, "connections", "connections refused, as who made them proved nothing", false,
+         of_connector<&Connections::strangers>},
+        {"network_moves", "network", counter, expert, "times", "times that a link changed to an address that gives more", false,
+         of_connector<&Connections::moves>},
+    };
+}
+
+std::vector<CounterRow> shm_and_collective_rows() {
+    return {
+        {"shm_rings", "shm", level, expert, "rings", "rings of other processes that are looked at", false,
+         [](Seen seen, const Team *) -> uint64_t { return seen.shm ? seen.shm->rings() : 0; }},
+        {"shm_cells_used", "shm", level, expert, "cells", "of this process's cells: those whose content has not been read yet", false,
+         [](Seen seen, const Team *) -> uint64_t { return seen.shm ? seen.shm->cells_in_use() : 0; }},
+        {"shm_cells", "shm", size, expert, "cells", "cells that this process has for payload of 16 KiB each", false,
+         [](Seen seen, const Team *) -> uint64_t { return seen.shm ? seen.shm->segment().header().cells : 0; }},
+        {"shm_segment_bytes", "shm", level, user, "bytes", "bytes of the node's shared memory that the job's processes use", false, segment_bytes},
+        {"coll_started", "coll", counter, user, "collectives", "collectives started on a communicator, other than persistent ones", true,
+         [](Seen, const Team *team) -> uint64_t { return team->sequence; }},
+        {"coll_persistent_made", "coll", counter, user, "collectives", "persistent collectives made on a communicator", true,
+         [](Seen, const Team *team) -> uint64_t { return team->persistent; }},
+    };
+}
+
+}  // namespace
+
+const std::vector<CounterRow> &counter_table() {
+    static const std::vector<CounterRow> table = [] {
+        std::vector<CounterRow> all;
+        for (const auto &rows : {message_rows(), engine_rows(), network_rows(), shm_and_collective_rows()})
+            all.insert(all.end(), rows.begin(), rows.end());
+        return all;
+    }();
+    return table;
+}
+
+}  // namespace lanyard::tool

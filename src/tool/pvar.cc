@@ -1,0 +1,162 @@
+#include "tool/pvar.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/pool.h"
+#include "coll/team.h"
+
+namespace lanyard::tool {
+
+namespace {
+
+constexpr double ns_per_s = 1e9;
+
+ObjectPool<PvarHandle> &handles() {
+    static auto &only = *new ObjectPool<PvarHandle>(1 << 18);
+    return only;
+}
+ObjectPool<PvarSession> &sessions() {
+    static auto &only = *new ObjectPool<PvarSession>(1 << 14);
+    return only;
+}
+
+uint64_t count_now(const PvarHandle &handle) { return handle.variable->read(observed(), handle.bound.team); }
+
+bool is_watermark(const PvarHandle &handle) { return handle.variable->pvar_class == abi::t_pvar_class_highwatermark; }
+
+// The layer's peak begins anew, from the level now; what it was is told to all handles that are started.
+void fold(const CounterRow &row) {
+    Peak *peak = row.peak(observed());
+    if (!peak) return;
+    uint64_t before = peak->begin_anew();
+    peak->raise(row.read(observed(), nullptr));
+    handles().each([&](PvarHandle &each) {
+        if (each.variable == &row && each.started) each.gathered = std::max(each.gathered, before);
+    });
+}
+
+// What has been gathered until now: nothing that was counted before is counted again later.
+uint64_t gather(PvarHandle &handle) {
+    uint64_t now = count_now(handle);
+    if (is_continuous(*handle.variable)) return now;
+    if (!handle.started) return handle.gathered;
+    if (is_watermark(handle)) {
+        Peak *peak = handle.variable->peak(observed());
+        handle.gathered = std::max({handle.gathered, now, peak ? peak->highest() : 0});
+    } else {
+        handle.gathered += handle.variable->of_comm ? static_cast<uint32_t>(now - handle.begun) : now - handle.begun;
+        handle.begun = now;
+    }
+    return handle.gathered;
+}
+
+void store(const PvarHandle &handle, uint64_t value, void *to) {
+    switch (datatype_of(*handle.variable)) {
+        case abi::type_int: *static_cast<int *>(to) = static_cast<int>(value); break;
+        case abi::type_unsigned: *static_cast<unsigned *>(to) = static_cast<unsigned>(value); break;
+        case abi::type_double: *static_cast<double *>(to) = static_cast<double>(value) / ns_per_s; break;
+        default: *static_cast<unsigned long long *>(to) = value;
+    }
+}
+
+uint64_t load(const PvarHandle &handle, const void *from) {
+    switch (datatype_of(*handle.variable)) {
+        case abi::type_unsigned: return *static_cast<const unsigned *>(from);
+        case abi::type_double: return static_cast<uint64_t>(std::llround(std::max(0.0, *static_cast<const double *>(from)) * ns_per_s));
+        default: return *static_cast<const unsigned long long *>(from);
+    }
+}
+
+// From now on it has gathered so much.
+void begin_from(PvarHandle &handle, uint64_t value) {
+    if (is_watermark(handle)) fold(*handle.variable);
+    handle.begun = count_now(handle);
+    handle.gathered = value;
+}
+
+}  // namespace
+
+bool is_continuous(const CounterRow &row) {
+    return row.pvar_class == abi::t_pvar_class_level || row.pvar_class == abi::t_pvar_class_size || row.pvar_class == abi::t_pvar_class_state;
+}
+
+int datatype_of(const CounterRow &row) {
+    if (row.pvar_class == abi::t_pvar_class_state) return abi::type_int;
+    if (row.pvar_class == abi::t_pvar_class_timer) return abi::type_double;
+    return row.of_comm ? abi::type_unsigned : abi::type_unsigned_long_long;
+}
+
+Error make_pvar_session(PvarSession *&session) {
+    session = sessions().create();
+    return session ? Error() : failure(abi::t_err_out_of_sessions, "there is no room for another session of performance variables");
+}
+
+Error find_pvar_session(const PvarSession *session) {
+    return sessions().holds(session) ? Error() : failure(abi::t_err_invalid_session, "this is no session of performance variables");
+}
+
+void free_pvar_session(PvarSession *session) {
+    while (!session->handles.empty()) free_pvar_handle(session->handles.back());
+    sessions().destroy(session);
+}
+
+void free_all_pvar_sessions() {
+    sessions().each([](PvarSession &session) { free_pvar_session(&session); });
+}
+
+Error make_pvar_handle(PvarSession &session, const CounterRow &variable, const Bound &bound, PvarHandle *&handle) {
+    handle = handles().create();
+    if (!handle) return failure(abi::t_err_out_of_handles, "there is no room for another handle of a performance variable");
+    handle->variable = &variable;
+    handle->session = &session;
+    handle->bound = bound;
+    bound.hold();
+    handle->started = is_continuous(variable);
+    reset_pvar(*handle);
+    session.handles.push_back(handle);
+    return {};
+}
+
+Error find_pvar_handle(const PvarSession &session, const PvarHandle *handle) {
+    bool good = handles().holds(handle) && handle->session == &session;
+    return good ? Error() : failure(abi::t_err_invalid_handle, "this is no handle of a performance variable in this session");
+}
+
+void free_pvar_handle(PvarHandle *handle) {
+    std::erase(handle->session->handles, handle);
+    handle->bound.release();
+    handles().destroy(handle);
+}
+
+void start_pvar(PvarHandle &handle) {
+    if (handle.started) return;
+    if (is_watermark(handle)) {
+        fold(*handle.variable);
+        handle.gathered = std::max(handle.gathered, count_now(handle));
+    }
+    handle.begun = count_now(handle);
+    handle.started = true;
+}
+
+void stop_pvar(PvarHandle &handle) {
+    gather(handle);
+    handle.started = false;
+}
+
+void read_pvar(PvarHandle &handle, void *to) { store(handle, gather(handle), to); }
+
+void reset_pvar(PvarHandle &handle) {
+    if (is_continuous(*handle.variable)) return;
+    begin_from(handle, is_watermark(handle) ? count_now(handle) : 0);
+}
+
+void write_pvar(PvarHandle &handle, const void *from) { begin_from(handle, load(handle, from)); }
+
+void read_and_reset_pvar(PvarHandle &handle, void *to) {
+    if (is_watermark(handle)) fold(*handle.variable);
+    store(handle, gather(handle), to);
+    handle.gathered = is_watermark(handle) ? count_now(handle) : 0;
+}
+
+}  // namespace lanyard::tool

@@ -1,0 +1,89 @@
+// The tool information interface (MPI-5.0 chapter 15) below its typed functions: whether it is in use, what of the runtime it looks at, its
+// enumerations and how it answers. It belongs to the process: a tool may use it before MPI_Init and after MPI_Finalize.
+//
+// Thread rule: every function of the interface holds tool_lock() while it touches a table, a handle or a session; never while a function
+// of the program runs. What a layer counts is read without the engine and without its lock: a value may be a moment old, but is whole.
+// Errors have codes MPI_T_ERR_x and are only returned.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/abi_constants.h"
+#include "base/error.h"
+#include "base/object.h"
+#include "config/settings.h"
+
+namespace lanyard {
+
+class Engine;
+class Helper;
+class LinkPath;
+class Messenger;
+class ShmPath;
+struct Team;
+struct WaitRecord;
+
+// The values of an MPI_INT, or the elements of an event, from 0 on by name. It lives as long as the process.
+struct ToolEnum : Object {
+    std::string name;
+    std::vector<std::string> items;
+};
+
+namespace tool {
+
+// A communicator to which a variable or event is bound, as far as this layer knows one. A handle holds it.
+struct Bound {
+    Team *team = nullptr;  // nullptr: to nothing
+    Object *object = nullptr;
+    void (*let_go)(Object *) = nullptr;
+
+    void hold() const {
+        if (object) object->hold();
+    }
+    void release() const {
+        if (object) let_go(object);
+    }
+};
+
+// What a runtime lets tools see, from its making until the process ends; nullptr: there is none, or not yet.
+struct Observed {
+    Settings *settings = nullptr;
+    Engine *engine = nullptr;
+    const Helper *helper = nullptr;
+    Messenger *messenger = nullptr;
+    LinkPath *network = nullptr;
+    ShmPath *shm = nullptr;
+    const WaitRecord *record = nullptr;
+    void (*apply_settings)() = nullptr;  // those that may change have been changed
+};
+Observed &observed();
+
+std::mutex &tool_lock();
+
+// How often the interface was initialised and not finalised yet. The last finalisation frees what is left of handles and sessions.
+Error begin_use();
+Error end_use();
+bool in_use();  // under tool_lock()
+
+Error failure(int code, std::string sentence);
+
+// Of values from 0 on. Never freed.
+const ToolEnum *make_enumeration(std::string name, std::vector<std::string> items);
+bool is_enumeration(const void *address);
+
+// Gives a text as MPI-5.0 15.3.3 says: at most *length - 1 characters and a null; *length becomes what the whole text needs.
+void give_text(std::string_view text, char *to, int *length);
+
+// Stores a result that the caller may not want.
+template <class T, class V>
+void give(T *to, V value) {
+    if (to) *to = static_cast<T>(value);
+}
+
+int verbosity_of(SettingLevel level);
+
+}  // namespace tool
+}  // namespace lanyard

@@ -1,0 +1,46 @@
+// Threads that work in rounds, for bench-rate: they are made once and wait between rounds, so that a round costs no thread's birth.
+// The thread that makes a crew is its number 0 and calls run(), which returns when all have worked.
+#pragma once
+
+#include <barrier>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace lanyard::bench {
+
+class Crew {
+public:
+    explicit Crew(int size) : gate_(size) {
+        for (int number = 1; number < size; ++number) others_.emplace_back([this, number] { serve(number); });
+    }
+    ~Crew() {
+        work_ = nullptr;
+        gate_.arrive_and_wait();
+        for (std::thread& other : others_) other.join();
+    }
+    Crew(const Crew&) = delete;
+    Crew& operator=(const Crew&) = delete;
+
+    // work(number) by each of the crew at once.
+    void run(const std::function<void(int)>& work) {
+        work_ = &work;
+        gate_.arrive_and_wait();
+        work(0);
+        gate_.arrive_and_wait();
+    }
+
+private:
+    void serve(int number) {
+        for (gate_.arrive_and_wait(); work_; gate_.arrive_and_wait()) {
+            (*work_)(number);
+            gate_.arrive_and_wait();
+        }
+    }
+
+    std::barrier<> gate_;                             // before a round and after it
+    const std::function<void(int)>* work_ = nullptr;  // of this round; null: go home
+    std::vector<std::thread> others_;
+};
+
+}  // namespace lanyard::bench

@@ -1,0 +1,70 @@
+// Ranks that do not call the same collective operations: rank 1 (or the last) does something else than the others. What the others
+// do comes first on the command line: mismatch SCENARIO [BYTES].
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void sum_too(void *in, void *inout, int *count, MPI_Datatype *type) {
+    (void)in, (void)inout, (void)count, (void)type;
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    const char *scenario = argc > 1 ? argv[1] : "";
+    int count = argc > 2 ? atoi(argv[2]) : 1;
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int odd = rank == size - 1;
+    char *a = calloc((size_t)size, 2 * (size_t)count + 2), *b = calloc((size_t)size, 2 * (size_t)count + 2);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!strcmp(scenario, "operation")) {
+        if (odd) MPI_Allreduce(a, b, count, MPI_SIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD);
+        else MPI_Bcast(a, count, MPI_SIGNED_CHAR, 0, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "barrier")) {
+        if (odd) MPI_Barrier(MPI_COMM_WORLD);
+        else MPI_Allgather(a, count, MPI_SIGNED_CHAR, b, count, MPI_SIGNED_CHAR, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "root")) {
+        MPI_Bcast(a, count, MPI_SIGNED_CHAR, odd ? rank : 0, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "reduce-root")) {
+        MPI_Reduce(a, b, count, MPI_SIGNED_CHAR, MPI_SUM, odd ? rank : 0, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "reduction")) {
+        MPI_Op own;
+        MPI_Op_create(sum_too, 1, &own);
+        MPI_Allreduce(a, b, count, MPI_SIGNED_CHAR, odd ? own : MPI_MAX, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "more")) {  // the odd rank has more
+        MPI_Bcast(a, odd ? 2 * count : count, MPI_SIGNED_CHAR, 0, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "fewer")) {  // the odd rank has fewer
+        MPI_Allreduce(a, b, odd ? count : 2 * count, MPI_SIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "gather")) {
+        MPI_Gather(a, odd ? count + 1 : count, MPI_SIGNED_CHAR, b, count, MPI_SIGNED_CHAR, 0, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "gatherv")) {  // told by the length of the message
+        int counts[64], displacements[64];
+        for (int r = 0; r < size; ++r) {
+            counts[r] = count + 1;
+            displacements[r] = r * (count + 1);
+        }
+        MPI_Gatherv(a, odd ? count : count + 1, MPI_SIGNED_CHAR, b, counts, displacements, MPI_SIGNED_CHAR, 0, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "sequence")) {  // the same two operations in another order
+        if (odd) MPI_Allreduce(a, b, count, MPI_SIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Alltoall(a, count, MPI_SIGNED_CHAR, b, count, MPI_SIGNED_CHAR, MPI_COMM_WORLD);
+        if (!odd) MPI_Allreduce(a, b, count, MPI_SIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "nonblocking")) {
+        MPI_Request request;
+        if (odd) MPI_Iallgather(a, count, MPI_SIGNED_CHAR, b, count, MPI_SIGNED_CHAR, MPI_COMM_WORLD, &request);
+        else MPI_Iallreduce(a, b, count, MPI_SIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (!strcmp(scenario, "finalize")) {  // the odd rank leaves too early
+        if (!odd) MPI_Barrier(MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "finalize-sum")) {
+        if (!odd) MPI_Allreduce(a, b, count, MPI_SIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
+    } else {
+        fprintf(stderr, "mismatch: no scenario \"%s\"\n", scenario);
+        MPI_Abort(MPI_COMM_WORLD, 99);
+    }
+    MPI_Finalize();
+    free(a);
+    free(b);
+    return 0;
+}

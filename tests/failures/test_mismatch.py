@@ -1,0 +1,63 @@
+"""Ranks that do not call the same collectives, and messages whose two sides have different datatypes: told, instead of hanging or
+giving wrong data."""
+import re
+
+import pytest
+
+PATHS = ["self,shm", "self,tcp"]
+# The word that the sentence must hold, for each scenario of programs/mismatch.c.
+WORDS = {
+    "operation": r"rank \d calls MPI_(Allreduce|Bcast) where this rank calls MPI_(Bcast|Allreduce); all ranks must call the same"
+                 r"|calls MPI_\w+ as collective operation \d of this communicator, this rank MPI_\w+ as operation \d",
+    "barrier": r"rank \d calls MPI_(Barrier|Allgather) where this rank calls MPI_(Allgather|Barrier)",
+    "root": r"rank \d calls MPI_Bcast with root \d, this rank with root \d; all ranks must name the same root",
+    "reduce-root": r"rank \d calls MPI_Reduce with root \d, this rank with root \d",
+    "reduction": r"rank \d calls MPI_Allreduce with (MPI_MAX|an operation of the program), this rank with (an operation of the program|MPI_MAX)",
+    "more": r"bytes",
+    "fewer": r"bytes",
+    "gather": r"bytes",
+    "gatherv": r"rank \d (sent \d+ bytes where this rank|takes part with \d+ bytes, this rank) expects \d+",
+    "sequence": r"rank \d calls MPI_(Allreduce|Alltoall) where this rank calls MPI_(Alltoall|Allreduce); .* in the same order",
+    "finalize": r"rank \d calls MPI_(Barrier|Finalize) where this rank calls MPI_(Finalize|Barrier); all ranks must call the same",
+    "finalize-sum": r"rank \d calls MPI_(Allreduce|Finalize) where this rank calls MPI_(Finalize|Allreduce)",
+    "nonblocking": r"rank \d calls MPI_(Allgather|Allreduce) where this rank calls MPI_(Allreduce|Allgather)",
+}
+
+
+@pytest.mark.parametrize("paths", PATHS)
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("count", [8, 20000])
+@pytest.mark.parametrize("scenario", WORDS)
+def test_mismatched_collectives_are_told(mpirun, program, scenario, count, ranks, paths):
+    code, out, err = mpirun.run("-n", ranks, "--timeout", 20, program("mismatch"), scenario, count, env={"LANYARD_PATHS": paths})
+    assert code not in (0, 124) and out == "", err
+    assert re.search(r"Lanyard: MPI_\w+\(.*: .*" + WORDS[scenario], err, re.DOTALL), err
+
+
+TYPE = 3
+SENTENCES = {
+    ("int", "float"): "the sender's elements are int32, the receiver's float32",
+    ("double", "ints"): "the sender's elements are float64, the receiver's int32",
+    ("mixed", "turned"): "both are mixtures of elements, in another order or of other kinds",
+    ("int", "mixed"): "the sender's elements are int32, the receiver's a mixture",
+}
+
+
+@pytest.mark.parametrize("paths", PATHS)
+@pytest.mark.parametrize("size", [24, 4800, 480000])
+@pytest.mark.parametrize(("sent", "received"), SENTENCES)
+def test_different_datatypes_are_told_in_debug_mode(mpirun, program, sent, received, size, paths):
+    code, out, err = mpirun.run("-n", 2, program("types"), sent, received, size, env={"LANYARD_CHECK": "on", "LANYARD_PATHS": paths})
+    assert (code, err) == (0, "")
+    assert re.match(rf"{TYPE} MPI_Recv\(.*\) on rank 1 .*: the message from rank 0 with tag 7 and this receive have different datatypes: "
+                    + SENTENCES[sent, received], out), out
+
+
+@pytest.mark.parametrize(("sent", "received"), [("int", "int32"), ("int", "ints"), ("mixed", "mixed"), ("byte", "double"), ("mixed", "packed")])
+def test_datatypes_that_fit_are_not_complained_of(mpirun, program, sent, received):
+    for size in (48, 480000):
+        assert mpirun.run("-n", 2, program("types"), sent, received, size, env={"LANYARD_CHECK": "on"}) == (0, "", "")
+
+
+def test_datatypes_are_not_compared_without_debug_mode(mpirun, program):
+    assert mpirun.run("-n", 2, program("types"), "int", "float", 48) == (0, "", "")

@@ -1,0 +1,144 @@
+// Hints of communicators: which are kept, how they pass on, and that assertions a program does not keep are told where they show.
+#include "check.h"
+
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr const char *assertions[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking"};
+int rank, size;
+
+std::string hint(MPI_Comm comm, const char *key) {
+    MPI_Info info;
+    char value[64] = "";
+    int length = sizeof value, found = 0;
+    check_equal(MPI_Comm_get_info(comm, &info), MPI_SUCCESS);
+    MPI_Info_get_string(info, key, &length, value, &found);
+    MPI_Info_free(&info);
+    return found ? value : "";
+}
+
+void set_hint(MPI_Comm comm, const char *key, const char *value) {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    check_equal(MPI_Comm_set_info(comm, info), MPI_SUCCESS);
+    MPI_Info_free(&info);
+}
+
+std::string text_of(int code) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    return text;
+}
+
+void check_error(int code, int error_class, const char *word, const std::source_location &where = std::source_location::current()) {
+    check_class(code, error_class, where);
+    check(text_of(code).find(word) != std::string::npos, text_of(code) + " does not name " + word, where);
+}
+
+void kept() {
+    MPI_Comm comm, copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (const char *key : assertions) check(hint(comm, key) == "false", std::string(key) + " is set from the start");
+    set_hint(comm, assertions[1], "true");
+    set_hint(comm, assertions[0], "true");
+    set_hint(comm, assertions[3], "maybe");  // is ignored
+    set_hint(comm, "org.example.hint", "true");
+    check(hint(comm, assertions[0]) == "true" && hint(comm, assertions[1]) == "true" && hint(comm, assertions[2]) == "false" &&
+              hint(comm, assertions[3]) == "false" && hint(comm, "org.example.hint").empty(),
+          "other hints are kept than were set");
+    set_hint(comm, assertions[1], "false");
+    check(hint(comm, assertions[1]) == "false" && hint(comm, assertions[0]) == "true", "one hint was taken back");
+
+    // A copy has those it is given, and none of the original's.
+    MPI_Comm_dup(comm, &copy);
+    check(hint(copy, assertions[0]) == "false");
+    MPI_Comm_free(&copy);
+    MPI_Info info;
+    MPI_Request request;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, assertions[2], "true");
+    MPI_Comm_dup_with_info(comm, info, &copy);
+    check(hint(copy, assertions[2]) == "true" && hint(copy, assertions[0]) == "false");
+    use(copy);
+    MPI_Comm_free(&copy);
+    MPI_Comm_idup_with_info(comm, info, &copy, &request);
+    MPI_Info_free(&info);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check(hint(copy, assertions[2]) == "true" && hint(copy, assertions[0]) == "false");
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&comm);
+}
+
+void broken() {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int data[4] = {1, 2, 3, 4}, got[4] = {}, flag = 0;
+    MPI_Request request;
+    set_hint(comm, assertions[1], "true");
+    check_error(MPI_Recv(got, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, MPI_STATUS_IGNORE), MPI_ERR_RANK, assertions[1]);
+    check_error(MPI_Irecv(got, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, &request), MPI_ERR_RANK, assertions[1]);
+    check_error(MPI_Iprobe(MPI_ANY_SOURCE, 0, comm, &flag, MPI_STATUS_IGNORE), MPI_ERR_RANK, assertions[1]);
+    set_hint(comm, assertions[0], "true");
+    check_error(MPI_Recv(got, 1, MPI_INT, rank, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE), MPI_ERR_TAG, assertions[0]);
+    check_error(MPI_Recv_init(got, 1, MPI_INT, rank, MPI_ANY_TAG, comm, &request), MPI_ERR_TAG, assertions[0]);
+    check_equal(MPI_Iprobe(rank, 0, comm, &flag, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    use(comm);
+
+    // Too short a message; it is received all the same, and the next one too.
+    int right = (rank + 1) % size, left = (rank + size - 1) % size;
+    set_hint(comm, assertions[2], "true");
+    MPI_Barrier(comm);
+    MPI_Request sends[2];
+    MPI_Isend(data, 2, MPI_INT, right, 1, comm, &sends[0]);
+    MPI_Isend(data, 4, MPI_INT, right, 1, comm, &sends[1]);
+    check_error(MPI_Recv(got, 4, MPI_INT, left, 1, comm, MPI_STATUS_IGNORE), MPI_ERR_COUNT, assertions[2]);
+    check(got[0] == 1 && got[1] == 2 && got[2] == 0);
+    check_equal(MPI_Recv(got, 4, MPI_INT, left, 1, comm, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    check(got[3] == 4);
+    MPI_Waitall(2, sends, MPI_STATUSES_IGNORE);
+    MPI_Comm_free(&comm);
+}
+
+// With every assertion: many receives at once on two communicators, of which only one has wildcards.
+void matched() {
+    constexpr int messages = 200;
+    MPI_Comm with, without;
+    MPI_Comm_dup(MPI_COMM_WORLD, &with);
+    MPI_Comm_dup(MPI_COMM_WORLD, &without);
+    for (const char *key : assertions) set_hint(with, key, "true");
+    int right = (rank + 1) % size, left = (rank + size - 1) % size;
+    std::vector<int> sent(messages), exact(messages, -1), any(messages, -1);
+    std::vector<MPI_Request> requests;
+    for (int i = 0; i < messages; ++i) {
+        MPI_Irecv(&any[static_cast<size_t>(i)], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, without, &requests.emplace_back());
+        MPI_Irecv(&exact[static_cast<size_t>(i)], 1, MPI_INT, left, i, with, &requests.emplace_back());
+    }
+    for (int i = 0; i < messages; ++i) sent[static_cast<size_t>(i)] = i;
+    for (int i = messages; i-- > 0;) {
+        MPI_Isend(&sent[static_cast<size_t>(i)], 1, MPI_INT, right, i, with, &requests.emplace_back());
+        MPI_Isend(&sent[static_cast<size_t>(messages - 1 - i)], 1, MPI_INT, right, i, without, &requests.emplace_back());
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    check(exact == sent, "messages went to other receives");
+    check(any == sent, "messages were matched in another order");  // in the order sent
+    MPI_Comm_free(&with);
+    MPI_Comm_free(&without);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    rank = rank_in(MPI_COMM_WORLD);
+    size = size_of(MPI_COMM_WORLD);
+    kept();
+    broken();
+    matched();
+    MPI_Finalize();
+    return 0;
+}

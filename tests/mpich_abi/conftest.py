@@ -1,0 +1,62 @@
+"""What the tests of libmpi.so.12 share: the build, environments with packages from PyPI (made once, below build/), a way to run jobs."""
+import importlib.machinery
+import importlib.util
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", ROOT / "build" / "release")).absolute()
+MPICH = "mpich==5.0.2"
+
+
+def clean_environment(**more):
+    """The environment without what an outer launcher or the test driver has set."""
+    dropped = ("PMI_", "LANYARD_JOB", "LD_LIBRARY_PATH", "MPI_LOCAL")
+    return {**{name: value for name, value in os.environ.items() if not name.startswith(dropped)}, **more}
+
+
+@pytest.fixture(scope="session")
+def library():
+    return BUILD / "lib" / "libmpi.so.12"
+
+
+@pytest.fixture(scope="session")
+def job():
+    """Runs a program under mpirun; gives exit code, standard output and standard error."""
+    def run(ranks, *command, **variables):
+        done = subprocess.run([BUILD / "bin" / "mpirun", "-n", str(ranks), *command], capture_output=True, text=True, timeout=180, check=False,
+                              env=clean_environment(**variables), stdin=subprocess.DEVNULL)
+        return done.returncode, done.stdout, done.stderr
+    return run
+
+
+def environment(*packages):
+    """Python of an environment with mpi4py's wheel, numpy and `packages`."""
+    path = ROOT / "tests" / "mpi4py" / "build"
+    loader = importlib.machinery.SourceFileLoader("mpi4py_build", str(path))
+    build = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    sys.dont_write_bytecode = True
+    loader.exec_module(build)
+    return build.provide_wheel(ROOT / ".venv", *packages)[0]
+
+
+@pytest.fixture(scope="session")
+def unsanitized(library):
+    """Programs that others have compiled cannot load a library that needs a sanitizer's runtime."""
+    if re.search("__[at]san_init", subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout):
+        pytest.skip("a library built with sanitizers needs their runtime")
+
+
+@pytest.fixture(scope="session")
+def wheel(unsanitized):
+    return environment()
+
+
+@pytest.fixture(scope="session")
+def wheel_and_mpich(unsanitized):
+    return environment(MPICH)

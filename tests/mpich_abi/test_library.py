@@ -1,0 +1,65 @@
+"""libmpi.so.12 by itself: what it shows, what it costs, and that it does not share a process with the other door."""
+import re
+import subprocess
+import sys
+
+import pytest
+
+from .conftest import BUILD, ROOT, clean_environment
+
+# Beside functions: variables that the ABI's header names, and MPI_COMM_DUP_FN.
+MORE = {"MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY", "MPI_T_PVAR_ALL_HANDLES", "MPI_F_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE",
+        "MPI_F08_STATUSES_IGNORE", "MPIR_Dup_fn"}
+
+
+def names_shown(library):
+    done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+    return {line.split()[2]: line.split()[1] for line in done.stdout.splitlines()
+            if not re.match(r"(__asan|__ubsan|__tsan|__lsan|__odr|_{1,2}sanitizer)", line.split()[2])}
+
+
+@pytest.fixture(scope="module", name="functions")
+def described():
+    sys.path.insert(0, str(ROOT / "api"))
+    sys.dont_write_bytecode = True
+    from generator.abi import ForeignAbi
+    from generator.description import Description
+    return {name for function in ForeignAbi(Description(), "mpich_abi").functions for name, _ in function.forms()}
+
+
+def test_shows_its_functions_under_both_names_and_its_variables(library, functions):
+    found = names_shown(library)
+    assert set(found) == functions | {"P" + name for name in functions} | MORE
+    assert {name for name in functions if found[name] != "W" or found["P" + name] != "T"} == set()
+
+
+def test_is_found_under_all_its_names(library):
+    dynamic = subprocess.run(["readelf", "-d", "-V", library], capture_output=True, text=True, check=True).stdout
+    assert "Library soname: [libmpi.so.12]" in dynamic and "[$ORIGIN]" in dynamic and "[liblanyard.so.0]" in dynamic
+    assert "Version definition section" not in dynamic
+    for name in ("libmpi.so", "libmpich.so.12"):
+        assert (library.parent / name).resolve() == library.resolve()
+
+
+@pytest.mark.parametrize("order", [[], ["other-first"]], ids=["standard first", "other first"])
+@pytest.mark.parametrize("ranks", [0, 2], ids=["alone", "two ranks"])
+def test_a_process_uses_one_door(job, library, order, ranks):
+    program = BUILD / "tests" / "mpich-two-doors"
+    if ranks:
+        code, out, err = job(ranks, program, *order)
+    else:
+        done = subprocess.run([program, *order], capture_output=True, text=True, timeout=60, check=False,
+                              env=clean_environment(LD_LIBRARY_PATH=str(library.parent)))
+        code, out, err = done.returncode, done.stdout, done.stderr
+    first, second = ("libmpi.so.12", "libmpi_abi.so.1") if order else ("libmpi_abi.so.1", "libmpi.so.12")
+    assert (code, out) == (1, "")
+    assert f"this process uses MPI through {first} and now initialises it again through {second}" in err
+    if not ranks:
+        assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("door", ["mpi", "mpich"])
+def test_the_cost_of_a_call_can_be_measured(door):
+    """What it is stands in bench/RESULTS.md: a busy machine is no reason to fail."""
+    done = subprocess.run([BUILD / "tests" / f"{door}-cost"], capture_output=True, text=True, timeout=60, check=True, env=clean_environment())
+    assert len(done.stdout.split()) == 2 and all(float(word) > 0 for word in done.stdout.split())

@@ -1,0 +1,179 @@
+// Partitioned communication in whole jobs on the simulated network and over simulated sockets: random channels of all sizes, with
+// partitions that differ on the two sides, made in the order of one list, started in any, made ready in portions.
+//
+// The ranks go through their rounds on their own: each starts all its channels, makes everything ready and waits for it, so that one may
+// be a round ahead of another and nobody waits for what comes later.
+#include <gtest/gtest.h>
+
+#include "sim/partitioned_program.h"
+
+namespace lanyard::sim {
+namespace {
+
+void play(const Channels &program, Rank &rank, uint64_t seed) {
+    Random random(seed * 1000 + rank.own);
+    std::vector<std::unique_ptr<End>> ends;
+    auto step = [&] {
+        EngineGuard guard(rank.engine);
+        rank.engine.step();
+    };
+    for (size_t i = 0; i < program.channels.size(); ++i) {
+        const Channel &channel = program.channels[i];
+        bool sends = channel.from == rank.own, receives = channel.to == rank.own;
+        bool receive_first = random.chance(50);
+        EngineGuard guard(rank.engine);
+        if (receives && receive_first) ends.push_back(std::make_unique<End>(rank, channel, i, false));
+        if (sends) ends.push_back(std::make_unique<End>(rank, channel, i, true));
+        if (receives && !receive_first) ends.push_back(std::make_unique<End>(rank, channel, i, false));
+        if (random.chance(20)) rank.engine.step();
+    }
+    for (int round = 0; round < 4; ++round) {
+        std::vector<End *> active, busy;
+        for (auto &end : ends)
+            if (end->rounds > round) active.push_back(end.get());
+        std::vector<End *> order = active;
+        for (size_t i = 1; i < order.size(); ++i) std::swap(order[i], order[random.below(i + 1)]);
+        for (End *end : order) {
+            {
+                EngineGuard guard(rank.engine);
+                end->start(round);
+            }
+            if (!end->left.empty()) busy.push_back(end);
+            while (!busy.empty() && random.chance(40)) {
+                size_t chosen = random.below(busy.size());
+                busy[chosen]->make_some_ready(random);
+                if (busy[chosen]->left.empty()) busy.erase(busy.begin() + static_cast<std::ptrdiff_t>(chosen));
+            }
+            if (random.chance(20)) step();
+        }
+        while (!busy.empty()) {
+            size_t chosen = random.below(busy.size());
+            busy[chosen]->make_some_ready(random);
+            if (busy[chosen]->left.empty()) busy.erase(busy.begin() + static_cast<std::ptrdiff_t>(chosen));
+            if (random.chance(10)) step();
+            End &seen = *random.pick(active);
+            if (seen.side.partitions) seen.look(static_cast<int>(random.below(static_cast<uint64_t>(seen.side.partitions))), round);
+        }
+        for (End *end : order) end->finish(round);
+        if (::testing::Test::HasFatalFailure()) return;
+    }
+    EngineGuard guard(rank.engine);
+    ends.clear();
+}
+
+void run(uint64_t seed, bool over_sockets) {
+    SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+    Baton baton(seed);
+    Random &random = baton.random();
+    JobShape shape{.ranks = static_cast<uint32_t>(random.between(1, 5)), .settings = {}};
+    if (random.chance(50)) shape.settings.eager_limit = random.between(0, 20'000);
+    if (random.chance(50)) shape.settings.eager_credit = random.between(0, 30'000);
+    if (over_sockets) shape.over_sockets = SocketBehaviour::any(random);
+    Channels program(random, shape.ranks, static_cast<int>(random.between(1, 25)));
+    Job job(baton, over_sockets ? Behaviour{} : Behaviour::any(random), shape);
+    job.each([&](Rank &rank) {
+        play(program, rank, seed);
+        rank.finish();
+    });
+    baton.run();
+    for (uint32_t own = 0; own < shape.ranks; ++own) {
+        EXPECT_EQ(job.rank(own).messenger.unexpected().count(), 0u);
+        EXPECT_EQ(job.rank(own).messenger.posted().count(), 0u);
+    }
+}
+
+TEST(SimulatedPartitions, ArriveWhateverTheOrder) {
+    for_seeds(20, 25, [](uint64_t seed) {
+        run(seed, false);
+        return !::testing::Test::HasFailure();
+    });
+}
+
+TEST(SimulatedPartitions, ArriveOverSockets) {
+    for_seeds(5, 15, [](uint64_t seed) {
+        run(seed, true);
+        return !::testing::Test::HasFailure();
+    });
+}
+
+// Two ranks, one channel; `body` gets the sender's or the receiver's end.
+void between_two(const std::function<void(Rank &, End &)> &body, const Channel &channel) {
+    Baton baton(1);
+    Job job(baton, {}, {.ranks = 2});
+    job.each([&](Rank &rank) {
+        std::unique_ptr<End> end;
+        {
+            EngineGuard guard(rank.engine);
+            end = std::make_unique<End>(rank, channel, 0, rank.own == channel.from);
+            end->start(0);
+        }
+        body(rank, *end);
+        rank.finish();
+        EngineGuard guard(rank.engine);
+        end.reset();
+    });
+    baton.run();
+}
+
+TEST(SimulatedPartitions, NeighboursTravelTogether) {
+    Channel channel{0, 1, 5, {100, 50, false}, {10, 500, false}, 5000, 1};
+    between_two(
+        [](Rank &rank, End &end) {
+            if (end.send) {
+                while (rank.messenger.posted().count()) {  // until the channel is open
+                    EngineGuard guard(rank.engine);
+                    rank.engine.step();
+                }
+                uint64_t before = rank.messenger.counts().sent;
+                EXPECT_FALSE(end.send->ready(0, 49));
+                EXPECT_EQ(rank.messenger.counts().sent, before + 1) << "2500 bytes go with their announcement";
+                EXPECT_FALSE(end.send->ready(50, 99));
+                EXPECT_EQ(rank.messenger.counts().sent, before + 2);
+            }
+            end.finish(0);
+        },
+        channel);
+}
+
+TEST(SimulatedPartitions, RefuseToBeReadyTwice) {
+    Channel channel{1, 0, 5, {4, 10, false}, {1, 40, false}, 40, 1};
+    between_two(
+        [](Rank &, End &end) {
+            if (end.send) {
+                EXPECT_FALSE(end.send->ready(1, 1));
+                Error again = end.send->ready(0, 2);  // 0 is ready now, too
+                ASSERT_TRUE(again);
+                EXPECT_EQ(again.code(), static_cast<int>(ErrorClass::arg));
+                EXPECT_NE(again.sentence().find("partition 1 was made ready before"), std::string::npos);
+                again.discard();
+                EXPECT_FALSE(end.send->ready(2, 3));
+            }
+            end.finish(0);
+        },
+        channel);
+}
+
+TEST(SimulatedPartitions, ThatHaveNoRoomAreTruncated) {
+    for (int64_t count : {10, 5000}) {  // with the announcement, and after it
+        Channel channel{0, 1, 5, {4, count, false}, {3, count, false}, 0, 1};
+        between_two(
+            [&](Rank &rank, End &end) {
+                if (end.send) {
+                    EXPECT_FALSE(end.send->ready(0, 3));
+                }
+                {
+                    EngineGuard guard(rank.engine);
+                    rank.engine.wait_owned(end.completion);
+                }
+                EXPECT_EQ(static_cast<bool>(end.error), end.receive != nullptr);
+                if (!end.receive) return;
+                EXPECT_EQ(end.receive->received(), 3 * count);
+                EXPECT_EQ(end.error.code(), static_cast<int>(ErrorClass::truncate));
+                end.error.discard();
+            },
+            channel);
+    }
+}
+
+}  // namespace
+}  // namespace lanyard::sim

@@ -1,0 +1,120 @@
+// Texts, uses, enumerations; watermarks that share a layer's peak.
+#include "tool/tool.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "base/peak.h"
+#include "tool/category.h"
+#include "tool/counters.h"
+#include "tool/cvar.h"
+
+namespace lanyard::tool {
+namespace {
+
+TEST(Texts, AreGivenAsFarAsThereIsRoom) {
+    char place[8];
+    for (int room = 0; room <= 8; ++room) {
+        std::memset(place, '#', sizeof place);
+        int length = room;
+        give_text("lanyard", place, &length);
+        EXPECT_EQ(length, 8);
+        std::string wanted = room == 0 ? "" : std::string("lanyard").substr(0, static_cast<size_t>(room) - 1) + '\0';
+        EXPECT_EQ(std::string(place, wanted.size()), wanted);
+        for (size_t i = wanted.size(); i < sizeof place; ++i) EXPECT_EQ(place[i], '#') << room;
+    }
+    int length = 5;
+    give_text("lanyard", nullptr, &length);
+    EXPECT_EQ(length, 8);
+    give_text("lanyard", place, nullptr);
+    length = 3;
+    give_text("", place, &length);
+    EXPECT_EQ(length, 1);
+    EXPECT_EQ(place[0], 0);
+}
+
+TEST(Use, IsCounted) {
+    EXPECT_FALSE(in_use());
+    Error error = end_use();
+    EXPECT_EQ(error.code(), abi::t_err_not_initialized);
+    error.discard();
+    for (int round = 0; round < 2; ++round) {
+        for (int i = 0; i < 3; ++i) EXPECT_FALSE(begin_use());
+        for (int i = 0; i < 3; ++i) {
+            EXPECT_TRUE(in_use());
+            EXPECT_FALSE(end_use());
+        }
+        EXPECT_FALSE(in_use());
+    }
+}
+
+TEST(Enumerations, AreKnownByTheirAddress) {
+    const ToolEnum *made = make_enumeration("colours", {"red", "green"});
+    EXPECT_TRUE(is_enumeration(made));
+    EXPECT_FALSE(is_enumeration(nullptr));
+    EXPECT_FALSE(is_enumeration(reinterpret_cast<const std::byte *>(made) + 8));
+    EXPECT_FALSE(is_enumeration(&made));
+}
+
+TEST(Peaks, KeepTheHighestSinceTheyBeganAnew) {
+    Peak peak;
+    for (uint64_t value : {3, 9, 4}) peak.note(value);
+    EXPECT_EQ(peak.highest(), 9u);
+    EXPECT_EQ(peak.begin_anew(), 9u);
+    EXPECT_EQ(peak.highest(), 0u);
+    peak.raise(5);
+    peak.raise(2);
+    EXPECT_EQ(peak.highest(), 5u);
+    peak.note(4);
+    EXPECT_EQ(peak.highest(), 5u);
+    peak.note(6);
+    EXPECT_EQ(peak.highest(), 6u);
+}
+
+// What a setting's row says of its words holds of them.
+TEST(Cvars, OfSettingsWithChoicesTakeTheseAndNoOther) {
+    int with_choices = 0;
+    for (const Cvar &variable : cvars()) {
+        if (!variable.row || variable.row->choices.empty()) continue;
+        ++with_choices;
+        Settings settings;
+        for (const std::string &word : variable.row->choices) {
+            EXPECT_EQ(set_value(settings, *variable.row, word.c_str()), "");
+            EXPECT_EQ(setting_value(settings, *variable.row), word);
+        }
+        EXPECT_NE(set_value(settings, *variable.row, "something else"), "");
+    }
+    EXPECT_EQ(with_choices, 3);
+}
+
+TEST(Cvars, AreOnePerSettingAndDescribedByIt) {
+    size_t i = 0;
+    for (const SettingRow &row : setting_table()) {
+        ASSERT_LT(i, cvars().size());
+        const Cvar &variable = cvars()[i++];
+        EXPECT_EQ(variable.name, std::string("LANYARD_") + row.name);
+        EXPECT_EQ(variable.sentence, row.sentence);
+        EXPECT_EQ(variable.scope, row.alike ? abi::t_scope_all_eq : abi::t_scope_local);
+    }
+}
+
+// Before there is a runtime, and after it has no such part, everything reads as nothing.
+TEST(Counters, CanBeReadWhereThereIsNothing) {
+    for (const CounterRow &row : counter_table()) {
+        if (row.of_comm) continue;
+        EXPECT_EQ(row.read(Observed(), nullptr), 0u) << row.name;
+        EXPECT_FALSE(row.peak && row.peak(Observed())) << row.name;
+        EXPECT_EQ(row.peak != nullptr, row.pvar_class == abi::t_pvar_class_highwatermark) << row.name;
+        EXPECT_EQ(row.enumeration != nullptr, row.pvar_class == abi::t_pvar_class_state) << row.name;
+    }
+}
+
+TEST(Categories, AreThoseThatTheTablesName) {
+    size_t variables = 0;
+    for (const Category &category : categories()) variables += category.pvars.size() + category.cvars.size();
+    EXPECT_EQ(variables, counter_table().size() + cvars().size());
+}
+
+}  // namespace
+}  // namespace lanyard::tool
