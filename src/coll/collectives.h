@@ -70,6 +70,7 @@ void plan_persistent(Executor &executor, Team &team, Collective &collective, voi
     Team without_area = team;
     without_area.node_area = nullptr;
     without_area.node_area_bytes = 0;
+    without_area.kept = nullptr;
     std::fill_n(&without_area.choices[0][0], sizeof without_area.choices, uint8_t{0});
     plan(executor, without_area, collective, arguments...);
     collective.keep_tag(team);

@@ -46,13 +46,13 @@ Collective::Collective(Executor &executor) : executor_(executor) {
     Task::run = [](Task &task) { return static_cast<Collective &>(task).drain(); };
     Poller::poll = [](Poller &poller, uint64_t) {
         auto &self = static_cast<Collective &>(poller);
-        if (self.schedule.exchanges().empty()) return self.agrees_with_area() ? 0 : 1;
+        if (self.schedule_->exchanges().empty()) return self.agrees_with_area() ? 0 : 1;
         size_t before = self.polled_.size();
         bool goes_on = false;
         for (size_t i = 0; i < self.polled_.size();) {
             StepId id = self.polled_[i];
             if (self.waits_for_program(id) || !self.advance(id)) {
-                goes_on |= self.exchanges_[static_cast<size_t>(self.schedule.steps()[static_cast<size_t>(id)].number)].can_go_on();
+                goes_on |= self.exchanges_[static_cast<size_t>(self.schedule_->steps()[static_cast<size_t>(id)].number)].can_go_on();
                 ++i;
                 continue;
             }
@@ -89,25 +89,85 @@ void Collective::keep(Error &failure) {
 
 // Memory for everything the schedule needs; false when there is not enough.
 bool Collective::prepare() {
-    auto scratch_bytes = static_cast<size_t>(schedule.scratch_size());
+    auto scratch_bytes = static_cast<size_t>(schedule_->scratch_size());
     if (scratch_bytes > scratch_capacity_) {
         scratch_.reset(new (std::nothrow) std::byte[scratch_bytes + scratch_alignment]);
         scratch_capacity_ = scratch_ ? scratch_bytes : 0;
         if (!scratch_) return false;
     }
-    if (schedule.transfers() > flight_capacity_) {
-        flights_.reset(new (std::nothrow) Flight[static_cast<size_t>(schedule.transfers())]);
-        flight_capacity_ = flights_ ? schedule.transfers() : 0;
+    if (schedule_->transfers() > flight_capacity_) {
+        flights_.reset(new (std::nothrow) Flight[static_cast<size_t>(schedule_->transfers())]);
+        flight_capacity_ = flights_ ? schedule_->transfers() : 0;
         if (!flights_) return false;
     }
     return true;
 }
 
 void Collective::keep_tag(Team &team) {
-    LANYARD_MUST(schedule.exchanges().empty());
+    LANYARD_MUST(schedule_->exchanges().empty());
     tag_ = tag_of(team.persistent++, true);
     number_ = 0;
     tag_kept_ = true;
+}
+
+void Collective::describe(const Agreement &agreement, const void *send, void *receive) {
+    name = name_of(agreement.kind);
+    word_ = agreement.word();
+    use_buffers(send, receive);
+}
+
+bool Collective::recall(Team &team, CollectiveKind kind, const PlanKey &key, const void *send, void *receive) {
+    if (!team.kept || !key.comparable()) return false;
+    std::unique_ptr<KeptPlan> &plan = team.kept->of(kind);
+    if (!plan) plan = std::make_unique<KeptPlan>();
+    bool known = plan->valid && plan->key == key;
+    if (!known && plan->users > 0) return false;
+    kept_ = plan.get();
+    ++kept_->users;
+    schedule_ = &kept_->schedule;
+    if (known) {
+        name = kept_->name;
+        word_ = kept_->word;
+        use_buffers(send, receive);
+        return true;
+    }
+    kept_->valid = false;
+    kept_->key = key;
+    schedule_->clear();
+    return false;
+}
+
+void Collective::keep_plan() {
+    if (!kept_) return;
+    kept_->name = name;
+    kept_->word = word_;
+    kept_->valid = schedule_->steps().size() <= KeptPlan::most_steps;
+}
+
+void Collective::release_plan() {
+    if (!kept_) return;
+    --kept_->users;
+    if (schedule_->steps().size() > KeptPlan::most_steps) *schedule_ = Schedule();
+    kept_ = nullptr;
+    schedule_ = &own_schedule_;
+}
+
+void Collective::begin_under_way() {
+    executor_.engine().begin_under_way();
+    executor_.under_way_.push_back(*this);
+}
+
+// A schedule of nothing else, most of which are over at once.
+void Collective::start_exchange() {
+    exchanges_.resize(1);
+    exchanges_[0].begin(*team_, word_, number_of(tag_));
+    if (advance(0)) return completion.finish();
+    begin_under_way();
+    left_ = 1;
+    before_.assign(1, 0);
+    polled_.push_back(0);
+    executor_.engine().watch(*this);
+    executor_.engine().set_alarm(executor_.engine().now_ns() + alarm_every_ns, executor_);
 }
 
 void Collective::start(Team &team) {
@@ -116,30 +176,24 @@ void Collective::start(Team &team) {
         tag_ = tag_of(team.sequence, false);
         number_ = ++team.sequence;
     }
-    word_ = agreement_.word();
     completion.reset();
     abandoned_ = false;
     alarms_ = 0;
-    executor_.engine().begin_under_way();
-    executor_.under_way_.push_back(*this);
-    if (!tag_kept_ && !agrees_with_early_messages()) return finish();
-    exchanges_.resize(schedule.exchanges().size());
-    for (ExchangeRun &exchange : exchanges_) exchange.begin(team, word_, number_of(tag_));
+    bool fits = tag_kept_ || agrees_with_early_messages();
+    if (fits) {
+        if (schedule_->is_one_exchange() && !waits_for_program(0) && prepare()) return start_exchange();
+        exchanges_.resize(schedule_->exchanges().size());
+        for (ExchangeRun &exchange : exchanges_) exchange.begin(team, word_, number_of(tag_));
+    }
+    begin_under_way();
+    if (!fits) return finish();
     if (!prepare()) {
-        error = Error(ErrorClass::no_mem, "there is no memory for the " + std::to_string(schedule.scratch_size()) +
+        error = Error(ErrorClass::no_mem, "there is no memory for the " + std::to_string(schedule_->scratch_size()) +
                                               " bytes this collective operation needs beside the program's buffers");
         return finish();
     }
-    const std::vector<Step> &steps = schedule.steps();
+    const std::vector<Step> &steps = schedule_->steps();
     left_ = static_cast<int32_t>(steps.size());
-    if (schedule.is_one_exchange() && !waits_for_program(0)) {
-        if (advance(0)) return finish();
-        before_.assign(1, 0);
-        polled_.push_back(0);
-        executor_.engine().watch(*this);
-        executor_.engine().set_alarm(executor_.engine().now_ns() + alarm_every_ns, executor_);
-        return;
-    }
     before_.resize(steps.size());
     ready_.clear();
     next_ready_ = 0;
@@ -174,7 +228,7 @@ bool Collective::agrees_with_area() {
 void Collective::tell_awaited() {
     if (tag_kept_) return;
     MatchKey key{team_->context, team_->index, tag_};
-    const std::vector<Step> &steps = schedule.steps();
+    const std::vector<Step> &steps = schedule_->steps();
     for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
         if (steps[id].kind == StepKind::receive && before_[id] == 0) executor_.messenger_.tell_awaiting(team_->peers[steps[id].peer], key, word_);
     for (int rank = 0; rank < team_->size && !polled_.empty(); ++rank)
@@ -193,7 +247,7 @@ void Collective::abandon_transfers() {
     for (; next_ready_ < ready_.size(); ++next_ready_) before_[ready_[next_ready_]] = 1;
     for (StepId id : polled_) before_[id] = step_done;
     polled_.clear();
-    const std::vector<Step> &steps = schedule.steps();
+    const std::vector<Step> &steps = schedule_->steps();
     left_ = static_cast<int32_t>(std::count(before_.begin(), before_.end(), 0));
     draining_ = true;
     for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
@@ -224,18 +278,18 @@ int Collective::drain() {
 
 // The program's own functions are not called while it computes (engine/helper.h).
 bool Collective::waits_for_program(StepId id) const {
-    StepKind kind = schedule.steps()[id].kind;
-    return executor_.engine().helping() && (kind == StepKind::reduce || kind == StepKind::exchange) && schedule.op && schedule.op->function;
+    StepKind kind = schedule_->steps()[id].kind;
+    return executor_.engine().helping() && (kind == StepKind::reduce || kind == StepKind::exchange) && schedule_->op && schedule_->op->function;
 }
 
 void Collective::run(StepId id) {
-    const Step &step = schedule.steps()[id];
+    const Step &step = schedule_->steps()[id];
     switch (step.kind) {
         case StepKind::send:
         case StepKind::receive: return launch(id);
         case StepKind::copy: copy(buffer(step.from), buffer(step.to)); break;
         case StepKind::reduce:
-            lanyard::reduce(*schedule.op, buffer(step.from).base, buffer(step.to).base, step.to.count, *step.to.type);
+            lanyard::reduce(*schedule_->op, buffer(step.from).base, buffer(step.to).base, step.to.count, *step.to.type);
             break;
         case StepKind::join: break;
         case StepKind::exchange:
@@ -248,7 +302,7 @@ void Collective::run(StepId id) {
 }
 
 void Collective::launch(StepId id) {
-    const Step &step = schedule.steps()[id];
+    const Step &step = schedule_->steps()[id];
     int32_t tag = tag_ | (step.label & (max_labels - 1));
     uint32_t peer = team_->peers[step.peer];
     // Most short messages leave at once and need no transfer.
@@ -279,11 +333,11 @@ void Collective::launch(StepId id) {
 }
 
 bool Collective::advance(StepId id) {
-    int32_t number = schedule.steps()[id].number;
-    const Exchange &exchange = schedule.exchanges()[number];
+    int32_t number = schedule_->steps()[id].number;
+    const Exchange &exchange = schedule_->exchanges()[number];
     ExchangeRun &run = exchanges_[number];
     auto buffer_of = [](const void *owner, const Block &block) { return static_cast<const Collective *>(owner)->buffer(block); };
-    if (!run.advance({schedule, exchange, *team_, NodeArea(*team_), executor_.reach_, executor_.pieces_, this, buffer_of})) return false;
+    if (!run.advance({*schedule_, exchange, *team_, NodeArea(*team_), executor_.reach_, executor_.pieces_, this, buffer_of})) return false;
     Error failure = run.error();
     keep(failure);
     return true;
@@ -293,9 +347,9 @@ void Collective::done(StepId id) {
     --left_;
     before_[id] = step_done;
     if (abandoned_) return;
-    const Step &step = schedule.steps()[id];
-    for (int32_t edge = step.first_edge; edge >= 0; edge = schedule.edges()[edge].next) {
-        StepId later = schedule.edges()[edge].to;
+    const Step &step = schedule_->steps()[id];
+    for (int32_t edge = step.first_edge; edge >= 0; edge = schedule_->edges()[edge].next) {
+        StepId later = schedule_->edges()[edge].to;
         if (--before_[later] == 0) ready_.push_back(later);
     }
 }
@@ -305,7 +359,7 @@ void Collective::arrived(Completion &completion) {
     Flight &flight = *static_cast<Flight *>(completion.context);
     Collective &self = *flight.collective;
     self.keep(flight.error);
-    const Step &step = self.schedule.steps()[flight.step];
+    const Step &step = self.schedule_->steps()[flight.step];
     if (step.kind == StepKind::receive && !self.error && !self.abandoned_ && flight.received != flight.buffer.bytes()) self.error = too_short(flight);
     self.done(flight.step);
     if (self.draining_) return;
@@ -364,7 +418,7 @@ Collective *Executor::take() {
     Collective *collective = spare_;
     if (!collective) return new Collective(*this);
     spare_ = collective->next_spare_;
-    collective->schedule.clear();
+    collective->own_schedule_.clear();
     return collective;
 }
 
@@ -373,6 +427,7 @@ void Executor::give_back(Collective *collective) {
         collective->scratch_.reset();
         collective->scratch_capacity_ = 0;
     }
+    collective->release_plan();
     collective->completion.then = nullptr;
     collective->tag_kept_ = false;
     collective->error = {};

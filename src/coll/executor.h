@@ -14,6 +14,7 @@
 
 #include "coll/early_messages.h"
 #include "coll/exchange_run.h"
+#include "coll/kept_plans.h"
 #include "coll/schedule.h"
 #include "coll/select.h"
 #include "coll/team.h"
@@ -26,7 +27,6 @@ class Executor;
 
 class Collective : private Task, private Poller {
 public:
-    Schedule schedule;
     Completion completion;
     Error error;  // valid once complete
 
@@ -34,13 +34,13 @@ public:
     // Its number among the collectives started on the team, from 1; 0 of persistent ones, which are not started in one order.
     uint32_t number() const { return number_; }
 
-    // What the schedule does, and what the spaces of its blocks mean.
-    void describe(const Agreement &agreement, const void *send, void *receive) {
-        name = name_of(agreement.kind);
-        agreement_ = agreement;
-        send_ = const_cast<std::byte *>(static_cast<const std::byte *>(send));
-        receive_ = static_cast<std::byte *>(receive);
-    }
+    // Planning: the schedule is written, and said what it does and what the spaces of its blocks mean.
+    Schedule &schedule() { return *schedule_; }
+    void describe(const Agreement &agreement, const void *send, void *receive);
+    // Before that: true when an earlier call of the team's has left all this. Else what is now written and described becomes that with
+    // keep_plan().
+    bool recall(Team &team, CollectiveKind kind, const PlanKey &key, const void *send, void *receive);
+    void keep_plan();
 
     // Takes the tag of every later start now.
     void keep_tag(Team &team);
@@ -58,6 +58,13 @@ private:
     };
 
     void start(Team &team);
+    void start_exchange();
+    void begin_under_way();
+    void use_buffers(const void *send, void *receive) {
+        send_ = const_cast<std::byte *>(static_cast<const std::byte *>(send));
+        receive_ = static_cast<std::byte *>(receive);
+    }
+    void release_plan();
     bool prepare();
     bool agrees_with_early_messages();
     bool agrees_with_area();
@@ -78,7 +85,9 @@ private:
 
     Executor &executor_;
     Team *team_ = nullptr;
-    Agreement agreement_;
+    Schedule own_schedule_;
+    Schedule *schedule_ = &own_schedule_;
+    KeptPlan *kept_ = nullptr;         // whose schedule it is, if not the own one
     uint32_t word_ = 0;                // what all ranks must agree upon (p2p/agreement.h)
     Hook under_way_hook_;
     int32_t tag_ = 0;

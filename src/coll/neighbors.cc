@@ -44,7 +44,7 @@ void copy_to_self(const NeighborShape &s, int number, const Block &from, Schedul
 void plan(Team &team, Collective &collective, NeighborShape shape) {
     shape.index = team.index;
     shape.size = team.size;
-    neighbors_direct(shape, collective.schedule);
+    neighbors_direct(shape, collective.schedule());
 }
 
 }  // namespace

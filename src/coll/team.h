@@ -30,7 +30,8 @@ constexpr int size_classes = 48;
 constexpr uint32_t recent_collectives = 16;
 constexpr int collective_number_bits = 19;  // from where numbers begin anew
 
-struct Nodes;  // nodes.h
+struct Nodes;      // nodes.h
+class KeptPlans;   // kept_plans.h
 
 struct Team {
     uint64_t context = 0;             // with collective_bit set
@@ -49,6 +50,7 @@ struct Team {
     uint8_t choices[collective_operations][size_classes] = {};  // algorithms chosen so far (select.h); 0: none yet
     uint8_t wanted[collective_operations] = {};  // by operation: the algorithm that the user wants, from 1; 0: the best
     NodeUse node_use;
+    KeptPlans *kept = nullptr;  // nullptr: schedules are not kept
     // Of an intercommunicator, whose two groups are the team, one after the other: the team of this process's own group. For
     // phases within it, which are part of the whole team's collectives: nothing is started on it.
     Team *own_group = nullptr;

@@ -42,6 +42,7 @@ struct Comm : Object {
     Group *remote_group = nullptr;  // of an intercommunicator, else nullptr
     Team team;
     std::unique_ptr<BothGroups> both;  // of an intercommunicator
+    std::shared_ptr<KeptPlans> plans;  // of the team
     Errhandler *errhandler = nullptr;
     Attributes *attributes = nullptr;
     std::string name;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "coll/kept_plans.h"
 #include "coll/nodes.h"
 #include "comm/attributes.h"
 
@@ -121,6 +122,8 @@ Comm *make_comm(Universe &universe, Group *group, Errhandler &errhandler, Group 
     comm->size = named.size();
     comm->rank = group->rank;
     make_team(*comm);
+    comm->plans = std::make_shared<KeptPlans>();
+    comm->team.kept = comm->plans.get();
     comm->nodes = nodes_of(universe, group->peers);
     (comm->team.own_group ? *comm->team.own_group : comm->team).nodes = comm->nodes.get();
     replace_errhandler(comm->errhandler, errhandler);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/pool.h"
+#include "coll/kept_plans.h"
 #include "coll/select.h"
 #include "engine/engine.h"
 
@@ -157,6 +158,7 @@ Error write_cvar(const CvarHandle &handle, const void *from) {
         Engine &engine = *observed().engine;
         engine.take();
         handle.bound.team->wanted[variable.operation] = static_cast<uint8_t>(wanted);
+        if (handle.bound.team->kept) handle.bound.team->kept->forget();
         engine.give_up();
         return {};
     }

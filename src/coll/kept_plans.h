@@ -1,0 +1,86 @@
+// Schedules that the latest collectives of a communicator have left, one of each kind: programs call the same one in loops, and who
+// calls it again with the same arguments need not write its schedule again. A schedule holds no addresses (block.h), so the buffers
+// may be others, and several operations may be under way with one.
+// All is compared on which a schedule depends beside its team: kind, root, counts, displacements, datatypes, operation. Datatypes and
+// operations that the program has made may be freed and their memory used for others, so calls with these are not remembered.
+// Touched by the engine's owner only.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "coll/schedule.h"
+#include "p2p/agreement.h"
+
+namespace lanyard {
+
+// The arguments of a call, in order; two calls of a kind that give equal ones do the same.
+class PlanKey {
+public:
+    PlanKey() = default;
+    PlanKey(const PlanKey &other) { *this = other; }
+    PlanKey &operator=(const PlanKey &other) {
+        length_ = other.length_;
+        comparable_ = other.comparable_;
+        std::copy_n(other.values_, length_, values_);
+        return *this;
+    }
+    PlanKey &add(int64_t value) {
+        if (length_ < most) values_[length_++] = value;
+        else comparable_ = false;
+        return *this;
+    }
+    PlanKey &add(const Datatype *type) { return add_object(type); }
+    PlanKey &add(const Op *op) { return add_object(op); }
+    PlanKey &add(const Buffer &buffer) { return add(buffer.count).add(buffer.datatype); }
+    PlanKey &add(const Numbers &numbers, int count) {
+        for (int i = 0; i < count && comparable_; ++i) add(numbers[i]);
+        return *this;
+    }
+
+    bool comparable() const { return comparable_; }
+    bool operator==(const PlanKey &other) const {
+        if (length_ != other.length_ || !comparable_ || !other.comparable_) return false;
+        for (int i = 0; i < length_; ++i)
+            if (values_[i] != other.values_[i]) return false;
+        return true;
+    }
+
+private:
+    template <class T>
+    PlanKey &add_object(const T *object) {
+        comparable_ &= !object || object->predefined();
+        return add(static_cast<int64_t>(reinterpret_cast<uintptr_t>(object)));
+    }
+
+    static constexpr int most = 40;
+    int length_ = 0;
+    bool comparable_ = true;
+    int64_t values_[most];
+};
+
+struct KeptPlan {
+    static constexpr size_t most_steps = 128;  // longer ones are worth writing again, for the memory they would hold
+
+    PlanKey key;
+    bool valid = false;
+    int users = 0;  // operations under way: while there are any it is not written anew
+    Schedule schedule;
+    const char *name = "";
+    uint32_t word = 0;
+};
+
+class KeptPlans {
+public:
+    std::unique_ptr<KeptPlan> &of(CollectiveKind kind) { return plans_[static_cast<size_t>(kind)]; }
+    // For when choices change.
+    void forget() {
+        for (auto &plan : plans_)
+            if (plan) plan->valid = false;
+    }
+
+private:
+    std::unique_ptr<KeptPlan> plans_[static_cast<size_t>(CollectiveKind::count_of_them)];
+};
+
+}  // namespace lanyard
