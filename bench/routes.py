@@ -49,7 +49,7 @@ class RawTcp(Library):
 def has_raw(program, arguments):
     """Whether bench-tcp has this program's pattern, with these arguments."""
     words = ",".join(map(str, arguments)).split(",")
-    return program in RAW_PATTERNS and not {"--beside", "alltoall", "allreduce", "expected", "unexpected"} & set(words)
+    return program in RAW_PATTERNS and not {"--beside", "allreduce", "expected", "unexpected"} & set(words)
 
 
 def tcp_environment(library):

@@ -159,7 +159,8 @@ void plan_reduce_scatter_block(Executor &executor, Team &team, Collective &colle
 }
 
 void plan_reduce_scatter(Executor &executor, Team &team, Collective &collective, const Reduction &r, Numbers counts) {
-    if (collective.recall(team, CollectiveKind::reduce_scatter, key_of(r, Agreement::no_root).add(counts, own_size(team)), r.contribution, r.result)) return;
+    PlanKey key = key_of(r, Agreement::no_root);
+    if (collective.recall(team, CollectiveKind::reduce_scatter, key.add(counts, own_size(team)), r.contribution, r.result)) return;
     int64_t total = 0;
     ReduceScatterShape shape;
     static_cast<Members &>(shape) = members(team);

@@ -75,6 +75,7 @@ void ExchangeRun::compare_alone(const ExchangeTask &task) {
     NodeUse &use = task.team.node_use;
     for (const NodeUse::Alone *alone = use.alone; alone < use.alone + use.alone_count; ++alone)
         for (int rank = 0; rank < task.team.size && other_rank_ < 0; ++rank) {
+            if (rank == task.team.index) continue;
             const Slot &slot = task.area.slot(rank, alone->generation);
             if (!task.area.has_posted(rank, alone->generation) || compare(slot, rank, alone->word, alone->number)) continue;
             // The others do not wait for this rank there: meanwhile it may have become the slot of a later use.
@@ -94,6 +95,7 @@ void ExchangeRun::begin(Team &team, uint32_t word, uint32_t number) {
     state_ = State::posting;
     counted_ = posted_alone_ = posted_address_ = false;
     misfit_ = -1;
+    bytes_here_ = -1;
 }
 
 // Is every rank done with all uses through this one? Until it says so, this rank is counted among those who wait for that.
@@ -118,11 +120,8 @@ bool ExchangeRun::look_who_is_done(const ExchangeTask &task, uint32_t generation
 // May this rank write where it wrote some uses earlier? Who must wait does so until there is room for more than one, as others are
 // disturbed by each look at how far they are.
 bool ExchangeRun::room(const ExchangeTask &task) {
-    const Exchange &exchange = task.exchange;
-    bool here;
-    auto bytes = static_cast<size_t>(exchange.posted_each >= 0 ? bytes_for_each(task, here) : exchange.data.bytes());
-    if (exchange.posted_each < 0 && bytes > task.area.payload_bytes()) bytes = sizeof(SlotPlace);
-    uint32_t apart = task.area.uses_apart(bytes);
+    if (bytes_here_ < 0) count_bytes_here(task);
+    uint32_t apart = task.area.uses_apart(static_cast<size_t>(bytes_here_));
     return done_everywhere(task, generation_ - (counted_ ? apart / 2 : apart));
 }
 
@@ -135,12 +134,11 @@ void ExchangeRun::post(const ExchangeTask &task) {
     slot.begin(generation_, number_ & Slot::most_numbers, word_, team.node_use.done_through);
     if (exchange.posted_each >= 0) {
         post_each(task, slot);
-    } else if (bytes <= int64_t{area.payload_bytes()}) {
+    } else if (all_here_) {
         slot.set_bytes(static_cast<uint32_t>(bytes));
         std::byte *payload = area.payload(team.index, generation_, static_cast<size_t>(bytes));
         if (exchange.data.type) pack_block(task.buffer(exchange.data), payload, bytes);
     } else {
-        LANYARD_MUST(team.direct_reads);
         Buffer data = task.buffer(exchange.data);
         if (!data.contiguous()) {
             std::byte *packed = task.buffer(exchange.packed).base;
@@ -154,21 +152,24 @@ void ExchangeRun::post(const ExchangeTask &task) {
     slot.generation.store(generation_, std::memory_order_release);
 }
 
-// What goes into the slot: the bytes of all blocks behind their table; or the table alone, when they stay where they are.
-int64_t ExchangeRun::bytes_for_each(const ExchangeTask &task, bool &here) const {
-    int64_t table_bytes = int64_t{sizeof(SlotPlace)} * task.team.size, total = table_bytes, capacity = task.area.payload_bytes();
-    for (int rank = 0; rank < task.team.size; ++rank)
-        total += aligned_16(task.schedule.listed(task.exchange.posted_each, rank).bytes());
-    here = total <= capacity;
-    LANYARD_MUST(here || (task.team.direct_reads && table_bytes <= capacity));
-    return here ? total : table_bytes;
+// What goes into the slot: the block, or where it is; or the bytes of all blocks behind their table, or the table alone.
+void ExchangeRun::count_bytes_here(const ExchangeTask &task) {
+    const Exchange &exchange = task.exchange;
+    int64_t places = 1, total = exchange.data.bytes(), capacity = task.area.payload_bytes();
+    if (exchange.posted_each >= 0) {
+        places = task.team.size;
+        total = places * int64_t{sizeof(SlotPlace)};
+        for (int rank = 0; rank < task.team.size; ++rank) total += aligned_16(task.schedule.listed(exchange.posted_each, rank).bytes());
+    }
+    all_here_ = total <= capacity;
+    bytes_here_ = all_here_ ? total : places * int64_t{sizeof(SlotPlace)};
+    LANYARD_MUST(all_here_ || (task.team.direct_reads && bytes_here_ <= capacity));
 }
 
 void ExchangeRun::post_each(const ExchangeTask &task, Slot &slot) {
     const Exchange &exchange = task.exchange;
     int size = task.team.size;
-    bool here = false;
-    auto bytes_here = static_cast<size_t>(bytes_for_each(task, here));
+    auto bytes_here = static_cast<size_t>(bytes_here_);
     std::byte *payload = task.area.payload(task.team.index, generation_, bytes_here);
     slot.set_bytes(bytes_here <= sizeof slot.short_payload ? Slot::for_each_short : Slot::for_each);
     auto *places = reinterpret_cast<SlotPlace *>(payload);
@@ -176,10 +177,10 @@ void ExchangeRun::post_each(const ExchangeTask &task, Slot &slot) {
     for (int rank = 0; rank < size; ++rank) {
         const Block &block = task.schedule.listed(exchange.posted_each, rank);
         int64_t bytes = block.bytes();
-        if (here || bytes == 0) {
+        if (all_here_ || bytes == 0) {
             new (places + rank) SlotPlace{static_cast<uint64_t>(offset), static_cast<uint64_t>(bytes) | SlotPlace::here};
             if (bytes > 0) pack_block(task.buffer(block), payload + offset, bytes);
-            offset += here ? aligned_16(bytes) : 0;
+            offset += all_here_ ? aligned_16(bytes) : 0;
             continue;
         }
         Buffer data = task.buffer(block);

@@ -79,7 +79,7 @@ private:
     bool look_who_is_done(const ExchangeTask &task, uint32_t generation);
     bool room(const ExchangeTask &task);
     void post(const ExchangeTask &task);
-    int64_t bytes_for_each(const ExchangeTask &task, bool &here) const;
+    void count_bytes_here(const ExchangeTask &task);
     void post_each(const ExchangeTask &task, Slot &slot);
     void tell_posted(const ExchangeTask &task);
     bool all_there(const ExchangeTask &task);
@@ -114,6 +114,8 @@ private:
     bool counted_ = false;         // in the awaited word
     bool posted_alone_ = false;
     bool posted_address_ = false;  // others read this rank's memory
+    bool all_here_ = false;        // everything posted fits into the slot
+    int64_t bytes_here_ = -1;      // what is written into it; -1: not counted yet
     int64_t position_ = 0;         // in the block that is being taken
     int64_t left_ = 0;             // of this call's bytes
     uint32_t word_ = 0, number_ = 0;  // what this rank does

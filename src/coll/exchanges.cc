@@ -20,6 +20,14 @@ void keep(Exchange &exchange, const Block &from, const Block &to) {
     exchange.own_to = to;
 }
 
+// What the ranks up to `last` contribute is combined into `into`; where they may still read what is there, aside first.
+void combine(Exchange &exchange, const Block &into, int last, bool is_read, Schedule &schedule) {
+    exchange.take = Take::reduce;
+    exchange.into = into;
+    exchange.last = last;
+    if (is_read) exchange.aside = schedule.scratch(into.count, *into.type);
+}
+
 // One in which everyone posts for everyone.
 Exchange &among_all(Schedule &schedule, Take take, StepId after) {
     Exchange &exchange = schedule.exchange(after);
@@ -33,8 +41,7 @@ Exchange &among_all(Schedule &schedule, Take take, StepId after) {
 Exchange &combine_parts(const ReduceShape &s, const Block &value, Schedule &schedule) {
     Exchange &parts = among_all(schedule, Take::reduce, no_step);
     parts.data = s.contribution;
-    parts.into = value;
-    parts.last = s.size - 1;
+    combine(parts, value, s.size - 1, false, schedule);
     parts.skip = part_start(s.contribution.count, s.size, s.index) * s.contribution.type->size;
     return parts;
 }
@@ -125,10 +132,7 @@ void reduce_exchange(const ReduceShape &s, Schedule &schedule) {
     exchange.data = s.contribution;
     if (s.index == s.root) {
         exchange.wants = Among::everyone;
-        exchange.take = Take::reduce;
-        exchange.into = s.result;
-        exchange.last = s.size - 1;
-        if (s.contribution == s.result) exchange.aside = schedule.scratch(s.result.count, *s.result.type);
+        combine(exchange, s.result, s.size - 1, s.contribution == s.result, schedule);
     } else {
         exchange.wakes = Among::root;
     }
@@ -165,9 +169,7 @@ void allreduce_exchange(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     Exchange &exchange = among_all(schedule, Take::reduce, no_step);
     exchange.data = s.contribution;
-    exchange.into = s.result;
-    exchange.last = s.size - 1;
-    if (s.contribution == s.result) exchange.aside = schedule.scratch(s.result.count, *s.result.type);
+    combine(exchange, s.result, s.size - 1, s.contribution == s.result, schedule);
 }
 
 Work allreduce_exchange_work(const Crew &crew, int64_t bytes) {
@@ -201,12 +203,7 @@ void make_scan_exchange(const ReduceShape &s, int last, Schedule &schedule) {
     exchange.wakes = Among::higher;
     exchange.data = s.contribution;
     if (s.index > 0) exchange.wants = Among::lower;
-    if (last >= 0) {
-        exchange.take = Take::reduce;
-        exchange.into = s.result;
-        exchange.last = last;
-        if (s.contribution == s.result) exchange.aside = schedule.scratch(s.result.count, *s.result.type);
-    }
+    if (last >= 0) combine(exchange, s.result, last, s.contribution == s.result, schedule);
 }
 
 }  // namespace
@@ -327,12 +324,10 @@ void reduce_scatter_exchange(const ReduceScatterShape &s, Schedule &schedule) {
     schedule.op = s.op;
     Exchange &exchange = among_all(schedule, Take::reduce, no_step);
     exchange.data = s.contribution;
-    exchange.into = s.result;
-    exchange.last = s.size - 1;
+    combine(exchange, s.result, s.size - 1, s.contribution.space == s.result.space, schedule);
     int64_t before = 0;
     for (int rank = 0; rank < s.index; ++rank) before += s.counts.data ? s.counts[rank] : s.contribution.count / s.size;
     exchange.skip = before * s.contribution.type->size;
-    if (s.contribution.space == s.result.space) exchange.aside = schedule.scratch(s.result.count, *s.result.type);
 }
 
 Work reduce_scatter_exchange_work(const Crew &crew, int64_t bytes) {

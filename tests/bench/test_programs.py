@@ -185,7 +185,7 @@ def test_latency_beside_a_transfer_is_named_so():
     ("bandwidth", [*SHORT, "--sizes", "1,64k", "--window", "3", "--reuse"], {(None, 1), (None, 65536)}),
     ("unidirectional", [*SHORT, "--sizes", "1k"], named_sizes(["expected"], USE, [1024])),
     ("allreduce", [*SHORT, "--sizes", "8,1k", "--ranks", "11"], {(None, 8), (None, 1024)}),
-    ("overlap", ["--blocks", "3", "--sizes", "8,1M"], named_sizes(["receive", "send"], OVERLAP, [8, 1 << 20])),
+    ("overlap", ["--blocks", "3", "--sizes", "8,1M"], named_sizes(["receive", "send", "alltoall"], OVERLAP, [8, 1 << 20])),
 ])
 def test_bare_tcp_has_the_rows_of_the_program_beside_it(pattern, arguments, rows):
     done = run(BUILD / "bin" / "lanyard", "bench", "tcp", pattern, "--json", *arguments)
@@ -208,7 +208,7 @@ def test_the_other_end_of_bare_tcp_is_started_by_a_shell(tmp_path):
     (["latency", "--address", "999.1.1.1"], 1, "not an IPv4 address"),
     (["latency", "--window", "3"], 2, "has no option '--window'"),
     (["allreduce", "--address", "127.0.0.1"], 2, "has no option '--address'"),
-    (["overlap", "--parts", "alltoall"], 2, "--parts"),
+    (["overlap", "--parts", "allreduce"], 2, "--parts"),
     (["latency", "--sizes", "8", "--shell", "false"], 1, "the other end did not start"),
 ])
 def test_bare_tcp_refuses_with_a_sentence(arguments, code, words):

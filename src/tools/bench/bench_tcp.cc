@@ -34,7 +34,7 @@ const Pattern patterns[] = {
       .sizes = "1k-4M", .windows = true},
      {"one-way bandwidth and processor use", "GB/s"}, measure_tcp_unidirectional},
     {{.name = "overlap", .purpose = "What a thread in epoll moves while this one works, per size.", .sizes = overlap_sizes,
-      .blocks = overlap_blocks, .timed_blocks = false, .parts = {"receive", "send"}, .works = true},
+      .blocks = overlap_blocks, .timed_blocks = false, .parts = {"receive", "send", "alltoall"}, .works = true},
      {"a transfer and work at the same time", "us"}, measure_tcp_overlap},
     {{.name = "allreduce", .purpose = "The messages of one allreduce over bare TCP, up and down a binomial tree, per size.", .sizes = "8-1M",
       .ranks = 8},

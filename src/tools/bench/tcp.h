@@ -15,12 +15,12 @@ namespace lanyard::bench {
 
 // What the second process does next; both are the same executable, so it travels as it lies in memory.
 struct Order {
-    enum Kind : std::uint32_t { ping, stream, give, take };
+    enum Kind : std::uint32_t { ping, stream, give, take, swap };
     Kind kind;
     std::uint32_t window = 1;        // stream: messages that are answered by one word
     std::uint64_t bytes = 0;         // of a message
     std::uint64_t buffer_bytes = 0;  // of the memory that the second process uses
-    std::uint64_t rounds = 1;
+    std::uint64_t rounds = 1;        // swap: iterations of work meanwhile
 };
 
 constexpr std::size_t word_bytes = 8;
@@ -55,5 +55,6 @@ void measure_tcp_allreduce(const Settings& settings, Report& report);
 
 // tcp_overlap.cc: a thread in epoll moves the bytes while this one works.
 void measure_tcp_overlap(int connection, const Settings& settings, Report& report);
+void serve_swap(int connection, const Order& what);
 
 }  // namespace lanyard::bench

@@ -1,5 +1,7 @@
 // The overlap pattern of bench-tcp: what a thread that sleeps in epoll moves while the main thread works, and by how much
 // it slows the work. The main thread hands over one transfer at a time and takes it back when it is done. See overlap.h.
+// Of receive and send the other end only moves the bytes; of alltoall, where both send to each other, it works as well.
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 #include <thread>
@@ -22,11 +24,13 @@ namespace {
 // rest belongs to the helper.
 class Helper {
 public:
-    explicit Helper(int connection)
-        : connection_(connection), bell_(eventfd(0, EFD_CLOEXEC)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+    // `only_when_told`: what comes between transfers is for the main thread.
+    Helper(int connection, bool only_when_told)
+        : connection_(connection), idle_events_(only_when_told ? nothing : readable),
+          bell_(eventfd(0, EFD_CLOEXEC)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
         if (bell_ < 0 || epoll_ < 0) throw_errno("eventfd or epoll_create1");
         watch(EPOLL_CTL_ADD, bell_, EPOLLIN);
-        watch(EPOLL_CTL_ADD, connection_, EPOLLIN);
+        watch(EPOLL_CTL_ADD, connection_, idle_events_);
         thread_ = std::thread([this] { run(); });
     }
     ~Helper() {
@@ -45,11 +49,11 @@ public:
         to_receive_ = bytes;
         moving_.store(true, std::memory_order_release);
     }
-    // Sends, then receives the answer into `word`.
-    void send(const char* from, std::size_t bytes, char* word) {
+    // Sends and receives at once; what is received may be an answer to what is sent.
+    void exchange(const char* from, std::size_t to_send, char* to, std::size_t to_receive) {
         from_ = from;
-        to_send_ = bytes;
-        receive(word, word_bytes);
+        to_send_ = to_send;
+        receive(to, to_receive);
         ring();
     }
     void wait() {
@@ -74,22 +78,13 @@ private:
 
     // All that passes now. The socket is watched for room only while something waits for room.
     void move() {
-        while (to_send_ > 0) {
-            std::size_t put = send_some(connection_, from_, to_send_);
-            if (put == 0) return watch_room(true);
-            from_ += put;
-            to_send_ -= put;
-        }
-        watch_room(false);
-        while (to_receive_ > 0) {
-            std::size_t got = receive_some(connection_, to_, to_receive_);
-            if (got == 0) return;
-            to_ += got;
-            to_receive_ -= got;
-        }
-        finish();
+        for (std::size_t put; to_send_ > 0 && (put = send_some(connection_, from_, to_send_)) > 0; to_send_ -= put) from_ += put;
+        for (std::size_t got; to_receive_ > 0 && (got = receive_some(connection_, to_, to_receive_)) > 0; to_receive_ -= got) to_ += got;
+        if (to_send_ + to_receive_ == 0) return finish();
+        listen_for((to_receive_ > 0 ? readable : idle_events_) | (to_send_ > 0 ? writable : nothing));
     }
     void finish() {
+        listen_for(idle_events_);
         moving_.store(false, std::memory_order_release);
         moving_.notify_one();
     }
@@ -100,10 +95,10 @@ private:
         event.data.fd = descriptor;
         if (epoll_ctl(epoll_, operation, descriptor, &event) != 0) throw_errno("epoll_ctl");
     }
-    void watch_room(bool wanted) {
-        if (wanted == watches_room_) return;
-        watches_room_ = wanted;
-        watch(EPOLL_CTL_MOD, connection_, wanted ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    void listen_for(std::uint32_t events) {
+        if (events == events_) return;
+        events_ = events;
+        watch(EPOLL_CTL_MOD, connection_, events);
     }
     void ring() {
         std::uint64_t once = 1;
@@ -114,8 +109,11 @@ private:
         if (read(bell_, &count, sizeof count) < 0) throw_errno("read of an eventfd");
     }
 
-    int connection_, bell_, epoll_;
-    bool watches_room_ = false;
+    static constexpr std::uint32_t nothing = 0, readable = EPOLLIN, writable = EPOLLOUT;
+
+    int connection_;
+    std::uint32_t idle_events_, events_ = idle_events_;
+    int bell_, epoll_;
     char* to_ = nullptr;
     const char* from_ = nullptr;
     std::size_t to_receive_ = 0, to_send_ = 0;
@@ -133,13 +131,25 @@ Lap work_and_wait(Helper& helper, double start, long iterations) {
 
 }  // namespace
 
+// The other end of an alltoall. Its helper lives as long as the process, which serves one connection.
+void serve_swap(int connection, const Order& what) {
+    static Helper helper(connection, true);
+    static std::vector<char> out, in;
+    if (out.size() < what.bytes) {
+        out.assign(what.bytes, known_byte);
+        in.resize(what.bytes);
+    }
+    helper.exchange(out.data(), what.bytes, in.data(), what.bytes);
+    work_and_wait(helper, now_seconds(), static_cast<long>(what.rounds));
+}
+
 void measure_tcp_overlap(int connection, const Settings& settings, Report& report) {
-    Helper helper(connection);
+    Helper helper(connection, false);
     if (settings.pin) pin_to_processor(0);  // after the helper began, which runs where there is room, as a library's thread does
     auto same = [](long iterations) { return iterations; };
     for (const std::string& part : settings.parts) {
         for (std::size_t bytes : settings.sizes_bytes) {
-            std::vector<char> buffer(bytes, known_byte);
+            std::vector<char> buffer(std::max(bytes, word_bytes), known_byte), out = buffer;
             char word[word_bytes];
             auto receive = [&](long iterations) {
                 double start = now_seconds();
@@ -150,10 +160,20 @@ void measure_tcp_overlap(int connection, const Settings& settings, Report& repor
             auto send = [&](long iterations) {
                 order(connection, {Order::take, 1, bytes, bytes, 1});
                 double start = now_seconds();
-                helper.send(buffer.data(), bytes, word);
+                helper.exchange(buffer.data(), bytes, word, word_bytes);
                 return work_and_wait(helper, start, iterations);
             };
-            if (part == "receive") measure_overlap(settings, part, bytes, report, receive, work, same);
+            auto swap = [&](std::size_t each, long iterations) {
+                order(connection, {Order::swap, 1, each, each, static_cast<std::uint64_t>(iterations)});
+                double start = now_seconds();
+                helper.exchange(out.data(), each, buffer.data(), each);
+                return work_and_wait(helper, start, iterations);
+            };
+            // The other end works meanwhile, as it does beside the transfer.
+            auto work_of_both = [&](long iterations) { return swap(word_bytes, iterations).work; };
+            if (part == "alltoall")
+                measure_overlap(settings, part, bytes, report, [&](long iterations) { return swap(bytes, iterations); }, work_of_both, same);
+            else if (part == "receive") measure_overlap(settings, part, bytes, report, receive, work, same);
             else measure_overlap(settings, part, bytes, report, send, work, same);
         }
     }

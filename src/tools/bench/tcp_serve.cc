@@ -60,6 +60,7 @@ void serve_orders(int connection) {
         if (buffer.size() != what.buffer_bytes) buffer.assign(what.buffer_bytes, known_byte);
         if (what.kind == Order::ping) serve_ping(connection, what, buffer);
         else if (what.kind == Order::stream) serve_stream(connection, what, buffer);
+        else if (what.kind == Order::swap) serve_swap(connection, what);
         else serve_transfer(connection, what, buffer);
     }
 }

@@ -1,0 +1,191 @@
+// The same collectives again and again, in a random order, with arguments that differ from the call before in one thing or in none: what
+// is remembered of a call must not serve another. Some stay under way while the next begin. The seed is that of the ranks' count.
+#include <memory>
+#include <random>
+
+#include "elements.h"
+
+namespace {
+
+int rank, size;
+
+// Every second element of an array, or every third: types of the same size, freed and made anew, so that they get the same memory.
+struct Spread {
+    MPI_Datatype type = MPI_LONG;
+    int stride = 1;
+    explicit Spread(int longs) : stride(longs) {
+        if (stride == 1) return;
+        MPI_Type_create_resized(MPI_LONG, 0, stride * static_cast<MPI_Aint>(sizeof(long)), &type);
+        MPI_Type_commit(&type);
+    }
+    ~Spread() {
+        if (stride > 1) MPI_Type_free(&type);
+    }
+};
+
+struct Variant {
+    int kind, root, count, stride, operation;
+    bool in_place, nonblocking;
+};
+
+// One call under way, and how its result is checked.
+struct Call {
+    Variant v;
+    int number;
+    Spread spread;
+    std::vector<long> send, receive;
+    std::vector<int> counts, places;
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    Call(const Variant &variant, int call) : v(variant), number(call), spread(variant.stride) {}
+
+    static constexpr int kinds = 8;
+    long value(int from, int to, int i) const { return number * 1000000L + from * 1000 + to * 10 + i; }
+    size_t at(int block, int i) const { return static_cast<size_t>((block * v.count + i) * v.stride); }
+    MPI_Op op() const { return v.operation == 0 ? MPI_SUM : MPI_MAX; }
+    long combined(int to, int i) const {
+        long sum = 0;
+        for (int from = 0; from < size; ++from) sum += value(from, to, i);
+        return v.operation == 0 ? sum : value(size - 1, to, i);
+    }
+
+    void start(MPI_Comm comm) {
+        auto n = static_cast<size_t>(size * v.count * v.stride);
+        send.assign(n, -1);
+        receive.assign(n, -1);
+        for (int to = 0; to < size; ++to)
+            for (int i = 0; i < v.count; ++i) send[at(to, i)] = value(rank, to, i);
+        const void *from = send.data();
+        bool at_root = rank == v.root;
+        MPI_Request *r = &request;
+        int c = v.count;
+        bool later = v.nonblocking;
+        switch (v.kind) {
+            case 0:
+                if (at_root) receive = send;
+                if (later) MPI_Ibcast(receive.data(), c, spread.type, v.root, comm, r);
+                else MPI_Bcast(receive.data(), c, spread.type, v.root, comm);
+                break;
+            case 1:
+            case 2: {  // of LONG alone: others are no predefined types
+                bool all = v.kind == 2;
+                if (v.in_place && (all || at_root)) {
+                    receive = send;
+                    from = MPI_IN_PLACE;
+                }
+                if (all && later) MPI_Iallreduce(from, receive.data(), c, MPI_LONG, op(), comm, r);
+                else if (all) MPI_Allreduce(from, receive.data(), c, MPI_LONG, op(), comm);
+                else if (later) MPI_Ireduce(from, receive.data(), c, MPI_LONG, op(), v.root, comm, r);
+                else MPI_Reduce(from, receive.data(), c, MPI_LONG, op(), v.root, comm);
+                break;
+            }
+            case 3:
+                if (later) MPI_Igather(from, c, spread.type, receive.data(), c, spread.type, v.root, comm, r);
+                else MPI_Gather(from, c, spread.type, receive.data(), c, spread.type, v.root, comm);
+                break;
+            case 4:
+                if (later) MPI_Iscatter(from, c, spread.type, receive.data(), c, spread.type, v.root, comm, r);
+                else MPI_Scatter(from, c, spread.type, receive.data(), c, spread.type, v.root, comm);
+                break;
+            case 5:
+                if (v.in_place) {
+                    receive = send;
+                    from = MPI_IN_PLACE;
+                }
+                if (later) MPI_Ialltoall(from, c, spread.type, receive.data(), c, spread.type, comm, r);
+                else MPI_Alltoall(from, c, spread.type, receive.data(), c, spread.type, comm);
+                break;
+            case 6: {  // what a rank gets from rank r lies at r, or in the opposite order
+                for (int to = 0; to < size; ++to) {
+                    counts.push_back(c);
+                    places.push_back((v.in_place ? size - 1 - to : to) * c);
+                }
+                const int *n_each = counts.data(), *where = places.data();
+                if (later) MPI_Iallgatherv(from, c, spread.type, receive.data(), n_each, where, spread.type, comm, r);
+                else MPI_Allgatherv(from, c, spread.type, receive.data(), n_each, where, spread.type, comm);
+                break;
+            }
+            case 7:
+                if (later) MPI_Ireduce_scatter_block(from, receive.data(), c, MPI_LONG, op(), comm, r);
+                else MPI_Reduce_scatter_block(from, receive.data(), c, MPI_LONG, op(), comm);
+                break;
+        }
+    }
+
+    // `block` of what was received against what rank `from` sent in its block `sent`.
+    void expect(int block, int from, int sent) {
+        for (int i = 0; i < v.count; ++i)
+            if (receive[at(block, i)] != value(from, sent, i)) return wrong();
+    }
+    void expect_combined(int block) {
+        for (int i = 0; i < v.count; ++i)
+            if (receive[at(0, i)] != combined(block, i)) return wrong();
+    }
+    void wrong() {
+        std::string text = "kind " + std::to_string(v.kind) + ", call " + std::to_string(number) + ", root " + std::to_string(v.root) +
+                           ", count " + std::to_string(v.count) + ", stride " + std::to_string(v.stride) + (v.in_place ? ", in place" : "") +
+                           (v.nonblocking ? ", nonblocking" : "");
+        fail(text);
+    }
+    void finish() {
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        bool at_root = rank == v.root;
+        if (v.kind == 0) expect(0, v.root, 0);
+        if (v.kind == 2 || (v.kind == 1 && at_root)) expect_combined(0);
+        if (v.kind == 4) expect(0, v.root, rank);
+        if (v.kind == 7) expect_combined(rank);
+        for (int from = 0; from < size; ++from) {
+            if (v.kind == 3 && at_root) expect(from, from, 0);
+            if (v.kind == 5) expect(from, from, rank);
+            if (v.kind == 6) expect(v.in_place ? size - 1 - from : from, from, 0);
+        }
+    }
+};
+
+void check_sequence(MPI_Comm comm, unsigned seed, int calls) {
+    std::mt19937 random(seed);
+    auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    Variant v{0, 0, 1, 1, 0, false, false};
+    std::vector<std::unique_ptr<Call>> under_way;
+    for (int number = 0; number < calls; ++number) {
+        if (below(3) == 0) v.kind = below(Call::kinds);
+        switch (below(8)) {
+            case 0: v.root = below(size); break;
+            case 1: v.count = 1 + below(4); break;
+            case 2: v.stride = 1 + below(3); break;
+            case 3: v.operation ^= 1; break;
+            case 4: v.in_place = !v.in_place; break;
+            case 5: v.nonblocking = !v.nonblocking; break;
+        }
+        Variant used = v;
+        if (used.kind == 1 || used.kind == 2 || used.kind == 7) used.stride = 1;
+        under_way.push_back(std::make_unique<Call>(used, number));
+        under_way.back()->start(comm);
+        if (below(3) > 0) continue;
+        for (auto &call : under_way) call->finish();
+        under_way.clear();
+    }
+    for (auto &call : under_way) call->finish();
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    check_sequence(MPI_COMM_WORLD, static_cast<unsigned>(size), 3000);
+    // Communicators that follow one another may have the same memory.
+    for (int i = 0; i < 10; ++i) {
+        MPI_Comm some;
+        MPI_Comm_split(MPI_COMM_WORLD, i % 2 ? 0 : rank % 2, i % 3 ? rank : -rank, &some);
+        int world_rank = rank, world_size = size;
+        MPI_Comm_rank(some, &rank);
+        MPI_Comm_size(some, &size);
+        check_sequence(some, static_cast<unsigned>(100 + i), 100);
+        rank = world_rank;
+        size = world_size;
+        MPI_Comm_free(&some);
+    }
+    return report();
+}
