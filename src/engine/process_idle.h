@@ -1,6 +1,6 @@
-// How a real process waits (rule 4): with a processor for each rank it spins for about the price of a wake-up and then sleeps;
-// where ranks outnumber processors it yields a few times and then sleeps. It sleeps on its word, by which peers of the node wake it; with
-// open sockets it sleeps in epoll, with them and with a doorbell for those peers.
+// How a real process waits (rule 4): with a processor for each rank it spins for about the price of a wake-up and then sleeps; where
+// ranks outnumber processors it yields a few times and for some microseconds, and then sleeps. It sleeps on its word, by which peers of
+// the node wake it; with open sockets it sleeps in epoll, with them and with a doorbell for those peers.
 #pragma once
 
 #include <atomic>
@@ -15,9 +15,10 @@ namespace lanyard {
 struct WaitRecord;
 
 struct IdlePolicy {
-    uint64_t spin_ns;  // before the first sleep
-    uint32_t yields;   // instead of spinning, where ranks outnumber processors
-    bool crowded;      // they do
+    uint64_t spin_ns;       // before the first sleep
+    uint32_t yields;        // instead of spinning, where ranks outnumber processors
+    bool crowded;           // they do
+    uint64_t yield_ns = 0;  // and for at least so long
 };
 
 // For `ranks` on this node and `processors` granted to it; spin_us < 0 chooses.
