@@ -1,8 +1,13 @@
 #include "api/coll_request.h"
 
+#include <memory>
+
 namespace lanyard {
 
 namespace {
+
+// The latest that ended in this thread, for the next one: an allocation is a good part of a short operation.
+thread_local std::unique_ptr<HeldByCollective> spare;
 
 HeldByCollective &held_by(Request &request) { return *static_cast<HeldByCollective *>(request.state); }
 
@@ -13,7 +18,7 @@ void hold(HeldByCollective &held, Datatype *type) {
 }
 
 void hold_all(HeldByCollective &held, Datatype *const *list, int length) {
-    for (int i = 0; list && i < length; ++i) hold(held, list[i]);
+    for (int i = 0; i < length; ++i) hold(held, list[i]);
 }
 
 // Only a persistent request still has its collective; it ends in MPI_Request_free, which has the engine.
@@ -22,7 +27,12 @@ void release_held(Request &request) {
     if (held->collective) request.comm->universe->executor->give_back(held->collective);
     for (Datatype *type : held->datatypes) release(*type);
     if (held->op) release(*held->op);
-    delete held;
+    *held = {};
+    spare.reset(held);
+}
+
+void look_for_posts(Request &request) {
+    if (Collective *collective = held_by(request).collective) request.comm->universe->executor->look_for_posts(*collective);
 }
 
 void collective_done(Completion &completion) {
@@ -41,16 +51,17 @@ void collective_done(Completion &completion) {
 
 Request *new_collective_request(Comm &comm, const Uses &uses, bool persistent) {
     Request *request = new_request(Request::Kind::other, &comm);
-    auto *held = new HeldByCollective;
+    HeldByCollective *held = spare ? spare.release() : new HeldByCollective;
     request->state = held;
     request->release = release_held;
     request->persistent = persistent;
     request->active = !persistent;
     request->start = launch_collective;
+    request->hurry = look_for_posts;
     held->collective = comm.universe->executor->take();
     for (Datatype *type : uses.datatypes) hold(*held, type);
-    hold_all(*held, uses.list, uses.list_length < 0 ? comm.size : uses.list_length);
-    hold_all(*held, uses.second_list, uses.second_length < 0 ? comm.size : uses.second_length);
+    if (uses.list) hold_all(*held, uses.list, uses.list_length < 0 ? comm.size : uses.list_length);
+    if (uses.second_list) hold_all(*held, uses.second_list, uses.second_length < 0 ? comm.size : uses.second_length);
     if (uses.op && !uses.op->predefined()) {
         uses.op->hold();
         held->op = uses.op;

@@ -28,6 +28,10 @@ Error wait_for(Request *request, const char *call) {
     EngineGuard guard(engine);
     if (request->complete()) return {};
     if (Error error = refuse_given_up(1, &request)) return error;
+    if (request->hurry) {
+        request->hurry(*request);
+        if (request->complete()) return {};
+    }
     WaitParts parts;
     add_part(*request, parts);
     Waiting waiting(call, request->comm, parts);

@@ -14,7 +14,11 @@ struct Object {
     bool predefined() const { return abi_value != 0; }
     void hold() { references.fetch_add(1, std::memory_order_relaxed); }
     // True when this was the last reference: the caller destroys the object.
-    bool let_go() { return references.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+    bool let_go() {
+        if (references.load(std::memory_order_acquire) != 1) return references.fetch_sub(1, std::memory_order_acq_rel) == 1;
+        references.store(0, std::memory_order_relaxed);  // who has the only reference is alone with it
+        return true;
+    }
 };
 
 }  // namespace lanyard
