@@ -33,8 +33,9 @@ struct Request : Object {
     uint32_t number = 0;
 
     // nullptr where there is nothing to do. start: a persistent operation begins (engine owned). picked_up: the wait or test has seen
-    // the completion. release: the request ends. hurry: somebody is about to wait for it alone (engine owned). The rest, called without the engine, are instead of what is done to other requests:
-    // cancel: MPI_Cancel. query: somebody asks for the status. freed: MPI_Request_free.
+    // the completion. release: the request ends. hurry: somebody is about to wait for it alone (engine owned). The rest, called without
+    // the engine, are instead of what is done to other requests: cancel: MPI_Cancel. query: somebody asks for the status. freed:
+    // MPI_Request_free.
     Error (*start)(Request &) = nullptr;
     Error (*picked_up)(Request &) = nullptr;
     void (*release)(Request &) = nullptr;
