@@ -279,9 +279,10 @@ void ExchangeRun::ask_for(const ExchangeTask &task, int rank, uint64_t address, 
     task.area.asking().fetch_add(1, std::memory_order_seq_cst);
     for (int64_t done = 0; done < bytes;) {
         int64_t piece = std::min(bytes - done, int64_t{NodeArea::lent_bytes});
-        own.owner = rank;
-        own.address = address + static_cast<uint64_t>(done);
-        own.bytes = static_cast<uint64_t>(piece);
+        std::atomic_thread_fence(std::memory_order_release);
+        own.owner.store(rank, std::memory_order_relaxed);
+        own.address.store(address + static_cast<uint64_t>(done), std::memory_order_relaxed);
+        own.bytes.store(static_cast<uint64_t>(piece), std::memory_order_relaxed);
         uint32_t number = own.asked.load(std::memory_order_relaxed) + 1;
         own.asked.store(number, std::memory_order_seq_cst);
         while (own.answered.load(std::memory_order_acquire) != number) {
@@ -300,8 +301,11 @@ void ExchangeRun::answer(const ExchangeTask &task) {
     for (int rank = 0; rank < task.team.size; ++rank) {
         RankHeader &header = task.area.header(rank);
         uint32_t number = header.asked.load(std::memory_order_acquire);
-        if (number == header.answered.load(std::memory_order_relaxed) || header.owner != task.team.index) continue;
-        std::memcpy(task.area.lent_piece(rank), reinterpret_cast<const std::byte *>(header.address), static_cast<size_t>(header.bytes));
+        int32_t owner = header.owner.load(std::memory_order_relaxed);
+        uint64_t address = header.address.load(std::memory_order_relaxed), bytes = header.bytes.load(std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_acquire);
+        if (number == header.answered.load(std::memory_order_relaxed) || owner != task.team.index) continue;
+        std::memcpy(task.area.lent_piece(rank), reinterpret_cast<const std::byte *>(address), static_cast<size_t>(bytes));
         header.answered.store(number, std::memory_order_release);
     }
 }

@@ -67,10 +67,11 @@ static_assert(sizeof(Slot) == 128 && std::atomic<uint32_t>::is_always_lock_free)
 struct alignas(64) RankHeader {
     std::atomic<uint32_t> done_through;  // which use
     // Who can no longer read the memory of others asks for pieces of it, which their owner copies into the asker's lent piece: the number
-    // of the request and of the answer, and what is asked for.
+    // of the request and of the answer, and what is asked for. Who is late to look at one request may already see parts of the next: it
+    // looks at `answered` after that, which was stored before the asker wrote them.
     std::atomic<uint32_t> asked, answered;
-    int32_t owner;
-    uint64_t address, bytes;
+    std::atomic<int32_t> owner;
+    std::atomic<uint64_t> address, bytes;
 };
 
 class NodeArea {

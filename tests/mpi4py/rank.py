@@ -69,7 +69,7 @@ def main():
     import main as mpi4py_tests  # the test program of mpi4py
 
     Recorder.reports = reports
-    Recorder.rank = int(os.environ["PMI_RANK"]) if "PMI_RANK" in os.environ else 0
+    Recorder.rank = int(os.environ.get("PMI_RANK") or os.environ.get("OMPI_COMM_WORLD_RANK") or 0)
     left_out = []
     original = mpi4py_tests.TestLoader.getTestCaseNames
 
