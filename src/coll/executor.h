@@ -34,7 +34,7 @@ public:
     // Its number among the collectives started on the team, from 1; 0 of persistent ones, which are not started in one order.
     uint32_t number() const { return number_; }
 
-    // Planning: the schedule is written, and said what it does and what the spaces of its blocks mean.
+    // Planning: the schedule is to be written, and described: what it does, and what the spaces of its blocks mean.
     Schedule &schedule() { return *schedule_; }
     void describe(const Agreement &agreement, const void *send, void *receive);
     // Before that: true when an earlier call of the team's has left all this. Else what is now written and described becomes that with
