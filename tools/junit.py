@@ -52,17 +52,18 @@ def test_folder(build):
     return build if (build / "CTestTestfile.cmake").exists() else build / "tests"
 
 
-def ctest_commands(build):
-    """Of each ctest test the program it starts and its labels."""
-    listing = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True, check=True)
+def ctest_tests(build):
+    """(name, command, properties) of each ctest test of a build folder."""
+    command = ["ctest", "--test-dir", str(test_folder(build)), "--show-only=json-v1"]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True)
     for test in json.loads(listing.stdout)["tests"]:
-        labels = [value for prop in test.get("properties", ()) if prop["name"] == "LABELS" for value in prop["value"]]
-        yield test["name"], pathlib.Path(test.get("command", [""])[0]).name, labels
+        yield test["name"], test.get("command", ()), {entry["name"]: entry["value"] for entry in test.get("properties", ())}
 
 
 def read_ctest(path, details, build, suite):
     """The cases of ctest's report; GoogleTest programs run as one test are opened up with the files in `details`."""
-    programs = {name: (program, labels) for name, program, labels in ctest_commands(build)}
+    programs = {name: (pathlib.Path(command[0]).name if command else "", properties.get("LABELS", ()))
+                for name, command, properties in ctest_tests(build)}
     times_used = collections.Counter(program for program, _ in programs.values())
     cases = []
     for node in xml.parse(path).getroot().iter("testcase"):

@@ -3,7 +3,6 @@
 A program is a failure when memcheck reports an error in it, or when it fails under memcheck. Tests that are about time or
 load say so with the ctest label "timing" and are left out here, as they are meaningless ten times slower.
 """
-import json
 import os
 import re
 import subprocess
@@ -17,16 +16,12 @@ VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={FOUND}", "--leak-check=fu
 
 def commands(build):
     """(name, command, environment, pattern) of each ctest test that can run under valgrind; one that is meant to fail says the pattern."""
-    command = ["ctest", "--test-dir", str(junit.test_folder(build)), "--show-only=json-v1"]
-    listing = subprocess.run(command, capture_output=True, text=True, check=True)
-    for test in json.loads(listing.stdout)["tests"]:
-        properties = {entry["name"]: entry["value"] for entry in test.get("properties", ())}
+    for name, command, properties in junit.ctest_tests(build):
         labels = properties.get("LABELS", ())
-        command = test.get("command", ())
         if not command or "timing" in labels or "all" in labels or not is_program(command[-1]) and not is_program(command[0]):
             continue
         environment = dict(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", ()))
-        yield test["name"], under_valgrind(command), environment, "|".join(properties.get("PASS_REGULAR_EXPRESSION", ()))
+        yield name, under_valgrind(command), environment, "|".join(properties.get("PASS_REGULAR_EXPRESSION", ()))
 
 
 def is_program(path):

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "tools")]
+import junit  # noqa: E402
 from lab import Lab  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", HERE.parents[1] / "build" / "release"))
@@ -20,10 +21,14 @@ LEFT_OUT = ("comm-fatal", "pt2pt-status")
 
 
 def programs():
-    """(name, ranks) of what is to run."""
-    names = sorted(path.name.removeprefix("mpi-") for path in (BUILD / "tests").glob("mpi-*") if os.access(path, os.X_OK))
-    every = [(name, ranks) for name in names if name not in LEFT_OUT for ranks in (2, 3, 4)]
-    return every if LONG else [chosen for chosen in FEW if chosen in every]
+    """(name, ranks, words, environment) of what is to run: what ctest starts with the label mpi, with the words and environment it has there."""
+    found = {}
+    for _, command, properties in junit.ctest_tests(BUILD) if BUILD.is_dir() else ():
+        name = os.path.basename(command[3]) if "mpi" in properties.get("LABELS", ()) else ""
+        if name.startswith("mpi-"):
+            found.setdefault(name.removeprefix("mpi-"), (command[4:], properties.get("ENVIRONMENT", [])))
+    every = [(name, ranks, *found[name]) for name in sorted(found) if name not in LEFT_OUT for ranks in (2, 3, 4)]
+    return every if LONG else [chosen for chosen in every if chosen[:2] in FEW]
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +37,10 @@ def hosts(possible):
         yield made
 
 
-@pytest.mark.parametrize(("name", "ranks"), programs())
-def test_program_across_two_hosts(hosts, name, ranks):
+@pytest.mark.parametrize(("name", "ranks", "words", "environment"), [pytest.param(*each, id=f"{each[0]}-{each[1]}") for each in programs()])
+def test_program_across_two_hosts(hosts, name, ranks, words, environment):
     # In a host the lab is known without its variable, which is no setting of Lanyard's.
-    values = ["LANYARD_TEST_SECONDS=3", *([] if LONG else ["LANYARD_TEST_FEW=1"])]
+    values = ["LANYARD_TEST_SECONDS=3", *environment, *([] if LONG else ["LANYARD_TEST_FEW=1"])]
     command = ["env", "-u", "LANYARD_LAB", *values, BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh", "--host", "h1,h2", "--timeout", "120"]
-    done = hosts.run("h1", [*command, "-n", ranks, BUILD / "tests" / f"mpi-{name}"], stdin=subprocess.DEVNULL, timeout=180)
+    done = hosts.run("h1", [*command, "-n", ranks, BUILD / "tests" / f"mpi-{name}", *words], stdin=subprocess.DEVNULL, timeout=180)
     assert done.returncode == 0, f"{done.stdout[-2000:]}{done.stderr[-4000:]}"
