@@ -76,7 +76,8 @@ PartitionedSend::PartitionedSend(Messenger &messenger, const PartitionedEnds &en
 }
 
 void PartitionedSend::await_opening() {
-    describe(opening_, {ends_.context, ends_.other_rank, ends_.tag}, bytes_at(&channel_, sizeof channel_), ends_.peer, ends_.other_rank);
+    describe(opening_, {ends_.context, ends_.other_rank, ends_.tag}, bytes_at(&opening_says_, sizeof opening_says_), ends_.peer,
+        ends_.other_rank);
     opening_.completion.reset();
     opening_.completion.then = opened;
     opening_.completion.context = this;
@@ -96,8 +97,10 @@ void PartitionedSend::opened(Completion &completion) {
         self.opening_.error.discard();
         self.opening_.error = {};
         self.waiting_.clear();
+    } else {
+        self.channel_ = self.opening_says_;
+        self.send_sorted(self.waiting_);
     }
-    if (self.channel_) self.send_sorted(self.waiting_);
     self.end_if_done();
 }
 

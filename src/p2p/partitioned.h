@@ -99,7 +99,8 @@ private:
     const PartitionedEnds ends_;
     const Partitions partitions_;
     Transfer opening_;
-    uint64_t channel_ = 0;  // 0: not open yet
+    uint64_t opening_says_ = 0;  // the channel; its bytes may come one by one
+    uint64_t channel_ = 0;       // 0: not open yet
     bool ended_ = false;
 
     // Partitions on their way to flush(): each names the one before it.
