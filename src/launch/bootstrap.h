@@ -1,7 +1,8 @@
 // How a process learns which rank of which job it is, and meets the others before there are paths: the client side of
 // launching. One interface; behind it a PMI-1 client (mpirun, mpiexec.hydra, Slurm's PMI-2 plug-in in its PMI-1 manner)
 // or the singleton of a program started without a launcher. Called by the runtime; nothing else knows PMI.
-// Thread rule: one caller at a time. Calls block until the launcher answers; signals do not disturb them.
+// Thread rule: any thread. Calls block until the launcher answers, and those of several threads are answered one after the other; only get()
+// waits for nobody else, since who moves messages must not stand still while another thread waits for a barrier. Signals do not disturb them.
 // Invariant: a process that sees another launcher's job and cannot join it is an Error, never rank 0 of 1.
 #pragma once
 
@@ -50,7 +51,8 @@ public:
     // Keys and values are words of printable characters without spaces; the launcher's limits (never below 64 for a key
     // and 1024 for a value with mpirun) are checked here, and what is longer is an Error, not cut.
     virtual Error put(const std::string &key, const std::string &value) = 0;
-    // The value some rank has put. An unknown key is an Error of class `name`.
+    // The value some rank has put. An unknown key is an Error of class `name`; one of class `pending` says that another thread is
+    // waiting for the launcher now.
     virtual Error get(const std::string &key, std::string &value) = 0;
     // Returns when every rank of the job has called it.
     virtual Error barrier() = 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "launch/pmi_line.h"
 
@@ -43,6 +44,7 @@ private:
     Error lost(const char *what) const;
 
     int fd_;
+    std::mutex asked_;  // held from a request to its answer
     bool ours_ = false;   // this library's mpirun, which understands a little more than PMI-1
     std::string unread_;  // received after the last complete line
     std::string kvsname_;
@@ -90,6 +92,7 @@ Error Pmi1::receive_line(std::string &line) {
 
 // One request and its answer, which must be the command expected and say rc=0 (or nothing about it).
 Error Pmi1::ask(const std::string &request, std::string_view expected_command, std::string &answer) {
+    std::lock_guard guard(asked_);
     if (Error error = send_line(request + "\n")) return error;
     if (Error error = receive_line(answer)) return error;
     PmiLine line(answer);
@@ -181,6 +184,8 @@ Error Pmi1::put(const std::string &key, const std::string &value) {
 }
 
 Error Pmi1::get(const std::string &key, std::string &value) {
+    std::unique_lock guard(asked_, std::try_to_lock);
+    if (!guard) return Error(ErrorClass::pending, "the launcher cannot be asked for \"" + key + "\" while it is waited for");
     std::string answer;
     std::string request = "cmd=get kvsname=" + kvsname_ + " key=" + key + "\n";
     if (Error error = send_line(request)) return error;

@@ -1,5 +1,5 @@
 // The client side of PMI-1: text lines "cmd=... key=value ..." over the socket the launcher left open (PMI_FD).
-// Used by bootstrap.cc alone. Thread rule: one caller at a time. Each request has exactly one answer.
+// Used by bootstrap.cc alone. Thread rule: bootstrap.h. Each request has exactly one answer.
 #pragma once
 
 #include <memory>
