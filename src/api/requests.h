@@ -1,8 +1,8 @@
 // Looking at several requests at once: shared by wait.cc and get_status.cc.
 #pragma once
 
+#include "api/raise.h"
 #include "api/request.h"
-#include "comm/error_codes.h"
 
 namespace lanyard {
 
@@ -39,7 +39,7 @@ public:
         }
         ErrorRecord record = error.take();
         if (!first_.code) first_ = record;
-        if (status) status->error = code_of(record);
+        if (status) status->error = code_of(record, record.sentence);
     }
     Error error() {
         if (!first_.code) return {};
@@ -48,11 +48,6 @@ public:
     }
 
 private:
-    static int code_of(const ErrorRecord &record) {
-        return record.code <= static_cast<int>(ErrorClass::abi)
-                   ? code_of_failure(static_cast<ErrorClass>(record.code), record.sentence)
-                   : record.code;
-    }
     ErrorRecord first_{0, {}, nullptr};
 };
 

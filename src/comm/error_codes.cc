@@ -9,7 +9,7 @@
 namespace lanyard {
 namespace {
 
-constexpr int failure_bit = 1 << 29;
+constexpr int failure_bit = 1 << 29;  // the highest of a failure's code
 constexpr unsigned slots = 256, generations = 1 << 13;
 constexpr int last_class = static_cast<int>(ErrorClass::abi);
 
@@ -65,7 +65,7 @@ int code_of_failure(ErrorClass error_class, std::string_view sentence) {
 CodeMeaning meaning_of(int code) {
     Registry &r = registry();
     SpinGuard guard(r.lock);
-    if (code >= failure_bit) {
+    if (code >= failure_bit && code < 2 * failure_bit) {
         auto bits = static_cast<unsigned>(code);
         unsigned slot = bits >> 8 & (slots - 1), generation = bits >> 16 & (generations - 1);
         int error_class = static_cast<int>(bits & 0xff);

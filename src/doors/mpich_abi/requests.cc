@@ -249,6 +249,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     if (!error) error = check_length("incount", incount, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find_or_null("array_of_requests", array_of_requests, incount);
     if (!error) error = check_out("outcount", outcount);
+    if (!error) error = check_array("array_of_indices", array_of_indices, incount);
     if (!error) error = array_of_statuses_value.reserve("array_of_statuses", array_of_statuses, incount);
     if (!error) error = lanyard_request_get_status_some(incount, array_of_requests_objects.data(), outcount,
         array_of_indices, array_of_statuses_value.data());
@@ -528,6 +529,7 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, i
     if (!error) error = check_length("incount", incount, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find_or_null("array_of_requests", array_of_requests, incount);
     if (!error) error = check_out("outcount", outcount);
+    if (!error) error = check_array("array_of_indices", array_of_indices, incount);
     if (!error) error = array_of_statuses_value.reserve("array_of_statuses", array_of_statuses, incount);
     if (!error) {
         error = lanyard_testsome(incount, array_of_requests_objects.data(), outcount, array_of_indices,
@@ -610,6 +612,7 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, i
     if (!error) error = check_length("incount", incount, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find_or_null("array_of_requests", array_of_requests, incount);
     if (!error) error = check_out("outcount", outcount);
+    if (!error) error = check_array("array_of_indices", array_of_indices, incount);
     if (!error) error = array_of_statuses_value.reserve("array_of_statuses", array_of_statuses, incount);
     if (!error) {
         error = lanyard_waitsome(incount, array_of_requests_objects.data(), outcount, array_of_indices,

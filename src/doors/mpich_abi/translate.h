@@ -20,16 +20,20 @@ inline void *attached_buffer_out(void *buffer) {
 }
 
 // An error code is a class; or a failure of this run, whose class is its low byte; or one that the program added, of which both
-// libraries promise that it is above MPI_ERR_LASTCODE.
-constexpr int first_failure = 1 << 29, first_added = abi::err_lastcode + 1, first_added_here = 1 << 30;
+// libraries promise that it is above MPI_ERR_LASTCODE; or a number of the program's own functions that means nothing to MPI, which
+// comes back as it went in: a negative one as it is, others above the library's failures.
+constexpr int first_failure = 1 << 29, first_foreign = 1 << 30, first_added = abi::err_lastcode + 1, first_added_here = 1 << 30;
 
 inline int error_code_in(int code) {
+    if (code < 0) return code;
     if (code >= first_added_here) return code - first_added_here + first_added;
     if (code >= first_failure && code != 0x3fffffff) return (code & ~0xff) | error_class_in(code & 0xff);
-    return code < first_added || code == 0x3fffffff ? error_class_in(code) : no_such_value;
+    int known = code < first_added || code == 0x3fffffff ? error_class_in(code) : no_such_value;
+    return known == no_such_value ? first_foreign + code : known;
 }
 inline int error_code_out(int code) {
-    if (code == 0) return 0;
+    if (code <= 0) return code;
+    if (code >= first_foreign) return code - first_foreign;
     if (code >= first_failure) return (code & ~0xff) | error_class_out(code & 0xff);
     return code >= first_added ? code - first_added + first_added_here : error_class_out(code);
 }

@@ -131,10 +131,27 @@ void handles() {
     use(MPI_COMM_WORLD);
 }
 
+// What is not there is told, and not used.
+void null_pointers() {
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Op op;
+    check_class(MPI_Op_create(nullptr, 1, &op), MPI_ERR_ARG);
+    check_class(MPI_Op_create_c(nullptr, 1, &op), MPI_ERR_ARG);
+    int value = 1, count;
+    MPI_Request request;
+    MPI_Isend(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+    for (auto some : {MPI_Waitsome, MPI_Testsome}) check_class(some(1, &request, &count, nullptr, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
+    check_class(MPI_Request_get_status_some(1, &request, &count, nullptr, MPI_STATUSES_IGNORE), MPI_ERR_ARG);
+    MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
+    null_pointers();
     returned();
     called();
     predefined_handlers();

@@ -152,6 +152,21 @@ void errors() {
     check_equal(MPI_Wait(&request, MPI_STATUS_IGNORE), other);
     check(request == MPI_REQUEST_NULL && a.freed == 1);
 
+    for (int meaningless : {100'000, 900, -1000}) {  // what the program's function returns is the program's affair
+        a = Counts();
+        a.query_code = meaningless;
+        request = start(a);
+        MPI_Grequest_complete(request);
+        check_equal(MPI_Wait(&request, MPI_STATUS_IGNORE), meaningless);
+        two[0] = start(a);
+        two[1] = start(b);
+        MPI_Grequest_complete(two[0]);
+        MPI_Grequest_complete(two[1]);
+        check_class(MPI_Waitall(2, two, statuses), MPI_ERR_IN_STATUS);
+        check_equal(statuses[0].MPI_ERROR, meaningless);
+    }
+    b = Counts();
+
     a = Counts();
     a.free_code = MPI_ERR_OTHER;
     two[0] = start(a);
