@@ -26,11 +26,27 @@ def names_in(text):
     return set(re.findall(r"\bMPI_[A-Za-z]\w*", NOT_CODE.sub(" ", text)))
 
 
-@pytest.fixture(scope="module", name="implemented")
+# What the library does not have yet: whole chapters, and the functions of others that take a window.
+MISSING_CHAPTERS = {"One-sided communication", "Files", "Process creation and connection"}
+MISSING_ELSEWHERE = {"MPI_Win_call_errhandler", "MPI_Win_delete_attr", "MPI_Win_get_attr", "MPI_Win_get_errhandler", "MPI_Win_set_attr",
+                     "MPI_Win_set_errhandler"}
+
+
+@pytest.fixture(scope="module", name="functions")
 def coverage(library):
     command = [library.parents[1] / "bin" / "lanyard", "info", "--coverage", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return [function["name"] for function in json.loads(done.stdout)["functions"] if function["implemented"]]
+    return json.loads(done.stdout)["functions"]
+
+
+@pytest.fixture(scope="module", name="implemented")
+def implemented_functions(functions):
+    return [function["name"] for function in functions if function["implemented"]]
+
+
+def test_nothing_is_missing_but_what_belongs_to_windows_files_and_new_processes(functions):
+    missing = {function["name"] for function in functions if not function["implemented"] and function["chapter"] not in MISSING_CHAPTERS}
+    assert missing == MISSING_ELSEWHERE
 
 
 def test_every_implemented_function_is_called_by_a_program(implemented):
