@@ -102,6 +102,12 @@ Error free_keyval(int keyval, ObjectKind kind) {
     return {};
 }
 
+size_t keyvals_in_use() {
+    Registry &r = registry();
+    SpinGuard guard(r.lock);
+    return r.keys.size();
+}
+
 Error set_attribute(Attributes *&place, ObjectKind kind, void *object, int keyval, void *value) {
     Registry &r = registry();
     Attribute before{};

@@ -41,6 +41,8 @@ struct Attributes {
 // Registers `key` (its value is filled in) and returns the value.
 int create_keyval(const Keyval &key);
 Error free_keyval(int keyval, ObjectKind kind);
+// Keys that the program has made and not freed.
+size_t keyvals_in_use();
 
 // `place` is the object's own pointer; `object` is handed to the program's functions. A predefined key is an Error here.
 Error set_attribute(Attributes *&place, ObjectKind kind, void *object, int keyval, void *value);

@@ -29,12 +29,19 @@ def test_truncation_is_fatal_by_default(mpirun, program):
     ("probed", r"rank 0 .*MPI_Finalize: 1 message was taken by MPI_Mprobe or MPI_Improbe, but never received\n"),
     ("receive", r"rank 0 .*MPI_Finalize: 1 posted receive was never matched"),
     ("receive", r"rank 0 .*MPI_Finalize: 1 request was never completed or freed"),
-    ("handles", r'rank 0 .*MPI_Finalize: never freed: 1 communicator \("the_lake"\), 2 datatypes, 1 info object\n'),
+    ("handles", r'rank 0 .*MPI_Finalize: never freed: 1 communicator \("the_lake"\), 2 datatypes, 1 operation, '
+                r'1 info object, 1 group, 2 error handlers, 1 attribute key\n'),
 ])
 def test_debug_mode_tells_what_is_left(mpirun, program, what, words):
     code, out, err = mpirun.run("-n", 2, program("messages"), "leave", what, env={"LANYARD_CHECK": "on"})
     assert (code, out) == (0, "")
     assert re.search(words, err), err
+
+
+def test_debug_mode_says_nothing_where_all_was_freed(mpirun, program):
+    code, out, err = mpirun.run("-n", 2, program("messages"), "leave", "handles", env={"LANYARD_CHECK": "on"})
+    assert (code, out) == (0, "")
+    assert "rank 1" not in err
 
 
 @pytest.mark.parametrize("what", ["short", "receive", "handles"])

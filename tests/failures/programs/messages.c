@@ -26,7 +26,10 @@ static int truncated(int sent, int room, int wait_first) {
     return 0;
 }
 
-// Left over at the end: a short message, a request, a posted receive.
+static void on_error(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
+static void on_reduction(void *in, void *inout, int *length, MPI_Datatype *type) { (void)in, (void)inout, (void)length, (void)type; }
+
+// Left over at the end: a short message, a request, a posted receive; handles of all kinds, some freed.
 static void leave_over(const char *what) {
     MPI_Request request;
     if (!strcmp(what, "short")) {
@@ -49,6 +52,20 @@ static void leave_over(const char *what) {
         for (int i = 0; i < 3; ++i) MPI_Type_contiguous(i + 1, MPI_INT, &types[i]);
         MPI_Type_free(&types[0]);
         MPI_Info_create(&info);
+        MPI_Group group, freed_group;
+        MPI_Comm_group(MPI_COMM_WORLD, &group);
+        MPI_Comm_group(MPI_COMM_WORLD, &freed_group);
+        MPI_Group_free(&freed_group);
+        MPI_Errhandler handlers[3];
+        for (int i = 0; i < 3; ++i) MPI_Comm_create_errhandler(on_error, &handlers[i]);
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, handlers[0]);  // which holds it on
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, handlers[1]);
+        MPI_Errhandler_free(&handlers[0]);
+        int keys[2];
+        for (int i = 0; i < 2; ++i) MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keys[i], NULL);
+        MPI_Comm_free_keyval(&keys[0]);
+        MPI_Op op;
+        MPI_Op_create(on_reduction, 1, &op);
     }
 }
 
