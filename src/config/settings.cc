@@ -139,7 +139,7 @@ const std::vector<SettingRow> &setting_table() {
         boolean_row("CHECK", user, &Settings::check,
                     "debug mode: MPI_Finalize, or the last MPI_Session_finalize, tells of messages never received, requests never completed or "
                     "freed, receives never matched, objects never freed, and sends it waits for because no receive has matched them; and a "
-                    "message whose sides have different datatypes is an error")
+                    "message of the program whose sides have different datatypes is an error")
             .at_any_time(),
         text_row("SHM_DIR", user, &Settings::shm_dir, "the folder, in memory, where the file shared by the processes of a node is made")
             .for_all(),
