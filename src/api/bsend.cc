@@ -22,6 +22,8 @@ public:
     void detach(void **buffer, int64_t *size);  // when it is empty
     bool attached() const { return base_ || automatic_; }
     bool empty() const { return messages_.empty(); }
+    uint64_t oldest() const;  // number of the oldest message that is in it, or next_number()
+    uint64_t next_number() const { return next_number_; }  // the next message has
     Error send(Messenger &messenger, uint32_t peer, const MatchKey &key, const Buffer &buffer);
     // `request` (of kind `other`) completes once the messages that are in the buffer now are sent.
     void tell_when_sent(Request &request);
@@ -78,12 +80,26 @@ SendBuffer &buffer_for(const Comm &comm) {
     return session && session->send_buffer->attached() ? *session->send_buffer : process_buffer();
 }
 
+// Waits for the messages that are in the buffer now; other threads may go on sending. The engine is owned.
 void flush(const SendBuffer &buffer, const char *call, const Comm *comm) {
-    Engine &engine = *runtime()->engine;
-    EngineGuard guard(engine);
-    if (buffer.empty()) return;
+    struct Awaited {
+        const SendBuffer &buffer;
+        uint64_t before;
+    } awaited{buffer, buffer.next_number()};
+    auto sent = [](const void *subject) {
+        auto &all = *static_cast<const Awaited *>(subject);
+        return all.buffer.oldest() >= all.before;
+    };
+    if (sent(&awaited)) return;
     Waiting waiting(call, comm, abi::undefined, abi::any_tag);
-    engine.wait_owned(Condition{[](const void *subject) { return static_cast<const SendBuffer *>(subject)->empty(); }, &buffer});
+    runtime()->engine->wait_owned(Condition{sent, &awaited});
+}
+
+// What another thread sends until the buffer is empty is waited for too.
+void detach(SendBuffer &buffer, const char *call, const Comm *comm, void **address, int64_t *size) {
+    EngineGuard guard(*runtime()->engine);
+    while (!buffer.empty()) flush(buffer, call, comm);
+    buffer.detach(address, size);
 }
 
 Request *start_flush(SendBuffer &buffer, Comm *comm) {
@@ -114,11 +130,16 @@ void SendBuffer::message_left(Completion &completion) {
     buffer.end_flushes();
 }
 
-void SendBuffer::end_flushes() {
-    if (flushes_.empty()) return;
+uint64_t SendBuffer::oldest() const {
     uint64_t oldest = next_number_;
     for (const Message &message : messages_) oldest = std::min(oldest, message.number);
-    while (!flushes_.empty() && flushes_.front().before <= oldest) {
+    return oldest;
+}
+
+void SendBuffer::end_flushes() {
+    if (flushes_.empty()) return;
+    uint64_t first = oldest();
+    while (!flushes_.empty() && flushes_.front().before <= first) {
         Request *request = flushes_.front().request;
         flushes_.pop_front();
         request->completion().finish();
@@ -205,9 +226,13 @@ Error send_buffered(Comm &comm, uint32_t peer, const MatchKey &key, const Buffer
 
 std::shared_ptr<SendBuffer> make_send_buffer() { return std::make_shared<SendBuffer>(); }
 
-void flush_buffer_of(Session &session, const char *call) { flush(*session.traits->send_buffer, call, nullptr); }
+void flush_buffer_of(Session &session, const char *call) {
+    EngineGuard guard(*runtime()->engine);
+    flush(*session.traits->send_buffer, call, nullptr);
+}
 
 void flush_buffer_of(Comm &comm, const char *call) {
+    EngineGuard guard(*runtime()->engine);
     if (comm.send_buffer) flush(*comm.send_buffer, call, &comm);
 }
 
@@ -219,13 +244,12 @@ Error lanyard_buffer_attach(void *buffer, int64_t size) {
 }
 
 Error lanyard_buffer_detach(void **buffer_addr, int64_t *size) {
-    flush(process_buffer(), "MPI_Buffer_detach", nullptr);
-    EngineGuard guard(*runtime()->engine);
-    process_buffer().detach(buffer_addr, size);
+    detach(process_buffer(), "MPI_Buffer_detach", nullptr, buffer_addr, size);
     return {};
 }
 
 Error lanyard_buffer_flush() {
+    EngineGuard guard(*runtime()->engine);
     flush(process_buffer(), "MPI_Buffer_flush", nullptr);
     return {};
 }
@@ -241,9 +265,12 @@ Error lanyard_comm_attach_buffer(Comm &comm, void *buffer, int64_t size) {
 }
 
 Error lanyard_comm_detach_buffer(Comm &comm, void **buffer_addr, int64_t *size) {
-    flush_buffer_of(comm, "MPI_Comm_detach_buffer");
-    EngineGuard guard(*runtime()->engine);
-    buffer_of(comm).detach(buffer_addr, size);
+    SendBuffer *buffer = nullptr;
+    {
+        EngineGuard guard(*runtime()->engine);
+        buffer = &buffer_of(comm);
+    }
+    detach(*buffer, "MPI_Comm_detach_buffer", &comm, buffer_addr, size);
     return {};
 }
 
@@ -268,9 +295,7 @@ Error lanyard_session_attach_buffer(Session &session, void *buffer, int64_t size
 }
 
 Error lanyard_session_detach_buffer(Session &session, void **buffer_addr, int64_t *size) {
-    flush_buffer_of(session, "MPI_Session_detach_buffer");
-    EngineGuard guard(*runtime()->engine);
-    session.traits->send_buffer->detach(buffer_addr, size);
+    detach(*session.traits->send_buffer, "MPI_Session_detach_buffer", nullptr, buffer_addr, size);
     return {};
 }
 

@@ -58,19 +58,17 @@ Partitions partitions_of(Request &request, const void *buf, int partitions, int6
     return {one, partitions, &request.completion(), &request.transfer.error};
 }
 
-Error wrong(Request &request, Error error) { return error.about(request.comm); }
-
 // The send whose partitions low to high are to be made ready.
 Error find_send(Request &request, int low, int high, PartitionedSend *&found) {
-    if (request.start != start_send) return wrong(request, {ErrorClass::request, "the request is not a partitioned send"});
-    if (!request.active) return wrong(request, {ErrorClass::request, "the partitioned send was not started"});
+    if (request.start != start_send) return about(request, {ErrorClass::request, "the request is not a partitioned send"});
+    if (!request.active) return about(request, {ErrorClass::request, "the partitioned send was not started"});
     found = &send_of(request);
     int outside = low < 0 || low >= found->count() ? low : high;
     if (outside < 0 || outside >= found->count())
-        return wrong(request, {ErrorClass::arg, "partition " + std::to_string(outside) + " does not exist; the request has " +
+        return about(request, {ErrorClass::arg, "partition " + std::to_string(outside) + " does not exist; the request has " +
                                                     std::to_string(found->count()) + " partitions"});
     if (low > high)
-        return wrong(request, {ErrorClass::arg, "the range of partitions begins with " + std::to_string(low) + " and ends before it, with " +
+        return about(request, {ErrorClass::arg, "the range of partitions begins with " + std::to_string(low) + " and ends before it, with " +
                                                     std::to_string(high)});
     return {};
 }
@@ -78,9 +76,8 @@ Error find_send(Request &request, int low, int high, PartitionedSend *&found) {
 Error make_ready(Request &request, int low, int high) {
     PartitionedSend *send = nullptr;
     if (Error error = find_send(request, low, high, send)) return error;
-    Comm *comm = request.comm;
     Error error = send->ready(low, high);
-    return error ? error.about(comm) : error;
+    return error ? about(request, error) : error;
 }
 
 }  // namespace
@@ -133,10 +130,10 @@ Error lanyard_pready_list(int length, const int *array_of_partitions, Request &r
 Error lanyard_parrived(Request *request, int partition, int *flag) {
     *flag = 1;
     if (!request) return {};
-    if (request->start != start_receive) return wrong(*request, {ErrorClass::request, "the request is not a partitioned receive"});
+    if (request->start != start_receive) return about(*request, {ErrorClass::request, "the request is not a partitioned receive"});
     PartitionedReceive &receive = receive_of(*request);
     if (partition < 0 || partition >= receive.count())
-        return wrong(*request, {ErrorClass::arg, "partition " + std::to_string(partition) + " does not exist; the request has " +
+        return about(*request, {ErrorClass::arg, "partition " + std::to_string(partition) + " does not exist; the request has " +
                                                      std::to_string(receive.count()) + " partitions"});
     if (!request->active || receive.arrived(partition)) return {};
     {

@@ -15,29 +15,33 @@ void set_probed(Status *status, const Unexpected &message) {
 struct Sought {
     Messenger &messenger;
     MatchKey key;
+    uint32_t peer;  // no_peer: any
+
+    Unexpected *found() const { return messenger.probe(key); }
+    bool lost() const { return peer != no_peer && messenger.has_lost(peer); }
 };
 
-// The earliest stored message that fits; [engine owned] waits for one if asked to.
-Unexpected *find_message(Comm &comm, int source, int tag, bool wait, const char *call) {
+// The earliest stored message that fits, or nullptr; [engine owned] waits for one if asked to. Of a process that is lost none will come any more.
+Error find_message(Comm &comm, int source, int tag, bool wait, const char *call, Unexpected *&message) {
     Messenger &messenger = comm.universe->messenger;
-    MatchKey key{comm.context, source, tag};
-    Unexpected *message = messenger.probe(key);
+    Sought sought{messenger, {comm.context, source, tag}, source == abi::any_source ? no_peer : comm.peers[source]};
+    message = sought.found();
     if (message) {
         messenger.engine().found_something();
-        return message;
+        return {};
     }
     if (wait) {
-        Sought sought{messenger, key};
+        auto over = [](const void *subject) {
+            const auto *s = static_cast<const Sought *>(subject);
+            return s->found() || s->lost();
+        };
         Waiting waiting(call, &comm, source, tag);
-        messenger.engine().wait_owned(Condition{[](const void *subject) {
-                                                    const auto *s = static_cast<const Sought *>(subject);
-                                                    return s->messenger.probe(s->key) != nullptr;
-                                                },
-                                                &sought});
+        messenger.engine().wait_owned(Condition{over, &sought});
     } else {
         messenger.engine().step_for_test();
     }
-    return messenger.probe(key);
+    message = sought.found();
+    return message || !sought.lost() ? Error() : messenger.tell_loss(sought.peer, "the process to receive from");
 }
 
 Message *new_message(Comm &comm, Unexpected *stored) {
@@ -98,7 +102,9 @@ Error lanyard_probe(int source, int tag, Comm &comm, Status *status) {
         return {};
     }
     EngineGuard guard(comm.universe->engine);
-    set_probed(status, *find_message(comm, source, tag, true, "MPI_Probe"));
+    Unexpected *message;
+    if (Error error = find_message(comm, source, tag, true, "MPI_Probe", message)) return error;
+    set_probed(status, *message);
     return {};
 }
 Error lanyard_iprobe(int source, int tag, Comm &comm, int *flag, Status *status) {
@@ -108,7 +114,8 @@ Error lanyard_iprobe(int source, int tag, Comm &comm, int *flag, Status *status)
         return {};
     }
     EngineGuard guard(comm.universe->engine);
-    Unexpected *message = find_message(comm, source, tag, false, "MPI_Iprobe");
+    Unexpected *message;
+    if (Error error = find_message(comm, source, tag, false, "MPI_Iprobe", message)) return error;
     *flag = message != nullptr;
     if (message) set_probed(status, *message);
     return {};
@@ -120,7 +127,8 @@ Error lanyard_mprobe(int source, int tag, Comm &comm, Message **message, Status 
         return {};
     }
     EngineGuard guard(comm.universe->engine);
-    Unexpected *stored = find_message(comm, source, tag, true, "MPI_Mprobe");
+    Unexpected *stored;
+    if (Error error = find_message(comm, source, tag, true, "MPI_Mprobe", stored)) return error;
     set_probed(status, *stored);
     comm.universe->messenger.take(*stored);
     *message = new_message(comm, stored);
@@ -135,7 +143,8 @@ Error lanyard_improbe(int source, int tag, Comm &comm, int *flag, Message **mess
         return {};
     }
     EngineGuard guard(comm.universe->engine);
-    Unexpected *stored = find_message(comm, source, tag, false, "MPI_Improbe");
+    Unexpected *stored;
+    if (Error error = find_message(comm, source, tag, false, "MPI_Improbe", stored)) return error;
     *flag = stored != nullptr;
     if (!stored) return {};
     set_probed(status, *stored);

@@ -26,7 +26,7 @@ struct Handling {
 };
 
 Handling handling_of(RaiseOn on, const ErrorRecord &record) {
-    if (record.about) on = RaiseOn(static_cast<Comm *>(record.about));
+    if (record.about) on = RaiseOn(static_cast<Comm *>(record.about.get()));
     switch (on.kind) {
         case RaiseOn::Kind::comm: return {KeptErrhandler(on.comm()->errhandler), on};
         case RaiseOn::Kind::session: return {KeptErrhandler(on.session()->errhandler), on};
@@ -117,8 +117,9 @@ int raise(Error error, RaiseOn on, const Call &call) {
     Handling handling = handling_of(on, record);
     std::string shown = call.text();
     int code = code_of(record, kept_text(shown, call.function, record.sentence));
-    call_handler(*handling.handler, handling.on, code, shown + here() + ": " + record.sentence);
-    return code;
+    int told = record.reason ? record.reason : code;
+    call_handler(*handling.handler, handling.on, told, shown + here() + ": " + record.sentence);
+    return record.reason ? code : told;
 }
 
 }  // namespace lanyard

@@ -92,6 +92,12 @@ void set_status(const Request &request, Status *status) {
 
 }  // namespace
 
+Error about(const Request &request, Error error) {
+    if (!request.comm) return error;
+    request.comm->hold();
+    return error.about(std::shared_ptr<void>(request.comm, [](void *comm) { release_comm(static_cast<Comm *>(comm)); }));
+}
+
 Error ask_status(Request &request, Status *status) {
     Error error = request.query ? request.query(request) : Error();
     set_status(request, status);
@@ -112,7 +118,7 @@ Error pick_up(Request *&request, Status *status) {
         else error = second;
     }
     set_status(*request, status);
-    if (error) error = error.about(request->comm);
+    if (error) error = about(*request, error);
     if (request->persistent) {
         request->active = false;
     } else {
@@ -125,7 +131,7 @@ Error pick_up(Request *&request, Status *status) {
 extern "C" {
 
 Error lanyard_request_free(Request *&request) {
-    if (request->given_up) return Error(ErrorClass::request, "MPI_Request_free was called for this request before").about(request->comm);
+    if (request->given_up) return about(*request, {ErrorClass::request, "MPI_Request_free was called for this request before"});
     if (request->freed) {
         Request &ended = *std::exchange(request, nullptr);
         return ended.freed(ended);

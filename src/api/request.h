@@ -62,6 +62,8 @@ Request *completed_send();
 Error pick_up(Request *&request, Status *status);
 // The status of a request that is complete; it stays as it is.
 Error ask_status(Request &request, Status *status);
+// The error with the request's communicator, whose handler is to be asked; it is held until then, as the request may be the last that holds it.
+Error about(const Request &request, Error error);
 // An inactive or null request's status.
 void set_empty(Status *status);
 

@@ -38,17 +38,18 @@ public:
             return;
         }
         ErrorRecord record = error.take();
-        if (!first_.code) first_ = record;
-        if (status) status->error = code_of(record, record.sentence);
+        int code = code_of(record, record.sentence);
+        if (status) status->error = code;
+        if (!first_.code) first_ = {code, record.sentence, record.about};
     }
     Error error() {
         if (!first_.code) return {};
         Error error(ErrorClass::in_status, first_.sentence);
-        return error.about(first_.about);
+        return error.about(first_.about).because_of(first_.code);
     }
 
 private:
-    ErrorRecord first_{0, {}, nullptr};
+    ErrorRecord first_{0, {}};
 };
 
 // One turn of the engine on behalf of a test that found nothing. An error where a request was freed by the program.

@@ -18,8 +18,7 @@ void add_part(const Request &request, WaitParts &parts) {
 Error refuse_given_up(int count, Request *const *requests) {
     for (int i = 0; i < count; ++i)
         if (!idle(requests[i]) && requests[i]->given_up)
-            return Error(ErrorClass::request, "the request was given up with MPI_Request_free; nothing can be learnt of it any more")
-                .about(requests[i]->comm);
+            return about(*requests[i], {ErrorClass::request, "the request was given up with MPI_Request_free; nothing can be learnt of it any more"});
     return {};
 }
 

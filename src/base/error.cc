@@ -7,7 +7,7 @@
 namespace lanyard {
 
 ErrorRecord Error::take() {
-    if (!record_) return {0, {}, nullptr};
+    if (!record_) return {0, {}};
     ErrorRecord record = std::move(*record_);
     discard();
     return record;

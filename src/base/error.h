@@ -3,6 +3,7 @@
 // one hands it on or ends it with take()/discard(). No exceptions in the data path.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -78,14 +79,17 @@ enum class ErrorClass : int {
 struct ErrorRecord {
     int code;  // an error class, or a code the program made with MPI_Add_error_code or returned from a callback
     std::string sentence;
-    void *about = nullptr;  // the communicator whose error handler is asked, where the failed call does not name one
+    // The communicator whose error handler is asked, where the failed call does not name one, held until that is done.
+    std::shared_ptr<void> about = {};
+    // For MPI_ERR_IN_STATUS: the code of the first request that failed, which is what the handler is given (MPI-5.0 9.3.1).
+    int reason = 0;
 };
 
 class [[nodiscard]] Error {
 public:
     constexpr Error() = default;
     Error(ErrorClass error_class, std::string sentence) : Error(static_cast<int>(error_class), std::move(sentence)) {}
-    Error(int code, std::string sentence) : record_(new ErrorRecord{code, std::move(sentence), nullptr}) {}
+    Error(int code, std::string sentence) : record_(new ErrorRecord{code, std::move(sentence)}) {}
 
     // True when something went wrong.
     explicit operator bool() const { return record_ != nullptr; }
@@ -97,8 +101,12 @@ public:
         record_->sentence.insert(0, std::string(context) + ": ");
         return *this;
     }
-    Error about(void *comm) {
-        record_->about = comm;
+    Error about(std::shared_ptr<void> comm) {
+        record_->about = std::move(comm);
+        return *this;
+    }
+    Error because_of(int code) {
+        record_->reason = code;
         return *this;
     }
     // Ends the error: its record as a value, or nothing.

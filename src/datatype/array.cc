@@ -110,7 +110,7 @@ Error check_darray(const Distribution &d) {
         if (d.grid[i] < 1) return bad("the process count", i, d.grid[i], "at least 1");
         product *= d.grid[i];
         if (product > d.processes) break;
-        bool automatic = d.arguments[i] == abi::distribute_dflt_darg;
+        bool automatic = d.arguments[i] == abi::distribute_dflt_darg || d.kinds[i] == abi::distribute_none;  // then it means nothing
         if (!automatic && d.arguments[i] < 1) return bad("the distribution argument", i, d.arguments[i], "at least 1");
         switch (d.kinds[i]) {
         case abi::distribute_none:

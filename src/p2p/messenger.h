@@ -114,6 +114,9 @@ public:
 
     // The transfer has ended, and its caller never asks how.
     void unasked(Transfer &transfer, bool is_send);
+    bool has_lost(uint32_t peer) const { return peers_[peer].lost; }
+    // Why that peer, which is lost, cannot be reached, and what it may not have got.
+    Error tell_loss(uint32_t peer, const char *what);
     // Messages that lost peers may not have got, as long as nobody has been told.
     Error untold_loss();
 
@@ -196,7 +199,6 @@ private:
 
     // lost.cc
     Loss &loss_of(uint32_t peer);
-    Error tell_loss(uint32_t peer, const char *what);
     bool fails_with_peer(Transfer &transfer);
 
     // send.cc

@@ -161,7 +161,7 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size) {
     if (!error) error = check_out("buffer_addr", buffer_addr);
     if (!error) error = check_out("size", size);
     if (!error) error = lanyard_buffer_detach(static_cast<void **>(buffer_addr), &size_value);
-    if (!error) error = narrow("size", size_value, size);
+    if (!error) narrow_or_undefined(size_value, size);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(), "MPI_Buffer_detach", {shown("buffer_addr", buffer_addr), shown("size", size)});
 }
@@ -236,7 +236,7 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size) {
     if (!error) error = check_out("buffer_addr", buffer_addr);
     if (!error) error = check_out("size", size);
     if (!error) error = lanyard_comm_detach_buffer(*comm_object, static_cast<void **>(buffer_addr), &size_value);
-    if (!error) error = narrow("size", size_value, size);
+    if (!error) narrow_or_undefined(size_value, size);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(comm_object), "MPI_Comm_detach_buffer", {shown_handle("comm", comm),
         shown("buffer_addr", buffer_addr), shown("size", size)});
@@ -1180,7 +1180,7 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size
     if (!error) error = check_out("size", size);
     if (!error) error = lanyard_session_detach_buffer(*session_object, static_cast<void **>(buffer_addr),
         &size_value);
-    if (!error) error = narrow("size", size_value, size);
+    if (!error) narrow_or_undefined(size_value, size);
     if (!error) return MPI_SUCCESS;
     return fail(error, RaiseOn(session_object), "MPI_Session_detach_buffer", {shown_handle("session", session),
         shown("buffer_addr", buffer_addr), shown("size", size)});

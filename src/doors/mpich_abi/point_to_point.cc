@@ -180,7 +180,7 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size) {
     if (!error) error = check_out("size", size);
     if (!error) error = lanyard_buffer_detach(&buffer_addr_value, &size_value);
     if (!error) *static_cast<void **>(buffer_addr) = attached_buffer_out(buffer_addr_value);
-    if (!error) error = narrow("size", size_value, size);
+    if (!error) narrow_or_undefined(size_value, size);
     if (!error) return MPI_SUCCESS;
     return fail_translated(error, RaiseOn(), "MPI_Buffer_detach", {shown("buffer_addr", buffer_addr),
         shown("size", size)});
@@ -263,7 +263,7 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size) {
     if (!error) error = check_out("size", size);
     if (!error) error = lanyard_comm_detach_buffer(*comm_object, &buffer_addr_value, &size_value);
     if (!error) *static_cast<void **>(buffer_addr) = attached_buffer_out(buffer_addr_value);
-    if (!error) error = narrow("size", size_value, size);
+    if (!error) narrow_or_undefined(size_value, size);
     if (!error) return MPI_SUCCESS;
     return fail_translated(error, RaiseOn(comm_object), "MPI_Comm_detach_buffer", {shown_handle("comm", comm),
         shown("buffer_addr", buffer_addr), shown("size", size)});
@@ -1371,7 +1371,7 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size
     if (!error) error = check_out("size", size);
     if (!error) error = lanyard_session_detach_buffer(*session_object, &buffer_addr_value, &size_value);
     if (!error) *static_cast<void **>(buffer_addr) = attached_buffer_out(buffer_addr_value);
-    if (!error) error = narrow("size", size_value, size);
+    if (!error) narrow_or_undefined(size_value, size);
     if (!error) return MPI_SUCCESS;
     return fail_translated(error, RaiseOn(session_object), "MPI_Session_detach_buffer",
         {shown_handle("session", session), shown("buffer_addr", buffer_addr), shown("size", size)});

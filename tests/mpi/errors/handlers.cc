@@ -119,6 +119,42 @@ void changed_code() {
     MPI_Remove_error_class(error_class);
 }
 
+int request_calls = 0, request_code = 0;
+void on_request(MPI_Comm *comm, int *code, ...) {
+    int rank;
+    check_equal(MPI_Comm_rank(*comm, &rank), MPI_SUCCESS);  // it lives, though the program has freed it
+    ++request_calls;
+    request_code = *code;
+}
+
+// Of several requests the handler is given the code of the one that failed; and the communicator of a request lives until it was asked.
+void of_requests() {
+    for (bool several : {false, true}) {
+        MPI_Comm comm;
+        MPI_Errhandler handler;
+        MPI_Comm_dup(MPI_COMM_SELF, &comm);
+        MPI_Comm_create_errhandler(on_request, &handler);
+        MPI_Comm_set_errhandler(comm, handler);
+        MPI_Errhandler_free(&handler);
+        int two[2] = {1, 2}, one = 0;
+        MPI_Request requests[2];
+        MPI_Status statuses[2];
+        MPI_Irecv(&one, 1, MPI_INT, 0, 3, comm, &requests[0]);
+        MPI_Isend(two, 2, MPI_INT, 0, 3, comm, &requests[1]);
+        MPI_Comm_free(&comm);
+        request_calls = 0;
+        if (several) {
+            check_equal(MPI_Waitall(2, requests, statuses), MPI_ERR_IN_STATUS);
+            check_equal(request_code, statuses[0].MPI_ERROR);
+        } else {
+            check_equal(MPI_Wait(&requests[1], MPI_STATUS_IGNORE), MPI_SUCCESS);
+            check_equal(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), request_code);
+        }
+        check_equal(request_calls, 1);
+        check_class(request_code, MPI_ERR_TRUNCATE);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -141,6 +177,7 @@ int main(int argc, char **argv) {
     windows_and_files();
     own_codes();
     changed_code();
+    of_requests();
     use(MPI_COMM_WORLD);
     MPI_Finalize();
 

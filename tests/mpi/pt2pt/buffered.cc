@@ -211,6 +211,16 @@ void flush_by_request() {
     MPI_Buffer_detach(&given, &given_size);
 }
 
+// A size that does not fit an int is none.
+void too_large_to_tell() {
+    char byte;
+    void *given = nullptr;
+    int given_size = 0;
+    MPI_Buffer_attach_c(&byte, MPI_Count{1} << 32);
+    check_equal(MPI_Buffer_detach(&given, &given_size), MPI_SUCCESS);
+    check(given == &byte && given_size == MPI_UNDEFINED);
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -222,6 +232,7 @@ int main(int argc, char **argv) {
     leaves_at_once();
     used_up();
     detach_waits();
+    too_large_to_tell();
     used_again_and_again();
     room_found_by_the_library();
     buffer_of_a_communicator();

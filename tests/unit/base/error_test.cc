@@ -37,8 +37,8 @@ TEST(Error, TellsWhereItWasSeenFromTheInsideOut) {
 }
 
 TEST(Error, EndsWhenItIsTaken) {
-    int object = 0;
-    Error error = Error(70'000, "the program's own").about(&object);
+    auto object = std::make_shared<int>();
+    Error error = Error(70'000, "the program's own").about(object);
     EXPECT_EQ(error.code(), 70'000);
     Error handed_on = error;  // the same record: only one of the two may end it
     EXPECT_EQ(&handed_on.sentence(), &error.sentence());
@@ -47,7 +47,7 @@ TEST(Error, EndsWhenItIsTaken) {
     EXPECT_EQ(handed_on.code(), abi::success);
     EXPECT_EQ(record.code, 70'000);
     EXPECT_EQ(record.sentence, "the program's own");
-    EXPECT_EQ(record.about, &object);
+    EXPECT_EQ(record.about, object);
     Error discarded = opening();
     discarded.discard();
     EXPECT_FALSE(discarded);

@@ -91,6 +91,7 @@ TEST(Array, DistributedArrays) {
             int64_t block = kind == abi::distribute_none ? size : (size + grid - 1) / grid;
             int argument = abi::distribute_dflt_darg;
             if (kind == abi::distribute_cyclic) block = 1;
+            if (kind == abi::distribute_none) argument = static_cast<int>(pick(random, -2, 2));  // means nothing
             if (kind != abi::distribute_none && pick(random, 0, 1)) {
                 block = kind == abi::distribute_block ? block + pick(random, 0, 2) : pick(random, 1, 3);
                 argument = static_cast<int>(block);
