@@ -23,8 +23,8 @@ CALLED_ELSEWHERE = {
     "MPI_Abort": "tests/launch",
     "MPI_Initialized": "tests/failures",
 }
-# Classes that any function may return, as the index of the reference says.
-ERRORS_OF_ALL = {"MPI_ERR_OTHER", "MPI_ERR_INTERN", "MPI_ERR_NO_MEM", "MPI_ERR_UNSUPPORTED_OPERATION"}
+# Classes that any function may return, as the index of the reference says; and the class of a code that only the program's functions know.
+ERRORS_OF_ALL = {"MPI_ERR_UNKNOWN", "MPI_ERR_OTHER", "MPI_ERR_INTERN", "MPI_ERR_NO_MEM", "MPI_ERR_UNSUPPORTED_OPERATION"}
 KNOWN = """
 #include <mpi.h>
 #include <stdio.h>

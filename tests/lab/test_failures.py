@@ -185,6 +185,8 @@ if LONG:
         assert code == 3, err
         assert re.search(r"MPI_Send.* on rank 0 .*: the process to send to cannot be reached any more: process 1 at \S+ cannot be reached since 1 s "
                          r".*3 messages of together 300 bytes that were sent to it before may not have arrived", out), out
+        assert re.search(r"MPI_Probe.* on rank 0 .*: the process to receive from cannot be reached any more: process 1 at ", out), out
+        assert "the class is right" in out
 
 
 def test_cable_cut_for_longer_than_the_time_out_ends_the_job(hosts):

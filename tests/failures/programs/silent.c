@@ -64,6 +64,13 @@ int main(int count, char **words) {
         int code = MPI_Send(bytes, 1, MPI_CHAR, 1, 5, MPI_COMM_WORLD);
         if (code) MPI_Error_string(code, text, &length);
         printf("%s\n", text);
+        int flag = 0, error_class = 0;
+        code = MPI_Probe(1, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (code) MPI_Error_string(code, text, &length);
+        printf("%s\n", text);
+        code = MPI_Iprobe(1, 6, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        MPI_Error_class(code, &error_class);
+        printf("%s\n", error_class == MPI_ERR_PROC_ABORTED ? "the class is right" : "the class is wrong");
         fflush(stdout);
         MPI_Abort(MPI_COMM_WORLD, 3);
     }
