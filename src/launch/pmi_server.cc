@@ -44,6 +44,7 @@ int PmiServer::connect_rank(int rank, int program, int program_ranks) {
 void PmiServer::rank_ended(int rank) {
     ready(rank, EPOLLIN);
     clients_.at(rank).stage.ended = true;
+    clients_.at(rank).was_told_to_end = job_ends_;
     tell_departed();
     pass_barrier();
 }
@@ -185,7 +186,8 @@ void PmiServer::branch_departed() {
 // Ranks that will enter no barrier any more, and are not missed.
 size_t PmiServer::departed() const {
     size_t count = 0;
-    for (const auto &[rank, client] : clients_) count += client.stage.ended && client.stage.left && !client.stage.in_barrier;
+    for (const auto &[rank, client] : clients_)
+        count += client.stage.ended && client.stage.left && !client.stage.in_barrier && !client.was_told_to_end;
     return count;
 }
 

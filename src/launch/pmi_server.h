@@ -42,6 +42,8 @@ public:
     int connect_rank(int rank, int program, int program_ranks);
     // The rank's process has ended: handles what it had sent until then.
     void rank_ended(int rank);
+    // The job ends: whoever ends from now on was told to, and is missed by the others.
+    void job_ends() { job_ends_ = true; }
     // True when the rank has joined the job and has not left it: the others may wait for it forever.
     bool inside(int rank) const { return clients_.at(rank).stage.joined && !clients_.at(rank).stage.left; }
     // How far each rank of this host is, for those who ask what it waits for.
@@ -59,6 +61,7 @@ private:
         int program = 0;
         int program_ranks = 1;
         RankStage stage;
+        bool was_told_to_end = false;
         bool waiting_to_send = false;
         bool skipping_block = false;  // inside "mcmd=" ... "endcmd", a request of several lines
         std::string received;
@@ -95,7 +98,7 @@ private:
     std::unordered_map<std::string, Askers> asked_;  // above, and not answered yet
     size_t in_barrier_ = 0;                          // ranks and branches
     size_t departed_branches_ = 0;
-    bool told_departed_ = false;
+    bool told_departed_ = false, job_ends_ = false;
 };
 
 }  // namespace lanyard::launch

@@ -55,7 +55,8 @@ void Station::command(const Frame &frame) {
     Answer answer;
     Stream stream;
     switch (frame.kind) {
-        case Kind::start: case Kind::signal: case Kind::end: case Kind::ask_waits:
+        case Kind::end: pmi_.job_ends(); [[fallthrough]];
+        case Kind::start: case Kind::signal: case Kind::ask_waits:
             for (auto &place : places_) place->command(frame);
             break;
         case Kind::release:

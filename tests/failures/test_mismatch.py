@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-PATHS = ["self,shm", "self,tcp"]
+PATHS = ["self,shm,tcp", "self,tcp"]
 # The word that the sentence must hold, for each scenario of programs/mismatch.c.
 WORDS = {
     "operation": r"rank \d calls MPI_(Allreduce|Bcast) where this rank calls MPI_(Bcast|Allreduce); all ranks must call the same"
