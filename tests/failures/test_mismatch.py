@@ -68,6 +68,21 @@ def test_different_datatypes_are_told_in_debug_mode(mpirun, program, sent, recei
                     + SENTENCES[sent, received], out), out
 
 
+# The call that gives the error; what a status holds does not name it.
+WAYS = {"irecv": "MPI_Wait", "waitall": None, "mrecv": "MPI_Mrecv", "imrecv": "MPI_Wait", "persistent": "MPI_Wait", "sendrecv": "MPI_Sendrecv"}
+
+
+@pytest.mark.parametrize("size", [24, 480000])
+@pytest.mark.parametrize("way", WAYS)
+def test_different_datatypes_are_told_by_all_ways_to_receive(mpirun, program, way, size):
+    code, out, err = mpirun.run("-n", 2, program("types"), "int", "float", size, way, env={"LANYARD_CHECK": "on"})
+    assert (code, err) == (0, "")
+    call = rf"{WAYS[way]}\(.*\) on rank 1 .*: " if WAYS[way] else ""
+    assert re.match(rf"{TYPE} {call}the message from rank 0 with tag 7 and this receive have different datatypes: "
+                    + SENTENCES["int", "float"], out), out
+    assert mpirun.run("-n", 2, program("types"), "int", "int32", size, way, env={"LANYARD_CHECK": "on"}) == (0, "", "")
+
+
 @pytest.mark.parametrize(("sent", "received"), [("int", "int32"), ("int", "ints"), ("mixed", "mixed"), ("byte", "double"), ("mixed", "packed")])
 def test_datatypes_that_fit_are_not_complained_of(mpirun, program, sent, received):
     for size in (48, 480000):
