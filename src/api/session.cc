@@ -1,8 +1,6 @@
 // Sessions (MPI-5.0 section 11.3): the typed functions.
 #include "comm/session.h"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -63,14 +61,14 @@ Error unknown_set(std::string_view name) {
 }  // namespace
 
 Error find_process_set(const Runtime &runtime, std::string_view name, Peers &peers) {
-    auto named = [&](const char *set) { return name.size() == std::strlen(set) && strncasecmp(name.data(), set, name.size()) == 0; };
+    ProcessSet set = process_set_called(name);
     auto own = static_cast<uint32_t>(runtime.bootstrap->rank());
     auto chosen = [&](uint32_t peer) {
-        if (named(process_sets[0])) return true;
-        return named(process_sets[1]) ? peer == own : runtime.universe->on_my_node(peer);
+        if (set == ProcessSet::world) return true;
+        return set == ProcessSet::self ? peer == own : runtime.universe->on_my_node(peer);
     };
     peers.clear();
-    if (std::none_of(std::begin(process_sets), std::end(process_sets), named)) return unknown_set(name);
+    if (set == ProcessSet::none) return unknown_set(name);
     for (uint32_t peer = 0; peer < static_cast<uint32_t>(runtime.bootstrap->size()); ++peer)
         if (chosen(peer)) peers.push_back(peer);
     return {};

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "comm/create.h"
+#include "comm/process_sets.h"
 
 namespace lanyard {
 namespace {
@@ -48,6 +49,17 @@ std::string value_in(const Info *info, const char *key) {
     return value;
 }
 
+// The color of this process by a set of processes: another one for each set, and within the sets of which there are several.
+int32_t color_in(ProcessSet set, const Team &team, int32_t node) {
+    switch (set) {
+        case ProcessSet::world: return 0;
+        case ProcessSet::self: return 1 + team.index;
+        case ProcessSet::node: return 1 + team.size + node;
+        case ProcessSet::none: break;
+    }
+    return abi::undefined;
+}
+
 Member own_member(const Comm &parent, int split_type, int key, const Info *info) {
     const Universe &universe = *parent.universe;
     Member own;
@@ -60,9 +72,7 @@ Member own_member(const Comm &parent, int split_type, int key, const Info *info)
     for (int r = 0; r < resources; ++r) own.instance[1 + r] = std::max(locality.instance[r], -1);
     if (split_type != abi::comm_type_hw_unguided) own.level = level_called(value_in(info, resource_key));
     if (split_type != abi::comm_type_resource_guided) return own;
-    std::string processes = value_in(info, "mpi_pset_name");
-    if (processes == "mpi://WORLD") own.processes = 0;
-    if (processes == "mpi://SELF") own.processes = parent.team.index;
+    own.processes = color_in(process_set_called(value_in(info, "mpi_pset_name")), parent.team, own.node);
     return own;
 }
 

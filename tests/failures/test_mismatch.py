@@ -17,6 +17,12 @@ WORDS = {
     "fewer": r"bytes",
     "gather": r"bytes",
     "gatherv": r"rank \d (sent \d+ bytes where this rank|takes part with \d+ bytes, this rank) expects \d+",
+    "scatter": r"bytes",
+    "scatter-root": r"rank \d calls MPI_Scatter with root \d, this rank with root \d; all ranks must name the same root",
+    "uneven": r"rank \d calls MPI_(Allgatherv|Alltoallv) where this rank calls MPI_(Alltoallv|Allgatherv)",
+    "scan": r"rank \d calls MPI_(Scan|Exscan) where this rank calls MPI_(Exscan|Scan)",
+    "reduce-scatter": r"rank \d calls MPI_Reduce_scatter_block with MPI_(MAX|SUM), this rank with MPI_(SUM|MAX)",
+    "neighbors": r"rank \d calls MPI_Neighbor_(allgather|alltoall) where this rank calls MPI_Neighbor_(alltoall|allgather)",
     "sequence": r"rank \d calls MPI_(Allreduce|Alltoall) where this rank calls MPI_(Alltoall|Allreduce); .* in the same order",
     "finalize": r"rank \d calls MPI_(Barrier|Finalize) where this rank calls MPI_(Finalize|Barrier); all ranks must call the same",
     "finalize-sum": r"rank \d calls MPI_(Allreduce|Finalize) where this rank calls MPI_(Finalize|Allreduce)",
@@ -32,6 +38,15 @@ def test_mismatched_collectives_are_told(mpirun, program, scenario, count, ranks
     code, out, err = mpirun.run("-n", ranks, "--timeout", 20, program("mismatch"), scenario, count, env={"LANYARD_PATHS": paths})
     assert code not in (0, 124) and out == "", err
     assert re.search(r"Lanyard: MPI_\w+\(.*: .*" + WORDS[scenario], err, re.DOTALL), err
+
+
+@pytest.mark.parametrize("paths", PATHS)
+@pytest.mark.parametrize("count", [8, 20000])
+def test_mismatched_persistent_collectives_are_told(mpirun, program, count, paths):
+    """Where one's message comes to what the other waits for, which is not so with all algorithms."""
+    code, out, err = mpirun.run("-n", 2, "--timeout", 20, program("mismatch"), "persistent", count, env={"LANYARD_PATHS": paths})
+    assert code not in (0, 124) and out == "", err
+    assert re.search(r"Lanyard: MPI_Wait\(.*: .*rank 1 calls MPI_Gather where this rank calls MPI_Reduce; all ranks must call the same", err), err
 
 
 TYPE = 3
@@ -51,6 +66,21 @@ def test_different_datatypes_are_told_in_debug_mode(mpirun, program, sent, recei
     assert (code, err) == (0, "")
     assert re.match(rf"{TYPE} MPI_Recv\(.*\) on rank 1 .*: the message from rank 0 with tag 7 and this receive have different datatypes: "
                     + SENTENCES[sent, received], out), out
+
+
+# The call that gives the error; what a status holds does not name it.
+WAYS = {"irecv": "MPI_Wait", "waitall": None, "mrecv": "MPI_Mrecv", "imrecv": "MPI_Wait", "persistent": "MPI_Wait", "sendrecv": "MPI_Sendrecv"}
+
+
+@pytest.mark.parametrize("size", [24, 480000])
+@pytest.mark.parametrize("way", WAYS)
+def test_different_datatypes_are_told_by_all_ways_to_receive(mpirun, program, way, size):
+    code, out, err = mpirun.run("-n", 2, program("types"), "int", "float", size, way, env={"LANYARD_CHECK": "on"})
+    assert (code, err) == (0, "")
+    call = rf"{WAYS[way]}\(.*\) on rank 1 .*: " if WAYS[way] else ""
+    assert re.match(rf"{TYPE} {call}the message from rank 0 with tag 7 and this receive have different datatypes: "
+                    + SENTENCES["int", "float"], out), out
+    assert mpirun.run("-n", 2, program("types"), "int", "int32", size, way, env={"LANYARD_CHECK": "on"}) == (0, "", "")
 
 
 @pytest.mark.parametrize(("sent", "received"), [("int", "int32"), ("int", "ints"), ("mixed", "mixed"), ("byte", "double"), ("mixed", "packed")])

@@ -85,6 +85,23 @@ def test_value_that_can_be_used(mpirun, program, name, value):
     assert mpirun.run("-n", 3, program("exchange"), 100000, env={name: value}) == (0, "right\n", "")
 
 
+@pytest.mark.parametrize(("algorithm", "messages"), [("ring", 24), ("linear", 6), ("recursive_doubling", 8)])
+def test_algorithm_of_a_collective(mpirun, program, algorithm, messages):
+    """Among 4 ranks: all pieces twice around, up to one rank and down again, in pairs of two rounds."""
+    assert mpirun.run("-n", 4, program("counted"), env={"LANYARD_COLL": f"allreduce={algorithm}"}) == (0, f"{messages}\n", "")
+
+
+@pytest.mark.parametrize(("value", "words"), [
+    ("allreduce=rnig", '"rnig" is no algorithm for allreduce; known are exchange, '),
+    ("bcast=binomial,allredcue=ring", '"allredcue" is no collective operation; known are barrier, '),
+    ("allreduce:big=ring", '"allreduce:big=ring" names no number of bytes after the colon; write allreduce:64k=ALGORITHM'),
+])
+def test_algorithm_that_is_none(mpirun, program, value, words):
+    code, out, err = mpirun.run("-n", 2, program("counted"), env={"LANYARD_COLL": value})
+    assert code not in (0, 134, 139) and code < 128 and out == ""
+    assert re.search(r"^Lanyard: MPI_Init on rank [01]: LANYARD_COLL: " + re.escape(words), err, re.MULTILINE), err
+
+
 def test_checksums_over_tcp(mpirun, program):
     assert mpirun.run("-n", 3, program("exchange"), 1_000_000, env={"LANYARD_PATHS": "self,tcp", "LANYARD_CHECKSUM": "on"}) == (0, "right\n", "")
 

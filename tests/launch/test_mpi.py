@@ -35,6 +35,15 @@ int main(int count, char **words) {
     if (!strcmp(wish, "abort") && rank == 1) MPI_Abort(MPI_COMM_WORLD, atoi(words[2]));
     if (!strcmp(wish, "die") && rank == 1) raise(atoi(words[2]));
     if (!strcmp(wish, "exit") && rank == 1) exit(atoi(words[2]));
+    if (!strcmp(wish, "errors abort")) {
+        MPI_Comm copy;
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        MPI_Comm_set_errhandler(copy, MPI_ERRORS_ABORT);
+        if (rank == 1) {
+            MPI_Send(&rank, -1, MPI_INT, 0, 0, copy);
+            printf("not reached\n");
+        }
+    }
     if (!strcmp(wish, "stuck")) {
         int number;
         if (rank == 0) MPI_Recv(&number, 1, MPI_INT, size - 1, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -96,6 +105,15 @@ def test_abort(mpirun, program, code, expected):
     result, _, err = mpirun.run("-n", 3, program, "abort", code)
     assert result == expected
     assert re.search(rf"mpirun: rank 1 \(.*\) ended the job with MPI_Abort, code {code}\n", err)
+
+
+def test_error_under_errors_abort_ends_the_whole_job(mpirun, program):
+    """Set on a copy by all, met by one, while the others wait for it. That all are gone is asked after every test."""
+    code, out, err = mpirun.run("-n", 3, program, "errors abort", timeout=20)
+    assert (code, sorted(out.splitlines())) == (2, lines_of(3)), err  # MPI_ERR_COUNT
+    assert re.search(r"^Lanyard: MPI_Send\(.*count=-1, .*\) on rank 1 \([^)]+\): count is -1 but must not be negative; "
+                     r"the job is aborted \(error handler MPI_ERRORS_ABORT\)$", err, re.MULTILINE), err
+    assert re.search(r"^mpirun: rank 1 \(.*\) ended the job with MPI_Abort, code 2$", err, re.MULTILINE), err
 
 
 def test_death_within_mpi(mpirun, program):

@@ -47,6 +47,9 @@ static int ask(void *state, MPI_Status *status) { return state || !status; }
 static int end(void *state) { return state != NULL; }
 static int stop(void *state, int complete) { return state || !complete; }
 
+static void add(void *in, void *inout, int *count, MPI_Datatype *type) { (void)in, (void)inout, (void)count, (void)type; }
+static void look_at(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
+
 // The operation of a request that is freed goes on, but nobody may ask for it.
 static int use_freed_request(const char *wish) {
     int flag, where, places[1];
@@ -62,6 +65,53 @@ static int use_freed_request(const char *wish) {
     WISH("test of a freed request") return MPI_Test(&kept, &flag, MPI_STATUS_IGNORE);
     WISH("status of a freed request") return MPI_Request_get_status(kept, &flag, MPI_STATUS_IGNORE);
     return MPI_Request_free(&kept);
+}
+
+// Handles that were kept when their objects ended.
+static int use_ended(const char *wish) {
+    MPI_Comm comm = MPI_COMM_WORLD, self = MPI_COMM_SELF;
+    WISH("group after its end") {
+        MPI_Group all, group, kept;
+        MPI_Comm_group(comm, &all);
+        MPI_Group_excl(all, 1, numbers, &group);
+        kept = group;
+        MPI_Group_free(&group);
+        return MPI_Group_size(kept, numbers);
+    }
+    WISH("operation after its end") {
+        MPI_Op op, kept;
+        MPI_Op_create(add, 1, &op);
+        kept = op;
+        MPI_Op_free(&op);
+        return MPI_Allreduce(numbers, numbers + 4, 1, MPI_INT, kept, comm);
+    }
+    WISH("info after its end") {
+        MPI_Info info, kept;
+        MPI_Info_create(&info);
+        kept = info;
+        MPI_Info_free(&info);
+        return MPI_Info_set(kept, "key", "value");
+    }
+    WISH("error handler after its end") {
+        MPI_Errhandler handler, kept;
+        MPI_Comm_create_errhandler(look_at, &handler);
+        kept = handler;
+        MPI_Errhandler_free(&handler);
+        return MPI_Comm_set_errhandler(comm, kept);
+    }
+    WISH("message after its end") {
+        MPI_Message message, kept;
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, self);
+        MPI_Mprobe(0, 0, self, &message, MPI_STATUS_IGNORE);
+        kept = message;
+        MPI_Mrecv(numbers, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+        return MPI_Mrecv(numbers, 1, MPI_INT, &kept, MPI_STATUS_IGNORE);
+    }
+    MPI_Irecv(numbers, 1, MPI_INT, 0, 0, self, &started);
+    MPI_Request kept = started;
+    MPI_Send(numbers + 4, 1, MPI_INT, 0, 0, self);
+    MPI_Wait(&started, MPI_STATUS_IGNORE);
+    return MPI_Wait(&kept, MPI_STATUS_IGNORE);
 }
 
 static int give_counts(const char *wish) {
@@ -171,6 +221,7 @@ int main(int count, char **words) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     code = strstr(words[1], "a freed request") ? use_freed_request(words[1])
+           : strstr(words[1], "after its end") ? use_ended(words[1])
            : strstr(words[1], "blocks of") ? give_blocks(words[1])
            : strstr(words[1], "negative count of") ? give_counts(words[1])
            : strstr(words[1], "handler called") ? call_handler(words[1])

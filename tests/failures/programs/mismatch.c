@@ -9,6 +9,61 @@ static void sum_too(void *in, void *inout, int *count, MPI_Datatype *type) {
     (void)in, (void)inout, (void)count, (void)type;
 }
 
+// The parts of what is sent and received have the same length for all.
+static void exchange_uneven(int odd, const char *a, char *b, int count, int size) {
+    int counts[64], displacements[64];
+    for (int r = 0; r < size; ++r) {
+        counts[r] = count;
+        displacements[r] = r * count;
+    }
+    if (odd) MPI_Allgatherv(a, count, MPI_SIGNED_CHAR, b, counts, displacements, MPI_SIGNED_CHAR, MPI_COMM_WORLD);
+    else MPI_Alltoallv(a, counts, displacements, MPI_SIGNED_CHAR, b, counts, displacements, MPI_SIGNED_CHAR, MPI_COMM_WORLD);
+}
+
+static void exchange_with_neighbors(int odd, const char *a, char *b, int count, int size) {
+    int around = 1;
+    MPI_Comm ring;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &around, 0, &ring);
+    if (odd) MPI_Neighbor_allgather(a, count, MPI_SIGNED_CHAR, b, count, MPI_SIGNED_CHAR, ring);
+    else MPI_Neighbor_alltoall(a, count, MPI_SIGNED_CHAR, b, count, MPI_SIGNED_CHAR, ring);
+    MPI_Comm_free(&ring);
+}
+
+static void start_persistent(int odd, const char *a, char *b, int count) {
+    MPI_Request request;
+    if (odd) MPI_Gather_init(a, count, MPI_SIGNED_CHAR, b, count, MPI_SIGNED_CHAR, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    else MPI_Reduce_init(a, b, count, MPI_SIGNED_CHAR, MPI_MAX, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+}
+
+// False: there is no such scenario.
+static int less_common(const char *scenario, int odd, char *a, char *b, int count) {
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!strcmp(scenario, "scatter")) {
+        MPI_Scatter(a, count, MPI_SIGNED_CHAR, b, odd ? count + 1 : count, MPI_SIGNED_CHAR, 0, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "scatter-root")) {
+        MPI_Scatter(a, count, MPI_SIGNED_CHAR, b, count, MPI_SIGNED_CHAR, odd ? rank : 0, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "uneven")) {
+        exchange_uneven(odd, a, b, count, size);
+    } else if (!strcmp(scenario, "scan")) {
+        if (odd) MPI_Exscan(a, b, count, MPI_SIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD);
+        else MPI_Scan(a, b, count, MPI_SIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "reduce-scatter")) {
+        MPI_Reduce_scatter_block(a, b, count, MPI_SIGNED_CHAR, odd ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "neighbors")) {
+        exchange_with_neighbors(odd, a, b, count, size);
+    } else if (!strcmp(scenario, "persistent")) {
+        start_persistent(odd, a, b, count);
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     const char *scenario = argc > 1 ? argv[1] : "";
@@ -59,7 +114,7 @@ int main(int argc, char **argv) {
         if (!odd) MPI_Barrier(MPI_COMM_WORLD);
     } else if (!strcmp(scenario, "finalize-sum")) {
         if (!odd) MPI_Allreduce(a, b, count, MPI_SIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
-    } else {
+    } else if (!less_common(scenario, odd, a, b, count)) {
         fprintf(stderr, "mismatch: no scenario \"%s\"\n", scenario);
         MPI_Abort(MPI_COMM_WORLD, 99);
     }

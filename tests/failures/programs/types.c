@@ -1,4 +1,5 @@
-// types SENT RECEIVED [BYTES]: rank 0 sends elements of one datatype, rank 1 receives them as another; the error, if any, is printed.
+// types SENT RECEIVED BYTES [WAY]: rank 0 sends elements of one datatype, rank 1 receives them as another, by MPI_Recv or another way;
+// the error, if any, is printed.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,58 @@ static MPI_Datatype type_of(const char *name) {
     return made;
 }
 
+#define WAY(word) if (!strcmp(way, word))
+
+static void send(const char *way, void *memory, int count, MPI_Datatype type) {
+    int none = 0;
+    MPI_Request request;
+    WAY("persistent") {
+        MPI_Send_init(memory, count, type, 1, 7, MPI_COMM_WORLD, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+    } else WAY("sendrecv") {
+        MPI_Sendrecv(memory, count, type, 1, 7, &none, 1, MPI_INT, MPI_PROC_NULL, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Send(memory, count, type, 1, 7, MPI_COMM_WORLD);
+    }
+}
+
+static int receive(const char *way, void *memory, int count, MPI_Datatype type) {
+    int none = 0, code;
+    MPI_Request request;
+    MPI_Message message;
+    MPI_Comm comm = MPI_COMM_WORLD;
+    WAY("irecv") {
+        MPI_Irecv(memory, count, type, 0, 7, comm, &request);
+        return MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    WAY("waitall") {
+        MPI_Status status;
+        MPI_Irecv(memory, count, type, 0, 7, comm, &request);
+        code = MPI_Waitall(1, &request, &status);
+        return code == MPI_ERR_IN_STATUS ? status.MPI_ERROR : code;
+    }
+    WAY("mrecv") {
+        MPI_Mprobe(0, 7, comm, &message, MPI_STATUS_IGNORE);
+        return MPI_Mrecv(memory, count, type, &message, MPI_STATUS_IGNORE);
+    }
+    WAY("imrecv") {
+        MPI_Mprobe(0, 7, comm, &message, MPI_STATUS_IGNORE);
+        MPI_Imrecv(memory, count, type, &message, &request);
+        return MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    WAY("persistent") {
+        MPI_Recv_init(memory, count, type, 0, 7, comm, &request);
+        MPI_Start(&request);
+        code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+        return code;
+    }
+    WAY("sendrecv") return MPI_Sendrecv(&none, 1, MPI_INT, MPI_PROC_NULL, 7, memory, count, type, 0, 7, comm, MPI_STATUS_IGNORE);
+    return MPI_Recv(memory, count, type, 0, 7, comm, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv) {
     if (argc < 4) return 2;
     MPI_Init(&argc, &argv);
@@ -35,9 +88,10 @@ int main(int argc, char **argv) {
     int size;
     MPI_Type_size(type, &size);
     char *memory = calloc((size_t)bytes, 4);
-    if (rank == 0) MPI_Send(memory, bytes / size, type, 1, 7, MPI_COMM_WORLD);
+    const char *way = argc > 4 ? argv[4] : "recv";
+    if (rank == 0) send(way, memory, bytes / size, type);
     if (rank == 1) {  // room for twice as many
-        int code = MPI_Recv(memory, 2 * bytes / size, type, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        int code = receive(way, memory, 2 * bytes / size, type);
         if (code != MPI_SUCCESS) {
             char text[MPI_MAX_ERROR_STRING];
             int length, class;

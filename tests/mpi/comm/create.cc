@@ -147,6 +147,68 @@ void by_processor(MPI_Info info) {
     sched_setaffinity(0, sizeof before, &before);
 }
 
+// Into smaller and smaller parts of the machine until there is none. A rank that is in no part leaves; the others go on without it.
+void by_ever_smaller_parts() {
+    MPI_Comm whole;
+    MPI_Info info;
+    MPI_Comm_dup(MPI_COMM_WORLD, &whole);
+    MPI_Info_create(&info);
+    std::vector<std::string> seen;
+    while (whole != MPI_COMM_NULL) {
+        MPI_Comm part;
+        MPI_Comm_split_type(whole, MPI_COMM_TYPE_HW_UNGUIDED, 0, info, &part);
+        if (part != MPI_COMM_NULL) {
+            char name[64];
+            int length = sizeof name, found;
+            MPI_Info_get_string(info, "mpi_hw_resource_type", &length, name, &found);
+            check(found && std::find(seen.begin(), seen.end(), name) == seen.end(), "the part is not called what it is, or was before");
+            seen.push_back(name);
+            check(size_of(part) < size_of(whole), "the part is not smaller");
+            use(part);
+        }
+        MPI_Comm_free(&whole);
+        whole = part;
+    }
+    MPI_Info_free(&info);
+}
+
+MPI_Comm split_by(const char *key, const char *value) {
+    MPI_Info info;
+    MPI_Comm part;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    check_equal(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &part), MPI_SUCCESS);
+    MPI_Info_free(&info);
+    return part;
+}
+
+void check_congruent(MPI_Comm part, MPI_Comm wanted) {
+    check(part != MPI_COMM_NULL);
+    check_equal(compare(part, wanted), MPI_CONGRUENT);
+    use(part);
+    MPI_Comm_free(&part);
+}
+
+// By the name of a set of processes, or of a resource.
+void by_resource() {
+    int rank = rank_in(MPI_COMM_WORLD);
+    check_congruent(split_by("mpi_pset_name", "mpi://WORLD"), MPI_COMM_WORLD);
+    check_congruent(split_by("mpi_pset_name", "mpi://SELF"), MPI_COMM_SELF);
+    check_congruent(split_by("mpi_pset_name", "MPI://self"), MPI_COMM_SELF);  // names are URIs, whose letters may be of either case
+    check(split_by("mpi_pset_name", "mpi://nobody") == MPI_COMM_NULL);
+    check(split_by("mpi_hw_resource_type", "no such resource") == MPI_COMM_NULL);
+    MPI_Comm part, node;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, MPI_INFO_NULL, &part);
+    check(part == MPI_COMM_NULL, "nothing to split by was given");
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    check_congruent(split_by("mpi_hw_resource_type", "mpi_shared_memory"), node);
+    MPI_Comm_free(&node);
+    part = split_by("mpi_pset_name", rank == 0 ? "mpi://SELF" : "mpi://WORLD");  // each with those that gave the same
+    check_equal(size_of(part), rank == 0 ? 1 : size_of(MPI_COMM_WORLD) - 1);
+    use(part);
+    MPI_Comm_free(&part);
+}
+
 void splits_by_type() {
     int rank = rank_in(MPI_COMM_WORLD);
     MPI_Comm node, part;
@@ -170,6 +232,8 @@ void splits_by_type() {
     use(part);
     MPI_Comm_free(&part);
     by_processor(info);
+    by_ever_smaller_parts();
+    by_resource();
     MPI_Info_set(info, "mpi_hw_resource_type", "no such resource");
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part);
     check(part == MPI_COMM_NULL);

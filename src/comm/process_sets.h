@@ -1,0 +1,26 @@
+// The names of the process sets of a job (MPI-5.0 11.3.2): mpi://WORLD, mpi://SELF and the processes of this node. For sessions
+// and MPI_Comm_split_type. Any thread.
+#pragma once
+
+#include <strings.h>
+
+#include <cstring>
+#include <string_view>
+
+namespace lanyard {
+
+enum class ProcessSet { world, self, node, none };
+
+constexpr const char *process_sets[] = {"mpi://WORLD", "mpi://SELF", "lanyard://node"};  // in the order of ProcessSet
+
+// Letters may be of either case, as in any URI's scheme and host.
+inline ProcessSet process_set_called(std::string_view name) {
+    int set = 0;
+    for (const char *each : process_sets) {
+        if (name.size() == std::strlen(each) && strncasecmp(name.data(), each, name.size()) == 0) break;
+        ++set;
+    }
+    return static_cast<ProcessSet>(set);
+}
+
+}  // namespace lanyard
