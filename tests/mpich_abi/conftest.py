@@ -4,6 +4,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", ROOT / "build" / "release")).absolute()
 MPICH = "mpich==5.0.2"
+INTEL_VERSION = re.search(r"impi-rt==(\S+)", (ROOT / "bench" / "peers.txt").read_text())[1]
 
 
 def clean_environment(**more):
@@ -60,3 +62,20 @@ def wheel(unsanitized):
 @pytest.fixture(scope="session")
 def wheel_and_mpich(unsanitized):
     return environment(MPICH)
+
+
+@pytest.fixture(scope="session")
+def intel(unsanitized):
+    """The folder with Intel MPI's runtime, its compiled benchmarks (impi-rt), its mpicc and headers (impi-devel). Installed without what it
+    depends on: impi-rt names a package "libfabric" that PyPI does not have."""
+    folder = ROOT / "build" / "mpich_abi" / "intel"
+    packages = [f"{name}=={INTEL_VERSION}" for name in ("impi-rt", "impi-devel")]
+    stamp = folder / "installed.txt"
+    if not stamp.exists() or stamp.read_text() != "\n".join(packages):
+        shutil.rmtree(folder, ignore_errors=True)
+        command = [ROOT / ".venv" / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:",
+                   "--no-deps", "--ignore-installed", "--prefix", folder, *packages]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"installing {' and '.join(packages)} from PyPI: {done.stderr}"
+        stamp.write_text("\n".join(packages))
+    return folder

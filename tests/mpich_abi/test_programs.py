@@ -1,5 +1,6 @@
-"""Programs that others have compiled for the MPICH ABI run unmodified: mpi4py's wheel, Debian's NetPIPE, what MPICH's mpicc makes. The
-packages are downloaded once, into build/."""
+"""Programs that others have compiled for the MPICH ABI run unmodified: mpi4py's wheel, Debian's NetPIPE, Intel's benchmarks, what MPICH's and
+Intel's mpicc make. The packages are downloaded once, into build/."""
+import os
 import re
 import shutil
 import subprocess
@@ -7,7 +8,7 @@ import tomllib
 
 import pytest
 
-from .conftest import BUILD, ROOT, clean_environment
+from .conftest import BUILD, INTEL_VERSION, ROOT, clean_environment
 
 SHOW_LIBRARY = """
 import numpy
@@ -22,6 +23,24 @@ assert world.allgather(world.rank) == list(range(world.size))
 
 # A library that has the names of Open MPI's, in a folder that the user put on the search path: it must not be chosen.
 DECOY = "int ompi_mpi_comm_self; int MPI_Get_version(int *a, int *b) { *a = 3; *b = 1; return 0; }"
+
+
+PROGRAM = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int rank, in, out = 0, length;
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    in = rank + 1;
+    MPI_Reduce(&in, &out, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Get_library_version(version, &length);
+    if (rank == 0) printf("%d %.7s\\n", out, version);
+    MPI_Finalize();
+    return 0;
+}
+"""
 
 
 def libraries(out):
@@ -51,26 +70,43 @@ def test_wheel_beside_mpich_runs_on_mpich(job, wheel_and_mpich):
     assert loaded and all(str(wheel_and_mpich.parents[1]) in path for path in loaded), loaded
 
 
-def test_program_of_mpich_mpicc(job, wheel_and_mpich, library, tmp_path):
-    source = tmp_path / "program.c"
-    source.write_text("""
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char **argv) {
-    int rank, in, out = 0, length;
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    in = rank + 1;
-    MPI_Reduce(&in, &out, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Get_library_version(version, &length);
-    if (rank == 0) printf("%d %.7s\\n", out, version);
-    MPI_Finalize();
-    return 0;
-}
-""")
-    subprocess.run([wheel_and_mpich.parent / "mpicc", "-o", tmp_path / "program", source], check=True)
+def test_program_of_mpich_mpicc(job, wheel_and_mpich, tmp_path):
+    (tmp_path / "program.c").write_text(PROGRAM)
+    subprocess.run([wheel_and_mpich.parent / "mpicc", "-o", tmp_path / "program", tmp_path / "program.c"], check=True)
     assert job(3, tmp_path / "program") == (0, "6 Lanyard\n", "")
+
+
+def test_program_of_intel_mpicc(job, intel, tmp_path):
+    """Its RUNPATH names Intel's library, which lies there: the one of the mpirun is taken all the same."""
+    (tmp_path / "program.c").write_text(PROGRAM)
+    subprocess.run([intel / "bin" / "mpicc", "-o", tmp_path / "program", tmp_path / "program.c"], check=True,
+                   env={**os.environ, "I_MPI_ROOT": str(intel)})
+    dynamic = subprocess.run(["readelf", "-d", tmp_path / "program"], capture_output=True, text=True, check=True).stdout
+    assert "[libmpi.so.12]" in dynamic and str(intel / "lib") in dynamic
+    assert job(3, tmp_path / "program") == (0, "6 Lanyard\n", "")
+
+
+def test_intels_benchmark(job, intel, library):
+    program = intel / "bin" / "IMB-MPI1"
+    code, out, err = job(1, "env", "LD_TRACE_LOADED_OBJECTS=1", program)  # the loader tells what it would load
+    assert code == 0 and f"libmpi.so.12 => {library} " in out, out + err
+    code, out, err = job(2, program, "-msglog", "0:3", "-iter", "10", "PingPong")
+    assert (code, err) == (0, "")
+    rows = [line.split() for line in out.splitlines() if re.match(r"\s+\d+\s+10\s", line)]
+    assert [int(row[0]) for row in rows] == [0, 1, 2, 4, 8] and all(float(row[2]) > 0 for row in rows), out
+
+
+def test_lists_of_imported_names_are_true(wheel, intel):
+    """The test mpich-imported looks the names of these lists up in the library; here they are compared with the programs."""
+    module, = (wheel.parents[1] / "lib").glob("python*/site-packages/mpi4py/MPI.mpich.*.so")
+    version = re.search(r"mpi4py==(\S+)", (ROOT / "tests" / "mpi4py" / "requirements.txt").read_text())[1]
+    lists = ROOT / "tests" / "mpich_abi" / "imported"
+    programs = {f"mpi4py-{version}.txt": module, f"IMB-MPI1-{INTEL_VERSION.rpartition('.')[0]}.txt": intel / "bin" / "IMB-MPI1"}
+    assert {path.name for path in lists.iterdir()} == set(programs)
+    for name, program in programs.items():
+        listed = subprocess.run(["nm", "-D", "--undefined-only", program], capture_output=True, text=True, check=True).stdout
+        names = {line.split()[-1] for line in listed.splitlines() if "MPI" in line}
+        assert names == set((lists / name).read_text().split()), name
 
 
 def test_values_are_those_of_the_header(wheel_and_mpich, tmp_path):
