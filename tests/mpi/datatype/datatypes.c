@@ -122,12 +122,20 @@ static void largest(void *in, void *inout, int *count, MPI_Datatype *datatype) {
 }
 
 static void reduce_locally(void) {
-    MPI_Op op;
+    MPI_Op op, commuting;
     MPI_Datatype two;
     int in[4] = {1, 10, 9, 90}, inout[4] = {5, 50, 6, 60}, flag;
     MPI_Op_create(largest, 0, &op);
     MPI_Op_commutative(op, &flag);
-    EXPECT(!flag);
+    EXPECT(flag == 0);
+    MPI_Op_create(largest, 1, &commuting);
+    MPI_Op_commutative(commuting, &flag);
+    EXPECT(flag == 1);
+    MPI_Op_free(&commuting);
+    MPI_Op_commutative(MPI_SUM, &flag);
+    EXPECT(flag == 1);
+    MPI_Op_commutative(MPI_REPLACE, &flag);
+    EXPECT(flag == 0);
     MPI_Type_contiguous(2, MPI_INT, &two);
     MPI_Type_commit(&two);
     MPI_Reduce_local(in, inout, 2, two, op);

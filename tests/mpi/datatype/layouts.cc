@@ -242,6 +242,33 @@ void absolute_addresses() {
     MPI_Type_free(&type);
 }
 
+// What MPI_Type_get_contents gives of a derived datatype is a handle of the program's own, to be freed, and outlives the others.
+void contents_of_nested() {
+    MPI_Datatype vector, nested, inner;
+    MPI_Type_vector(2, 1, 3, MPI_INT, &vector);
+    MPI_Type_contiguous(4, vector, &nested);
+    MPI_Type_free(&vector);
+    int integers[3], combiner, counts[3], size;
+    MPI_Type_get_contents(nested, 1, 0, 1, integers, nullptr, &inner);
+    check_equal(integers[0], 4);
+    MPI_Type_free(&nested);
+    MPI_Type_get_envelope(inner, &counts[0], &counts[1], &counts[2], &combiner);
+    check_equal(combiner, MPI_COMBINER_VECTOR);
+    MPI_Datatype innermost;
+    MPI_Type_get_contents(inner, 3, 0, 1, integers, nullptr, &innermost);
+    check(integers[0] == 2 && integers[1] == 1 && integers[2] == 3 && innermost == MPI_INT);
+    MPI_Type_size(inner, &size);
+    check_equal(size, 8);
+    int out[4] = {5, 6, 7, 8}, arrived[2] = {};
+    MPI_Type_commit(&inner);
+    MPI_Sendrecv(out, 1, inner, 0, 1, arrived, 2, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    check(arrived[0] == 5 && arrived[1] == 8, "the inner datatype gives other integers");
+    MPI_Datatype kept = inner;
+    check_equal(MPI_Type_free(&inner), MPI_SUCCESS);
+    check(inner == MPI_DATATYPE_NULL);
+    check_class(MPI_Type_size(kept, &size), MPI_ERR_TYPE);
+}
+
 void found_by_size() {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     for (int size : {1, 2, 4, 8}) {
@@ -281,6 +308,7 @@ int main(int argc, char **argv) {
     absolute_addresses();
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    contents_of_nested();
     found_by_size();
     use(MPI_COMM_WORLD);
     MPI_Finalize();
