@@ -1,6 +1,7 @@
 // Control variables: each setting is one, can be read and written before MPI_Init with effect there, and later where that has an effect;
 // algorithms of collectives are chosen for each communicator.
 #include <set>
+#include <vector>
 
 #include "tool.h"
 
@@ -79,6 +80,17 @@ void errors() {
     int length = 0;
     good(MPI_Error_string(MPI_T_ERR_INVALID_NAME, text, &length));
     ::check(std::strstr(text, "MPI_T_ERR_INVALID_NAME") != nullptr, text);
+}
+
+// Handles that are not freed come to an end, which is an error like others; those that are freed can be had again.
+void handles_run_out() {
+    int index = cvar_index("LANYARD_CHECK"), count = 0, code = MPI_SUCCESS;
+    MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+    std::vector<MPI_T_cvar_handle> taken;
+    while (taken.size() < 1 << 20 && (code = MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count)) == MPI_SUCCESS) taken.push_back(handle);
+    refused(code, MPI_T_ERR_OUT_OF_HANDLES);
+    for (MPI_T_cvar_handle &each : taken) good(MPI_T_cvar_handle_free(&each));
+    check_equal(Control("LANYARD_CHECK").read<int>(), 0);
 }
 
 // Enumerations and what does not exist in them.
@@ -259,6 +271,7 @@ int main(int argc, char **argv) {
     before_init();
     MPI_Init(&argc, &argv);
     errors();
+    handles_run_out();
     after_init();
     who_may_change();
     algorithms();

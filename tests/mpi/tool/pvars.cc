@@ -88,6 +88,16 @@ void errors() {
     good(MPI_T_pvar_session_free(&other));
 }
 
+void sessions_run_out() {
+    int code = MPI_SUCCESS;
+    MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
+    std::vector<MPI_T_pvar_session> taken;
+    while (taken.size() < 1 << 20 && (code = MPI_T_pvar_session_create(&session)) == MPI_SUCCESS) taken.push_back(session);
+    refused(code, MPI_T_ERR_OUT_OF_SESSIONS);
+    for (MPI_T_pvar_session &each : taken) good(MPI_T_pvar_session_free(&each));
+    check_equal(Reading<>("p2p_messages_sent").value(), 0u);
+}
+
 // `times` messages of `bytes` around the ring, received before they come where that is asked for.
 void ring(int times, int bytes, bool posted) {
     std::vector<char> out(static_cast<size_t>(bytes), 'o'), in(static_cast<size_t>(times * bytes));
@@ -342,6 +352,7 @@ int main(int argc, char **argv) {
     size = size_of(MPI_COMM_WORLD);
     walk_over_all();
     errors();
+    sessions_run_out();
     counters_count();
     handles_are_apart();
     watermarks_are_apart();
