@@ -83,11 +83,7 @@ Error lanyard_group_range_excl(Group &group, int n, const int (*ranges)[3], Grou
 Error lanyard_group_from_session_pset(Session &session, const char *pset_name, Group **newgroup) {
     Universe &universe = *runtime()->universe;
     Peers peers;
-    if (Error unknown = find_process_set(*runtime(), pset_name, peers)) {
-        unknown.discard();  // MPI-5.0 7.3.2: no error, but MPI_GROUP_NULL
-        *newgroup = nullptr;
-        return {};
-    }
+    if (Error error = find_process_set(*runtime(), pset_name, peers)) return error;
     *newgroup = make_group(universe, std::move(peers), session.traits);
     return *newgroup ? Error() : Error(ErrorClass::no_mem, "there is no memory left for another group");
 }
