@@ -181,6 +181,8 @@ GOALS = [
     *(Goal("rate-threads", (f"{threads} thread{'s' if threads > 1 else ''}", 8),
            f"message rate of 8 bytes, {threads} threads of each rank, above the best of the others", +1) for threads in (1, 2, 4, 8)),
     Each("schedule", any_row, "writing the schedule of an allreduce of 8 bytes, 4 ranks, at most", -1, 300, itself, " ns"),
+    *(Each("abi-cost", named(row), f"{row} by libmpi.so.12, more than by libmpi_abi.so.1, at most", -1, 15, more_than("lanyard"), " ns",
+           own="mpich-abi") for row in ("MPI_Comm_rank", "send and receive to oneself")),
     *(GeometricMean(f"collectives-{ranks}", f"{ranks} ranks, blocking collectives from 8 bytes to 1 MiB, best other over ours, geometric mean, "
                     "at least", 1, lambda row: row[0] != "iallreduce") for ranks in (2, 4, 8)),
     *(Each(f"collectives-{ranks}", lambda row: row == ("iallreduce", 8), f"{ranks} ranks, nonblocking allreduce of 8 bytes over the blocking one, "

@@ -1,6 +1,7 @@
 """The parts of bench/run: what `make bench ONLY=network` takes, in which order and for how long."""
 import importlib.machinery
 import importlib.util
+import json
 import pathlib
 import sys
 
@@ -47,6 +48,27 @@ def test_a_job_of_more_ranks_than_processors_has_intel_twice(run, monkeypatch):
     assert chosen["tcp-idle"] == ["lanyard", "mpich", "impi", "impi-wait", "openmpi"]
     assert chosen["tcp-latency"] == list(peers.ALL)
     assert chosen["peer-memory"] == chosen["connect"] == chosen["tcp-checksum"] == ["lanyard"]
+
+
+def test_the_second_abi_is_measured_by_turns_with_the_first(run, tmp_path, monkeypatch):
+    part, = (part for part in run.PARTS if part.name == "abi-cost")
+    lanyard = peers.Library("lanyard", "Lanyard", pathlib.Path("/"), pathlib.Path("/"), None, {})
+    assert part.choose({"mpich": lanyard}) == {}
+    doors = part.choose({"lanyard": lanyard, "mpich": lanyard})
+    assert [(key, door.key, door.title) for key, door in doors.items()] == [
+        ("lanyard", "lanyard", "libmpi_abi.so.1"), ("mpich-abi", "mpich-abi", "libmpi.so.12")]
+    (tmp_path / "bin").mkdir()
+    for key, costs in (("lanyard", (4, 100)), ("mpich-abi", (5, 120))):
+        rows = [{"name": name, "median": cost, "unit": "ns"} for name, cost in zip(("MPI_Comm_rank", "send and receive to oneself"), costs)]
+        program = tmp_path / "bin" / part.own_program(key)
+        program.write_text(f"#!/bin/sh\necho '{json.dumps({'results': rows})}'\n")
+        program.chmod(0o755)
+    monkeypatch.setattr(run.measure, "version", lambda library: "L 1")
+    series = run.measure.alternate("abi-cost", doors, 3, lambda library: part.measure_once(library, tmp_path), quiet_seconds=0)
+    assert series.failures == {}
+    rank, pair = (goal.judge(series, doors) for goal in goals.GOALS if goal.part == "abi-cost")
+    assert rank == ("1 (1 to 1) ns", "15 ns", "", "kept")
+    assert pair == ("20 (20 to 20) ns", "15 ns", "", "missed")
 
 
 def test_a_grid_names_the_best_other_and_the_geometric_mean_counts_every_cell(run):
