@@ -1,6 +1,7 @@
 """What Lanyard promises of its speed, and whether the measured series keep it; used by bench/run for its first table."""
 from math import exp, log
 
+import mpi4py_suite
 import proof
 from figures import paired_difference, paired_ratio, summary
 from report import best_other, marked, number, size_name, with_interval
@@ -187,6 +188,12 @@ GOALS = [
                     "at least", 1, lambda row: row[0] != "iallreduce") for ranks in (2, 4, 8)),
     *(Each(f"collectives-{ranks}", lambda row: row == ("iallreduce", 8), f"{ranks} ranks, nonblocking allreduce of 8 bytes over the blocking one, "
            "at most", -1, 1.3, ratio_to_row(("allreduce", 8))) for ranks in (2, 4, 8)),
+    *(goal for ranks in (2, 3) for goal in (
+        Goal(f"mpi4py-{ranks}", "wall time", f"mpi4py's own tests, {ranks} ranks, wall time, at most the better of MPICH and Open MPI", -1,
+             others=("mpich", "openmpi")),
+        Goal(f"mpi4py-{ranks}", "failed", f"mpi4py's own tests, {ranks} ranks, failed, at most", -1, fixed=0, others=("mpich", "openmpi")),
+        Goal(f"mpi4py-{ranks}", mpi4py_suite.SKIPPED_ALONE, f"mpi4py's own tests, {ranks} ranks, {mpi4py_suite.SKIPPED_ALONE}, at most", -1,
+             fixed=0))),
     *NETWORK_GOALS,
 ]
 

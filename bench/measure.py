@@ -26,16 +26,17 @@ def run(library, ranks, program, arguments=()):
     return run_command(library, library.command(ranks, program, arguments))
 
 
-def run_command(library, command):
+def run_command(library, command, limit_seconds=None):
     """The whole process group dies with a run that hangs."""
+    limit_seconds = limit_seconds or RUN_LIMIT_SECONDS
     process = subprocess.Popen(command, env=library.environ(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
-        output, errors = process.communicate(timeout=RUN_LIMIT_SECONDS)
+        output, errors = process.communicate(timeout=limit_seconds)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        raise Failed(f"no end after {RUN_LIMIT_SECONDS} seconds") from None
+        raise Failed(f"no end after {limit_seconds} seconds") from None
     if process.returncode != 0:
         words = (errors.strip() or output.strip() or "no words").splitlines()
         raise Failed(f"exit code {process.returncode}: {words[-1].strip()}")

@@ -23,7 +23,7 @@ def run():
 
 
 def test_every_goal_has_its_part_and_every_name_is_one_part(run):
-    names = [part.name for part in run.PARTS + [run.THREADS] + run.COLLECTIVES + run.NETWORK]
+    names = [part.name for part in run.PARTS + [run.THREADS] + run.COLLECTIVES + run.MPI4PY + run.NETWORK]
     assert len(names) == len(set(names))
     assert {goal.part for goal in goals.GOALS} <= set(names)
 
@@ -32,6 +32,13 @@ def test_the_networks_parts_take_less_than_an_hour_and_the_others_half_of_one(ru
     seconds = {part.name: part.seconds for part in run.PARTS + run.NETWORK}
     assert sum(seconds[name] for name in run.GROUPS["network"]) < 3600
     assert sum(part.seconds for part in run.PARTS) < 1800
+
+
+def test_mpi4py_is_asked_for_by_name(run, monkeypatch):
+    assert not set(run.GROUPS["mpi4py"]) & set(run.NAMES)
+    for words, names in ((["--only", "mpi4py"], ["mpi4py-2", "mpi4py-3"]), ([], run.NAMES)):
+        monkeypatch.setattr(sys, "argv", ["run", *words])
+        assert run.parse().only == names
 
 
 def test_the_networks_parts_begin_with_those_that_matter_most(run):
