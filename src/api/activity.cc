@@ -217,7 +217,7 @@ Error begin_world(const char *call, int required, int &provided) {
     if (now.world.load() == WorldState::finalized) return Error(ErrorClass::other, "MPI was finalised; it cannot be initialised a second time");
     if (Error error = begin(call)) return error;
     Runtime &made = *runtime();
-    provided = made.thread_level = std::clamp<int>(required, abi::thread_single, abi::thread_multiple);
+    provided = made.thread_level = granted_level(required);
     made.main_thread = std::this_thread::get_id();
     bool helped = made.helper && !made.helper->stopped();
     made.engine->set_single_threaded(now.sessions == 0 && !helped && made.thread_level != abi::thread_multiple);

@@ -7,13 +7,21 @@
 // last meeting of all meets the others once more at exit. Those that are over already count as come (launch/pmi_server.h).
 #pragma once
 
+#include <initializer_list>
+
+#include "base/abi_constants.h"
 #include "base/error.h"
 
 namespace lanyard {
 
-struct Comm;
-
 // `call`: the function of MPI, for reports and the launcher's view of what its ranks wait for.
+// The least level of threads that holds what the program asks for, which may be no level at all.
+inline int granted_level(int required) {
+    for (int level : {abi::thread_single, abi::thread_funneled, abi::thread_serialized})
+        if (required <= level) return level;
+    return abi::thread_multiple;
+}
+
 Error begin_world(const char *call, int required, int &provided);
 // Deletes the attributes of MPI_COMM_SELF first, whose functions may still use MPI.
 Error end_world();

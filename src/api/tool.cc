@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/activity.h"
 #include "api/generated/core.h"
 #include "tool/category.h"
 
@@ -39,7 +40,7 @@ extern "C" {
 
 Error lanyard_t_init_thread(int required, int *provided) {
     if (Error error = tool::begin_use()) return error;
-    tool::give(provided, std::clamp(required, abi::thread_single, abi::thread_multiple));
+    tool::give(provided, granted_level(required));
     return {};
 }
 

@@ -260,6 +260,18 @@ void another_algorithm_goes_another_way() {
     check(sums[1] > sums[0] && (rank > 0 || pieces > 0), "the pieces of a broadcast are not sent");
 }
 
+// Only levels are granted, whatever is asked for.
+void threads_are_granted() {
+    for (int required : {-1, 0, 1, 2, 3, 77, 1 << 20}) {
+        int provided = -1;
+        good(MPI_T_init_thread(required, &provided));
+        bool a_level = false;
+        for (int level : {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE}) a_level |= provided == level;
+        check(a_level);
+        good(MPI_T_finalize());
+    }
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -267,6 +279,7 @@ int main(int argc, char **argv) {
     ToolUse in_use;
     walk_over_all();
     texts_are_cut();
+    threads_are_granted();
     enumerations();
     before_init();
     MPI_Init(&argc, &argv);
