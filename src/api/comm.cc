@@ -76,6 +76,12 @@ Error check_inter(const Comm &comm) {
     return comm.remote_group ? Error() : Error(ErrorClass::comm, "the communicator is an intracommunicator; it has no remote group");
 }
 
+// A group of its own for the program, so that a handle that is freed twice is found out, and does not take the communicator's.
+Error give_group(const Group &group, Group **made) {
+    *made = make_group(*group.universe, group.peers, group.session);
+    return *made ? Error() : Error(ErrorClass::no_mem, "there is no memory left for another group");
+}
+
 }  // namespace
 
 extern "C" {
@@ -101,9 +107,7 @@ Error lanyard_comm_test_inter(Comm &comm, int *flag) {
 }
 
 Error lanyard_comm_group(Comm &comm, Group **group) {
-    if (!comm.group->predefined()) comm.group->hold();
-    *group = comm.group;
-    return {};
+    return give_group(*comm.group, group);
 }
 
 Error lanyard_comm_remote_size(Comm &comm, int *size) {
@@ -114,9 +118,7 @@ Error lanyard_comm_remote_size(Comm &comm, int *size) {
 
 Error lanyard_comm_remote_group(Comm &comm, Group **group) {
     if (Error error = check_inter(comm)) return error;
-    if (!comm.remote_group->predefined()) comm.remote_group->hold();
-    *group = comm.remote_group;
-    return {};
+    return give_group(*comm.remote_group, group);
 }
 
 Error lanyard_comm_get_name(Comm *comm, char *comm_name, int *resultlen) {

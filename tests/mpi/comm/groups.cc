@@ -94,6 +94,10 @@ int main(int argc, char **argv) {
     check_class(MPI_Group_incl(world, 1, outside, &made), MPI_ERR_RANK);
     check_class(MPI_Group_excl(world, 2, twice, &made), MPI_ERR_RANK);
     check_class(MPI_Group_size(MPI_GROUP_NULL, &result), MPI_ERR_GROUP);
+    MPI_Group stale = world;
     MPI_Group_free(&world);
+    check_class(MPI_Group_size(stale, &result), MPI_ERR_GROUP);  // though the communicator still has such a group
+    check_class(MPI_Group_free(&stale), MPI_ERR_GROUP);
+    use(MPI_COMM_WORLD);
     MPI_Finalize();
 }
