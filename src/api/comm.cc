@@ -207,6 +207,14 @@ Error lanyard_comm_free(Comm *&comm) {
     return free_comm(comm);
 }
 
+// Who has come through the barrier needs nothing more of the others here; what is under way ends with its requests, as after MPI_Comm_free.
+Error lanyard_comm_disconnect(Comm *&comm) {
+    if (comm->predefined()) return Error(ErrorClass::comm, comm->name + " is predefined and cannot be disconnected");
+    flush_buffer_of(*comm, "MPI_Comm_disconnect");
+    if (Error error = lanyard_barrier(*comm)) return error;
+    return free_comm(comm);
+}
+
 }  // extern "C"
 
 }  // namespace lanyard

@@ -365,6 +365,33 @@ void names() {
     check_equal(inter, 0);
 }
 
+// The ranks part for good; what is under way on the communicator ends with its requests.
+void disconnected() {
+    MPI_Comm comm, two_groups;
+    int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), come = -1;
+    MPI_Request requests[2];
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Irecv(&come, 1, MPI_INT, (rank + size - 1) % size, 3, comm, &requests[0]);
+    MPI_Isend(&rank, 1, MPI_INT, (rank + 1) % size, 3, comm, &requests[1]);
+    check_equal(MPI_Comm_disconnect(&comm), MPI_SUCCESS);
+    check(comm == MPI_COMM_NULL);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    check_equal(come, (rank + size - 1) % size);
+    if (size > 1) {
+        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &comm);
+        MPI_Intercomm_create(comm, 0, MPI_COMM_WORLD, 1 - rank % 2, 4, &two_groups);
+        check_equal(MPI_Comm_disconnect(&two_groups), MPI_SUCCESS);
+        check_equal(MPI_Comm_disconnect(&comm), MPI_SUCCESS);
+        check(comm == MPI_COMM_NULL && two_groups == MPI_COMM_NULL);
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm world = MPI_COMM_WORLD;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    check_class(MPI_Comm_disconnect(&world), MPI_ERR_COMM);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_disconnect(&comm);
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -379,5 +406,6 @@ int main(int argc, char **argv) {
     many();
     freed_while_used();
     names();
+    disconnected();
     MPI_Finalize();
 }
