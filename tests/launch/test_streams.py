@@ -102,10 +102,13 @@ def test_slow_reader_stops_the_ranks_not_mpirun(mpirun):
     def resident_kb():
         with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
             return int(re.search(r"VmRSS:\s+(\d+)", status.read())[1])
+    def ranks_run():
+        return "yes" in (words.strip() for words in mpirun.alive().values())
+    mpirun.wait_until(ranks_run, "the ranks started")
     time.sleep(0.5)
     assert resident_kb() < (50_000 if mpirun.build.name == "release" else 500_000)
     process.send_signal(15)
-    mpirun.wait_until(lambda: "yes" not in (words.strip() for words in mpirun.alive().values()), "the ranks ended")  # or 2 overtakes 15
+    mpirun.wait_until(lambda: not ranks_run(), "the ranks ended")  # or 2 overtakes 15
     process.send_signal(2)
     process.communicate(timeout=20)
     assert process.returncode == 128 + 15
