@@ -76,12 +76,6 @@ Error check_inter(const Comm &comm) {
     return comm.remote_group ? Error() : Error(ErrorClass::comm, "the communicator is an intracommunicator; it has no remote group");
 }
 
-// A group of its own for the program, so that a handle that is freed twice is found out, and does not take the communicator's.
-Error give_group(const Group &group, Group **made) {
-    *made = make_group(*group.universe, group.peers, group.session);
-    return *made ? Error() : Error(ErrorClass::no_mem, "there is no memory left for another group");
-}
-
 }  // namespace
 
 extern "C" {
@@ -106,8 +100,9 @@ Error lanyard_comm_test_inter(Comm &comm, int *flag) {
     return {};
 }
 
+// A group of its own for the program: freed twice, its handle is refused, whoever else has one.
 Error lanyard_comm_group(Comm &comm, Group **group) {
-    return give_group(*comm.group, group);
+    return give_group(*comm.group, comm.group->peers, group);
 }
 
 Error lanyard_comm_remote_size(Comm &comm, int *size) {
@@ -118,7 +113,7 @@ Error lanyard_comm_remote_size(Comm &comm, int *size) {
 
 Error lanyard_comm_remote_group(Comm &comm, Group **group) {
     if (Error error = check_inter(comm)) return error;
-    return give_group(*comm.remote_group, group);
+    return give_group(*comm.remote_group, comm.remote_group->peers, group);
 }
 
 Error lanyard_comm_get_name(Comm *comm, char *comm_name, int *resultlen) {

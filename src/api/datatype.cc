@@ -126,6 +126,7 @@ Error lanyard_type_commit(Datatype *&datatype) {
 Error lanyard_type_free(Datatype *&datatype) {
     if (Error error = check_derived(*datatype, "it cannot be freed")) return error;
     if (Error error = delete_attributes(datatype->attributes, datatype)) return error;
+    datatype->end_handle();
     release(*datatype);
     datatype = nullptr;
     return {};

@@ -31,6 +31,12 @@ Error make_errhandler(ObjectKind kind, const Callback &given, CallsFunction call
     return {};
 }
 
+Error give(Errhandler *const &of_object, Errhandler **errhandler) {
+    *errhandler = &hold_errhandler(of_object);
+    (*errhandler)->add_handle();
+    return {};
+}
+
 Error set(Errhandler *&of_object, Errhandler &errhandler, ObjectKind kind, const char *objects) {
     if (errhandler.action == Errhandler::Action::call && errhandler.kind != kind)
         return Error(ErrorClass::errhandler, std::string("the error handler was made for another kind of object, not for ") + objects);
@@ -57,8 +63,7 @@ Error lanyard_comm_create_errhandler(Callback comm_errhandler_fn, Errhandler **e
 }
 
 Error lanyard_comm_get_errhandler(Comm &comm, Errhandler **errhandler) {
-    *errhandler = &hold_errhandler(comm.errhandler);
-    return {};
+    return give(comm.errhandler, errhandler);
 }
 
 Error lanyard_comm_set_errhandler(Comm &comm, Errhandler &errhandler) {
@@ -75,8 +80,7 @@ Error lanyard_session_create_errhandler(Callback session_errhandler_fn, Errhandl
 }
 
 Error lanyard_session_get_errhandler(Session &session, Errhandler **errhandler) {
-    *errhandler = &hold_errhandler(session.errhandler);
-    return {};
+    return give(session.errhandler, errhandler);
 }
 
 Error lanyard_session_set_errhandler(Session &session, Errhandler &errhandler) {
@@ -99,8 +103,7 @@ Error lanyard_file_create_errhandler(Callback file_errhandler_fn, Errhandler **e
 
 // MPI_FILE_NULL stands for what files begin with.
 Error lanyard_file_get_errhandler(File *file, Errhandler **errhandler) {
-    *errhandler = &hold_errhandler(handler_of(file));
-    return {};
+    return give(handler_of(file), errhandler);
 }
 
 Error lanyard_file_set_errhandler(File *file, Errhandler &errhandler) {
@@ -113,6 +116,7 @@ Error lanyard_file_call_errhandler(File *fh, int errorcode) {
 }
 
 Error lanyard_errhandler_free(Errhandler *&errhandler) {
+    errhandler->end_handle();
     release_errhandler(errhandler);
     errhandler = nullptr;
     return {};

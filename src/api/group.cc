@@ -10,12 +10,6 @@ namespace lanyard {
 
 namespace {
 
-// A group made out of `of`.
-Error give(const Group &of, Peers peers, Group **newgroup) {
-    *newgroup = make_group(*of.universe, std::move(peers), of.session);
-    return *newgroup ? Error() : Error(ErrorClass::no_mem, "there is no memory left for another group");
-}
-
 // MPI_GROUP_EMPTY belongs to no session.
 const Group &first_of(const Group &group1, const Group &group2) { return group1.size() ? group1 : group2; }
 
@@ -25,7 +19,7 @@ using Choose = Error (*)(const Peers &, const int *, int, Peers &);
 Error give_chosen(Choose choose, Group &group, int n, const int *ranks, Group **newgroup) {
     Peers peers;
     if (Error error = choose(group.peers, ranks, n, peers)) return error;
-    return give(group, std::move(peers), newgroup);
+    return give_group(group, std::move(peers), newgroup);
 }
 
 Error give_chosen_ranges(Choose choose, Group &group, int n, const int (*ranges)[3], Group **newgroup) {
@@ -58,15 +52,15 @@ Error lanyard_group_compare(Group &group1, Group &group2, int *result) {
 }
 
 Error lanyard_group_union(Group &group1, Group &group2, Group **newgroup) {
-    return give(first_of(group1, group2), union_of(group1.peers, group2.peers), newgroup);
+    return give_group(first_of(group1, group2), union_of(group1.peers, group2.peers), newgroup);
 }
 
 Error lanyard_group_intersection(Group &group1, Group &group2, Group **newgroup) {
-    return give(first_of(group1, group2), intersection_of(group1.peers, group2.peers), newgroup);
+    return give_group(first_of(group1, group2), intersection_of(group1.peers, group2.peers), newgroup);
 }
 
 Error lanyard_group_difference(Group &group1, Group &group2, Group **newgroup) {
-    return give(first_of(group1, group2), difference_of(group1.peers, group2.peers), newgroup);
+    return give_group(first_of(group1, group2), difference_of(group1.peers, group2.peers), newgroup);
 }
 
 Error lanyard_group_incl(Group &group, int n, const int *ranks, Group **newgroup) { return give_chosen(include, group, n, ranks, newgroup); }
@@ -84,11 +78,11 @@ Error lanyard_group_from_session_pset(Session &session, const char *pset_name, G
     Universe &universe = *runtime()->universe;
     Peers peers;
     if (Error error = find_process_set(*runtime(), pset_name, peers)) return error;
-    *newgroup = make_group(universe, std::move(peers), session.traits);
-    return *newgroup ? Error() : Error(ErrorClass::no_mem, "there is no memory left for another group");
+    return give_group(universe, std::move(peers), session.traits, newgroup);
 }
 
 Error lanyard_group_free(Group *&group) {
+    group->end_handle();
     release_group(group);
     group = nullptr;
     return {};

@@ -22,26 +22,18 @@ namespace {
 
 std::string told(size_t number, const char *kind) { return std::to_string(number) + " " + kind + (number == 1 ? "" : "s"); }
 
-// "2 datatypes", with the name of the first that has one; "" for none.
+// Of what the program has handles of: "2 datatypes", with the name of the first that has one; "" for none.
 template <class T, class Counts, class NameOf>
 std::string held(ObjectPool<T> &pool, const char *kind, Counts counts, NameOf name_of) {
     size_t number = 0;
     std::string name;
     pool.each([&](T &object) {
-        if (object.predefined() || !counts(object)) return;
+        if (object.predefined() || object.handles == 0 || !counts(object)) return;
         ++number;
         if (name.empty()) name = name_of(object);
     });
     if (number == 0) return "";
     return told(number, kind) + (name.empty() ? "" : " (\"" + name + "\")");
-}
-
-// Does anybody hold it but communicators, of which `uses_of` says how often each does?
-template <class T, class UsesOf>
-bool held_by_program(const Universe &universe, const T &object, UsesOf uses_of) {
-    int uses = 0;
-    universe.comms.each([&](const Comm &comm) { uses += uses_of(comm); });
-    return object.references.load() > uses;
 }
 
 // Cached for the program, which cannot free it.
@@ -53,22 +45,14 @@ bool of_fortran_kind(const Datatype &type) {
 void report_handles(Runtime &ending, const char *call) {
     auto nameless = [](const auto &) { return std::string(); };
     auto every = [](const auto &) { return true; };
-    const Universe &universe = *ending.universe;
-    auto handler_held = [&](const Errhandler &handler) {
-        return held_by_program(universe, handler, [&](const Comm &comm) { return comm.errhandler == &handler; });
-    };
-    auto group_held = [&](const Group &group) {
-        return &group != universe.empty_group &&
-               held_by_program(universe, group, [&](const Comm &comm) { return (comm.group == &group) + (comm.remote_group == &group); });
-    };
     size_t keys = keyvals_in_use();
     std::string all;
     for (const std::string &some : {held(ending.universe->comms, "communicator", every, [](const Comm &comm) { return name_of(comm); }),
                                     held(datatype_pool(), "datatype", [](const Datatype &type) { return !of_fortran_kind(type); },
                                          [](const Datatype &type) { return type.name; }),
                                     held(op_pool(), "operation", every, nameless), held(info_pool(), "info object", every, nameless),
-                                    held(ending.universe->groups, "group", group_held, nameless),
-                                    held(errhandler_pool(), "error handler", handler_held, nameless),
+                                    held(ending.universe->groups, "group", every, nameless),
+                                    held(errhandler_pool(), "error handler", every, nameless),
                                     keys > 0 ? told(keys, "attribute key") : std::string()})
         if (!some.empty()) all += (all.empty() ? "" : ", ") + some;
     if (!all.empty()) log(LogLevel::warn, "check", "%s: never freed: %s", call, all.c_str());

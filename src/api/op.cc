@@ -10,7 +10,9 @@ namespace lanyard {
 namespace {
 
 void call_through_door(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype) {
-    op.door->call_op(op.function, op.large_count, in, inout, count, const_cast<Datatype *>(&datatype));
+    auto &given = const_cast<Datatype &>(datatype);
+    HandleLent lent(given);
+    op.door->call_op(op.function, op.large_count, in, inout, count, &given);
 }
 
 }  // namespace
@@ -30,6 +32,7 @@ Error lanyard_op_create(Callback user_fn, int commute, Op **op) {
 
 Error lanyard_op_free(Op *&op) {
     if (op->predefined()) return Error(ErrorClass::op, "a predefined operation cannot be freed");
+    op->end_handle();
     release(*op);
     op = nullptr;
     return {};

@@ -103,12 +103,27 @@ Errhandler *&handler_of(File *file) {
     return of_files;
 }
 
+namespace {
+
+void call_function(const Errhandler &handler, RaiseOn on, int &code) {
+    if (on.kind != RaiseOn::Kind::comm) return handler.call(handler, on.object, code);
+    Comm *comm = on.comm();
+    comm->hold();  // the function may free it
+    {
+        HandleLent lent(*comm);
+        handler.call(handler, comm, code);
+    }
+    release_comm(comm);
+}
+
+}  // namespace
+
 void call_handler(const Errhandler &handler, RaiseOn on, int &code, const std::string &text) {
     switch (handler.action) {
         case Errhandler::Action::fatal:
         case Errhandler::Action::abort: stop_job(handler, on, code, text);
         case Errhandler::Action::give_back: return;
-        case Errhandler::Action::call: return handler.call(handler, on.object, code);
+        case Errhandler::Action::call: return call_function(handler, on, code);
     }
 }
 

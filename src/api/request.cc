@@ -122,6 +122,7 @@ Error pick_up(Request *&request, Status *status) {
     if (request->persistent) {
         request->active = false;
     } else {
+        request->handles.store(0, std::memory_order_relaxed);  // a request has one handle
         release_request(request);
         request = nullptr;
     }
@@ -141,10 +142,10 @@ Error lanyard_request_free(Request *&request) {
         // An operation under way goes on; its own end then releases the request.
         if (request->active && !request->complete()) {
             request->hold();
-            request->given_up = true;
             request->completion().context = request;
             request->completion().then = end_given_up;
         }
+        request->end_handle();
         release_request(request);
     }
     request = nullptr;

@@ -23,7 +23,7 @@ struct Request : Object {
     bool persistent = false;
     bool active = false;  // started and not yet picked up by a wait or test
     bool shared = false;  // the one that stands for every send that is done at once
-    bool given_up = false;  // MPI_Request_free came while it was under way: the operation alone holds it, and no handle may be used
+    bool given_up = false;  // a generalized request that the program has freed and is yet to complete, for which alone its handle is left
     Comm *comm = nullptr;
     Datatype *datatype = nullptr;
     Transfer transfer;

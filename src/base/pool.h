@@ -1,7 +1,7 @@
 // Objects of one type in one reserved range of addresses: an address is checked, and turned into a small integer and
 // back, by arithmetic alone. Slots that were freed rest for a while, so that a handle that is used after its object has ended is found out.
 // Grows page by page within the range; never shrinks; thread-safe (one short spin lock).
-// T derives from Object, whose reference count says whether a slot is alive. Slots are a power of two apart, so that the check
+// T derives from Object, whose counts say whether a slot is alive, and whether its handle is. Slots are a power of two apart, so that the check
 // is a mask; PoolView makes it without knowing T.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace lanyard {
 
-// What is needed to tell whether an address is a live object of some pool.
+// What is needed to tell whether an address is an object of some pool that the program has a handle of.
 struct PoolView {
     const std::byte *base = nullptr;
     const std::atomic<size_t> *made_bytes = nullptr;
@@ -33,7 +33,7 @@ struct PoolView {
         if (!made_bytes) return false;
         size_t offset = reinterpret_cast<size_t>(address) - reinterpret_cast<size_t>(base);
         if (offset >= made_bytes->load(std::memory_order_acquire) || (offset & stride_mask) != 0) return false;
-        return static_cast<const Object *>(address)->references.load(std::memory_order_relaxed) > 0;
+        return static_cast<const Object *>(address)->handles.load(std::memory_order_relaxed) > 0;
     }
 };
 
@@ -103,7 +103,7 @@ public:
 
 private:
     struct Dead : Object {
-        Dead() : Object{0} {}  // at no moment alive to a thread that asks holds()
+        Dead() : Object{0, 0} {}  // at no moment alive to a thread that asks
         std::byte *next = nullptr;
     };
 

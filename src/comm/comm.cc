@@ -41,6 +41,7 @@ void release_comm(Comm *comm) {
 
 Error free_comm(Comm *&comm) {
     if (Error error = delete_attributes(comm->attributes, comm)) return error;
+    comm->end_handle();
     release_comm(comm);
     comm = nullptr;
     return {};

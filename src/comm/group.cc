@@ -140,7 +140,19 @@ Group *make_group(Universe &universe, Peers peers, std::shared_ptr<const Session
     group->peers = std::move(peers);
     group->universe = &universe;
     group->session = std::move(session);
+    group->handles = 0;
     return group;
+}
+
+Error give_group(const Group &of, Peers peers, Group **given) {
+    return give_group(*of.universe, std::move(peers), of.session, given);
+}
+
+Error give_group(Universe &universe, Peers peers, std::shared_ptr<const SessionTraits> session, Group **given) {
+    *given = make_group(universe, std::move(peers), std::move(session));
+    if (!*given) return {ErrorClass::no_mem, "there is no memory left for another group"};
+    (*given)->add_handle();
+    return {};
 }
 
 void release_group(Group *group) {

@@ -56,9 +56,12 @@ Error translate_ranks(const Peers &first, const int *ranks, int count, const Pee
 
 int compare_peers(const Peers &first, const Peers &second);  // abi::ident, similar or unequal
 
-// A group of `peers`, made from one of a session or of the world model; the empty list gives the one predefined empty group.
-// nullptr when memory is exhausted.
+// A group of `peers`, made from one of a session or of the world model, of which the program has no handle; the empty list gives the
+// one predefined empty group. nullptr when memory is exhausted.
 Group *make_group(Universe &universe, Peers peers, std::shared_ptr<const SessionTraits> session = {});
+// The same for the program, a group made out of `of` or out of a session's.
+Error give_group(const Group &of, Peers peers, Group **given);
+Error give_group(Universe &universe, Peers peers, std::shared_ptr<const SessionTraits> session, Group **given);
 void release_group(Group *group);  // a reference is given back; the last one frees. nullptr is allowed
 
 }  // namespace lanyard

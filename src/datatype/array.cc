@@ -36,6 +36,8 @@ public:
         Integers places{slice.start * step, (slice.start + slice.count * slice.stride) * step};
         Error error = make_struct({1, slice.rest}, places, {blocks, type_}, &all);
         if (!error) error = make_resized(*all, 0, size * step, &whole);
+        for (Datatype *made : {blocks, all, whole})
+            if (made) made->end_handle();  // the program knows none of them
         release(*blocks);
         if (all) release(*all);
         if (!error) release(*std::exchange(type_, whole));
