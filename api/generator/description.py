@@ -160,9 +160,9 @@ def c_parameter(description, p, large):
         return f'{"char *" if p.kind == "argument_list" else base}{p.name}[]'
     if p.row:
         return f'{const}{base} {p.name}[][{p.row}]'
-    if p.array:
+    if p.array and not kind.get('by_pointer'):
         return f'{const}{base}{star}{p.name}[]'
-    if p.kind == 'status':
+    if p.kind == 'status' or p.array:
         return f'{const}{base} *{p.name}'
     if (p.direction == 'in' and not p.has('pointer')) or p.has('by_value'):
         return f'{base}{star}{p.name}'

@@ -17,20 +17,20 @@ namespace {
 
 // MPI_Comm_idup under way.
 struct PendingDuplication {
-    explicit PendingDuplication(Messenger &messenger) : duplication(messenger) {}
     Duplication duplication;
+    Collective *collective = nullptr;
     Comm *made = nullptr;
-    Request *request = nullptr;
 
     static PendingDuplication &of(Request &request) { return *static_cast<PendingDuplication *>(request.state); }
 };
 
 // In the engine: the others' part is done.
 void duplicated(Completion &completion) {
-    auto &relay = Relay::of(completion);
-    auto &pending = *static_cast<PendingDuplication *>(relay.owner);
-    pending.duplication.accept(*pending.made);
-    Request *request = pending.request;
+    auto *request = static_cast<Request *>(completion.context);
+    auto &pending = PendingDuplication::of(*request);
+    pending.duplication.accept(*pending.made, pending.collective->error);
+    pending.collective->error = {};
+    pending.made->universe->executor->give_back(pending.collective);
     request->completion().finish();
     release_request(request);
 }
@@ -43,7 +43,7 @@ Error finish_duplication(Request &request) {
 void end_duplication(Request &request) { delete &PendingDuplication::of(request); }
 
 Error start_duplication(Comm &comm, const Info *hints, Comm **newcomm, Request **request) {
-    auto pending = std::make_unique<PendingDuplication>(comm.universe->messenger);
+    auto pending = std::make_unique<PendingDuplication>();
     if (Error error = pending->duplication.prepare(comm, hints, pending->made)) return error;
     Request *made = new_request(Request::Kind::other, &comm);
     if (!made) {
@@ -54,15 +54,12 @@ Error start_duplication(Comm &comm, const Info *hints, Comm **newcomm, Request *
     made->picked_up = finish_duplication;
     made->release = end_duplication;
     made->hold();  // for the operation under way
-    pending->request = made;
-    Relay &relay = pending->duplication.relay;
-    relay.owner = pending.get();
-    relay.completion.then = duplicated;
     *newcomm = pending->made;
     *request = made;
-    made->state = pending.release();
+    PendingDuplication &under_way = *pending.release();
+    made->state = &under_way;
     EngineGuard guard(comm.universe->engine);
-    relay.start();
+    under_way.duplication.start(comm, duplicated, made, under_way.collective);
     return {};
 }
 
@@ -134,12 +131,12 @@ Error lanyard_comm_get_info(Comm &comm, Info **info_used) {
 }
 
 Error lanyard_comm_dup(Comm &comm, Comm **newcomm) {
-    Creating creating("MPI_Comm_dup", &comm, abi::undefined, abi::undefined, comm.creations + 1);
+    Creating creating("MPI_Comm_dup", &comm, abi::undefined, abi::undefined, comm.team.sequence + 1);
     return duplicate_comm(comm, nullptr, *newcomm);
 }
 
 Error lanyard_comm_dup_with_info(Comm &comm, Info *info, Comm **newcomm) {
-    Creating creating("MPI_Comm_dup_with_info", &comm, abi::undefined, abi::undefined, comm.creations + 1);
+    Creating creating("MPI_Comm_dup_with_info", &comm, abi::undefined, abi::undefined, comm.team.sequence + 1);
     return duplicate_comm(comm, info, *newcomm);
 }
 
@@ -150,18 +147,18 @@ Error lanyard_comm_idup_with_info(Comm &comm, Info *info, Comm **newcomm, Reques
 }
 
 Error lanyard_comm_split(Comm &comm, int color, int key, Comm **newcomm) {
-    Creating creating("MPI_Comm_split", &comm, abi::undefined, abi::undefined, comm.creations + 1);
-    return split_comm(comm, color, key, *newcomm);
+    Creating creating("MPI_Comm_split", &comm, abi::undefined, abi::undefined, comm.team.sequence + 1);
+    return split_comm(comm, CollectiveKind::comm_split, color, key, *newcomm);
 }
 
 Error lanyard_comm_split_type(Comm &comm, int split_type, int key, Info *info, Comm **newcomm) {
-    Creating creating("MPI_Comm_split_type", &comm, abi::undefined, abi::undefined, comm.creations + 1);
+    Creating creating("MPI_Comm_split_type", &comm, abi::undefined, abi::undefined, comm.team.sequence + 1);
     return split_comm_by_type(comm, split_type, key, info, *newcomm);
 }
 
 Error lanyard_comm_create(Comm &comm, Group &group, Comm **newcomm) {
-    Creating creating("MPI_Comm_create", &comm, abi::undefined, abi::undefined, comm.creations + 1);
-    return create_comm(comm, group, *newcomm);
+    Creating creating("MPI_Comm_create", &comm, abi::undefined, abi::undefined, comm.team.sequence + 1);
+    return create_comm(comm, CollectiveKind::comm_create, group, *newcomm);
 }
 
 Error lanyard_comm_create_group(Comm &comm, Group &group, int tag, Comm **newcomm) {
@@ -186,7 +183,7 @@ Error lanyard_intercomm_create_from_groups(Group &local_group, int local_leader,
 }
 
 Error lanyard_intercomm_merge(Comm &intercomm, int high, Comm **newintracomm) {
-    Creating creating("MPI_Intercomm_merge", &intercomm, abi::undefined, abi::undefined, intercomm.creations + 1);
+    Creating creating("MPI_Intercomm_merge", &intercomm, abi::undefined, abi::undefined, intercomm.team.sequence + 1);
     return merge_intercomm(intercomm, high != 0, *newintracomm);
 }
 

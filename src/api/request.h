@@ -23,7 +23,6 @@ struct Request : Object {
     bool persistent = false;
     bool active = false;  // started and not yet picked up by a wait or test
     bool shared = false;  // the one that stands for every send that is done at once
-    bool given_up = false;  // a generalized request that the program has freed and is yet to complete, for which alone its handle is left
     Comm *comm = nullptr;
     Datatype *datatype = nullptr;
     Transfer transfer;
@@ -31,6 +30,7 @@ struct Request : Object {
     void *state = nullptr;
     const char *operation = "";  // of kind `other`: its name and number on the communicator, for reports
     uint32_t number = 0;
+    bool given_up = false;  // a generalized request that the program has freed and is yet to complete, for which alone its handle is left
 
     // nullptr where there is nothing to do. start: a persistent operation begins (engine owned). picked_up: the wait or test has seen
     // the completion. release: the request ends. hurry: somebody is about to wait for it alone (engine owned). The rest, called without
@@ -47,6 +47,8 @@ struct Request : Object {
     Completion &completion() { return transfer.completion; }
     bool complete() const { return transfer.completion.complete(); }
 };
+
+static_assert(sizeof(Request) <= 512, "the next stride of the pool is twice as much");
 
 ObjectPool<Request> &request_pool();
 

@@ -117,7 +117,7 @@ Error lanyard_dims_create(int nnodes, int ndims, int *dims) { return balance_dim
 Error lanyard_cart_create(Comm &comm_old, int ndims, const int *dims, const int *periods, int reorder, Comm **comm_cart) {
     Grid grid;
     if (Error error = read_grid(comm_old, ndims, dims, periods, grid)) return error;
-    Creating creating("MPI_Cart_create", &comm_old, abi::undefined, abi::undefined, comm_old.creations + 1);
+    Creating creating("MPI_Cart_create", &comm_old, abi::undefined, abi::undefined, comm_old.team.sequence + 1);
     return create_grid(comm_old, grid, reorder != 0, *comm_cart);
 }
 
@@ -132,7 +132,7 @@ Error lanyard_cart_sub(Comm &comm, const int *remain_dims, Comm **newcomm) {
     const Grid *grid = nullptr;
     if (Error error = find(comm, grid)) return error;
     if (!grid->dims.empty() && !remain_dims) return complaint::null_pointer("remain_dims", ErrorClass::arg);
-    Creating creating("MPI_Cart_sub", &comm, abi::undefined, abi::undefined, comm.creations + 1);
+    Creating creating("MPI_Cart_sub", &comm, abi::undefined, abi::undefined, comm.team.sequence + 1);
     return split_grid(comm, remain_dims, *newcomm);
 }
 
@@ -192,7 +192,7 @@ Error lanyard_graph_create(Comm &comm_old, int nnodes, const int *indx, const in
     Graph graph;
     if (Error error = check_intra(comm_old)) return error;
     if (Error error = read_graph(nnodes, indx, edges, comm_old.size, graph)) return error;
-    Creating creating("MPI_Graph_create", &comm_old, abi::undefined, abi::undefined, comm_old.creations + 1);
+    Creating creating("MPI_Graph_create", &comm_old, abi::undefined, abi::undefined, comm_old.team.sequence + 1);
     return create_graph(comm_old, graph, reorder != 0, *comm_graph);
 }
 
@@ -255,8 +255,8 @@ Error lanyard_dist_graph_create_adjacent(Comm &comm_old, int indegree, const int
     own.destinations = list_of(destinations, outdegree);
     if (own.weighted) own.source_weights = list_of(sourceweights, indegree);
     if (own.weighted) own.destination_weights = list_of(destweights, outdegree);
-    Creating creating("MPI_Dist_graph_create_adjacent", &comm_old, abi::undefined, abi::undefined, comm_old.creations + 1);
-    return create_distributed(comm_old, std::move(own), info, reorder != 0, *comm_dist_graph);
+    Creating creating("MPI_Dist_graph_create_adjacent", &comm_old, abi::undefined, abi::undefined, comm_old.team.sequence + 1);
+    return create_distributed(comm_old, CollectiveKind::dist_graph_create_adjacent, std::move(own), info, reorder != 0, *comm_dist_graph);
 }
 
 Error lanyard_dist_graph_create(Comm &comm_old, int n, const int *sources, const int *degrees, const int *destinations, const int *weights,
@@ -265,9 +265,9 @@ Error lanyard_dist_graph_create(Comm &comm_old, int n, const int *sources, const
     std::vector<NamedEdge> edges;
     DistributedGraph own;
     Error refused = read_edges(comm_old, n, sources, degrees, destinations, weights, edges);
-    Creating creating("MPI_Dist_graph_create", &comm_old, abi::undefined, abi::undefined, comm_old.creations + 1);
-    if (Error error = exchange_edges(comm_old, edges, !unweighted(weights), refused, own)) return error;
-    return create_distributed(comm_old, std::move(own), info, reorder != 0, *comm_dist_graph);
+    Creating creating("MPI_Dist_graph_create", &comm_old, abi::undefined, abi::undefined, comm_old.team.sequence + 1);
+    if (Error error = exchange_edges(comm_old, CollectiveKind::dist_graph_create, edges, !unweighted(weights), refused, own)) return error;
+    return create_distributed(comm_old, CollectiveKind::dist_graph_create, std::move(own), info, reorder != 0, *comm_dist_graph);
 }
 
 Error lanyard_dist_graph_neighbors_count(Comm &comm, int *indegree, int *outdegree, int *weighted) {

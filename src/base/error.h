@@ -83,6 +83,10 @@ struct ErrorRecord {
     std::shared_ptr<void> about = {};
     // For MPI_ERR_IN_STATUS: the code of the first request that failed, which is what the handler is given (MPI-5.0 9.3.1).
     int reason = 0;
+    // Ranks are not in the same collective operation: what they wait for of each other there never comes.
+    bool mismatch = false;
+    int other_rank = -1;      // of a mismatch, where it is known: who calls something else,
+    uint32_t other_word = 0;  // and what (p2p/agreement.h)
 };
 
 class [[nodiscard]] Error {
@@ -105,6 +109,15 @@ public:
         record_->about = std::move(comm);
         return *this;
     }
+    Error of_mismatch(int other_rank = -1, uint32_t other_word = 0) {
+        record_->mismatch = true;
+        record_->other_rank = other_rank;
+        record_->other_word = other_word;
+        return *this;
+    }
+    bool is_mismatch() const { return record_ && record_->mismatch; }
+    int other_rank() const { return record_ ? record_->other_rank : -1; }
+    uint32_t other_word() const { return record_ ? record_->other_word : 0; }
     Error because_of(int code) {
         record_->reason = code;
         return *this;

@@ -51,9 +51,19 @@ Agreement agreement_of(CollectiveKind kind, const Reduction &r, int root, int64_
     return {kind, root, r.op->predefined() ? r.op->abi_value : 1, bytes};
 }
 
-// Between two groups the numbers of bytes and the roots are not the same for all.
+// Between two groups the root is named from both, those beside it know nothing but that there is one, and what is moved for all may have
+// another size each way.
+Agreement between_groups(const Team &team, Agreement agreement) {
+    bool for_all = agreement.root == Agreement::no_root;
+    if (for_all && agreement.reduction == 0) agreement.bytes = Agreement::unequal;
+    if (for_all) return agreement;
+    if (agreement.root == abi::proc_null) return {agreement.kind, Agreement::unknown_root, Agreement::unknown_reduction};
+    agreement.root = agreement.root == abi::root ? team.index : other_begin(team) + agreement.root;
+    return agreement;
+}
+
 void describe(const Team &team, Collective &collective, const Agreement &agreement, const void *send, void *receive) {
-    collective.describe(team.own_group ? Agreement{agreement.kind} : agreement, send, receive);
+    collective.describe(team.own_group ? between_groups(team, agreement) : agreement, send, receive);
     collective.keep_plan();
 }
 

@@ -13,6 +13,7 @@ namespace lanyard {
 struct EarlyMessage {
     uint64_t context;
     uint32_t number;  // of the collective, as in the tag
+    bool persistent;  // one of these, which have numbers of their own
     uint32_t check;
     int32_t source;
 };
@@ -24,6 +25,8 @@ public:
     // Takes out those that belong to the team's collective `number`, which is about to start, or to earlier ones. True where one of them
     // does not agree with what this rank does (team.recent): then it is in `found`. `numbers`: a power of two, from which numbers begin anew.
     bool take_disagreeing(const Team &team, uint32_t number, uint32_t numbers, EarlyMessage &found);
+    // The same for those of a persistent collective, which is about to be started and has this word.
+    bool take_disagreeing_persistent(const Team &team, uint32_t number, uint32_t word, EarlyMessage &found);
 
 private:
     static constexpr size_t most = 16;

@@ -21,6 +21,9 @@ constexpr int32_t tag_of(uint32_t number, bool persistent) {
 constexpr bool persistent(int32_t tag) { return tag >> (number_bits + label_bits) != 0; }
 constexpr uint32_t number_of(int32_t tag) { return static_cast<uint32_t>(tag) >> label_bits & (numbers - 1); }
 
+// Has the team started a collective with this number, and not so many since that it has forgotten what that was?
+bool is_recent(const Team &team, uint32_t number) { return ((team.sequence - 1 - number) & (numbers - 1)) < recent_collectives; }
+
 constexpr int32_t step_done = -1;
 
 constexpr uint64_t alarm_every_ns = 1'000'000'000;
@@ -106,8 +109,16 @@ bool Collective::prepare() {
 void Collective::keep_tag(Team &team) {
     LANYARD_MUST(schedule_->exchanges().empty());
     tag_ = tag_of(team.persistent++, true);
+    word_ = persistent_form(word_);
+    made_ = team.sequence++;
+    team.recent[made_ % recent_collectives] = word_;
     number_ = 0;
     tag_kept_ = true;
+}
+
+void Collective::stand_for(CollectiveKind kind) {
+    name = name_of(kind);
+    word_ = Agreement{kind}.word();
 }
 
 void Collective::describe(const Agreement &agreement, const void *send, void *receive) {
@@ -141,9 +152,9 @@ void Collective::start(Team &team) {
         number_ = ++team.sequence;
     }
     completion.reset();
-    abandoned_ = false;
+    abandoned_ = withdrawn_ = false;
     alarms_ = 0;
-    bool fits = tag_kept_ || agrees_with_early_messages();
+    bool fits = agrees_with_early_messages();
     if (fits) {
         if (schedule_->is_one_exchange() && !waits_for_program(0) && prepare()) return start_exchange();
         exchanges_.resize(schedule_->exchanges().size());
@@ -173,11 +184,14 @@ void Collective::start(Team &team) {
 
 // False, with the error, where messages that are here show that other ranks called something else.
 bool Collective::agrees_with_early_messages() {
-    uint32_t number = number_of(tag_);
-    team_->recent[number % recent_collectives] = word_;
+    if (!tag_kept_) team_->recent[number_of(tag_) % recent_collectives] = word_;
+    EarlyMessages &early = executor_.early_;
+    if (early.empty()) return true;
     EarlyMessage message;
-    if (executor_.early_.empty() || !executor_.early_.take_disagreeing(*team_, number, numbers, message)) return true;
-    error = disagreement(team_->recent[message.number % recent_collectives], message.check, message.source);
+    bool of_this = tag_kept_ && early.take_disagreeing_persistent(*team_, number_of(tag_), word_, message);
+    if (!of_this && !early.take_disagreeing(*team_, team_->sequence - 1, numbers, message)) return true;
+    error = disagreement(of_this ? word_ : team_->recent[message.number % recent_collectives], message.check, message.source);
+    doubt(error, tag_of(message.number, message.persistent));
     return false;
 }
 
@@ -185,29 +199,47 @@ bool Collective::agrees_with_early_messages() {
 bool Collective::agrees_with_area() {
     uint32_t other = 0;
     int rank = posted_by_another(*team_, number_of(tag_), word_, other);
-    if (rank >= 0) abandon(disagreement(word_, other, rank));
+    if (rank >= 0) abandon(disagreement(word_, other, rank), tag_);
     return rank < 0;
 }
 
+// What this rank calls. Of a persistent one also what it was made as: who never made it knows nothing of its starts.
+void Collective::tell(int rank, EnvelopeKind kind) {
+    uint32_t peer = team_->peers[rank];
+    executor_.messenger_.tell_call(peer, kind, {team_->context, team_->index, tag_}, word_);
+    if (tag_kept_) executor_.messenger_.tell_call(peer, kind, {team_->context, team_->index, tag_of(made_, false)}, word_);
+}
+
 void Collective::tell_awaited() {
-    if (tag_kept_) return;
-    MatchKey key{team_->context, team_->index, tag_};
     const std::vector<Step> &steps = schedule_->steps();
     for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
-        if (steps[id].kind == StepKind::receive && before_[id] == 0) executor_.messenger_.tell_awaiting(team_->peers[steps[id].peer], key, word_);
+        if (steps[id].kind == StepKind::receive && before_[id] == 0) tell(steps[id].peer, EnvelopeKind::awaiting);
     for (int rank = 0; rank < team_->size && !polled_.empty(); ++rank)
-        if (rank != team_->index) executor_.messenger_.tell_awaiting(team_->peers[rank], key, word_);
+        if (rank != team_->index) tell(rank, EnvelopeKind::awaiting);
 }
 
-void Collective::abandon(Error reason) {
+// `tag`: of what the other rank calls.
+void Collective::abandon(Error reason, int32_t tag) {
+    doubt(reason, tag);
     keep(reason);
+    if (!draining_ && !withdrawn_) withdraw();
+}
+
+// Nothing is started any more. All others are told what this rank calls and what that other one does, whichever of both they wait for.
+void Collective::doubt(const Error &reason, int32_t tag) {
     if (abandoned_) return;
     abandoned_ = true;
-    if (!draining_) abandon_transfers();
+    for (int rank = 0; rank < team_->size; ++rank) {
+        if (rank == team_->index) continue;
+        tell(rank, EnvelopeKind::calls);
+        if (reason.other_rank() < 0 || reason.other_rank() == rank) continue;
+        executor_.messenger_.tell_call(team_->peers[rank], EnvelopeKind::calls, {team_->context, reason.other_rank(), tag}, reason.other_word());
+    }
 }
 
-// Nothing is started any more, and what has been started is withdrawn where that is possible.
-void Collective::abandon_transfers() {
+// What has been started is withdrawn where that is possible.
+void Collective::withdraw() {
+    withdrawn_ = true;
     for (; next_ready_ < ready_.size(); ++next_ready_) before_[ready_[next_ready_]] = 1;
     for (StepId id : polled_) before_[id] = step_done;
     polled_.clear();
@@ -227,7 +259,7 @@ int Collective::drain() {
     for (; next_ready_ < ready_.size() && !abandoned_ && !waits_for_program(ready_[next_ready_]); ++steps) run(ready_[next_ready_++]);
     draining_ = false;
     if (abandoned_) {
-        abandon_transfers();
+        if (!withdrawn_) withdraw();
         return steps;
     }
     if (next_ready_ < ready_.size()) {
@@ -303,6 +335,7 @@ bool Collective::advance(StepId id) {
     auto buffer_of = [](const void *owner, const Block &block) { return static_cast<const Collective *>(owner)->buffer(block); };
     if (!run.advance({*schedule_, exchange, *team_, NodeArea(*team_), executor_.reach_, executor_.pieces_, this, buffer_of})) return false;
     Error failure = run.error();
+    if (failure.is_mismatch()) doubt(failure, tag_);
     keep(failure);
     return true;
 }
@@ -322,13 +355,15 @@ void Collective::done(StepId id) {
 void Collective::arrived(Completion &completion) {
     Flight &flight = *static_cast<Flight *>(completion.context);
     Collective &self = *flight.collective;
+    if (flight.error.is_mismatch()) self.doubt(flight.error, self.tag_);
     self.keep(flight.error);
     const Step &step = self.schedule_->steps()[flight.step];
     if (step.kind == StepKind::receive && !self.error && !self.abandoned_ && flight.received != flight.buffer.bytes()) self.error = too_short(flight);
     self.done(flight.step);
     if (self.draining_) return;
     if (self.left_ == 0) return self.finish();
-    if (self.next_ready_ < self.ready_.size()) self.executor_.engine().ready(self);
+    // Not here in the middle of a delivery: what is ready, or to be withdrawn.
+    if (self.next_ready_ < self.ready_.size() || (self.abandoned_ && !self.withdrawn_)) self.executor_.engine().ready(self);
 }
 
 void Collective::finish() {
@@ -356,17 +391,51 @@ int Executor::look_for_patient_ones() {
 }
 
 void Executor::heard(const Envelope &envelope) {
-    if (!envelope.check || persistent(envelope.tag)) return;
+    if (!envelope.check) return;
+    if (envelope.kind == EnvelopeKind::awaiting) answer(envelope);
     uint32_t number = number_of(envelope.tag);
+    bool kept = persistent(envelope.tag);
     for (Collective *one = under_way_.front(); one; one = under_way_.after(*one)) {
-        if (one->team_->context != envelope.context || one->tag_kept_) continue;
-        uint32_t age = (one->team_->sequence - 1 - number) & (numbers - 1);
-        if (age >= recent_collectives) continue;
-        uint32_t own = one->team_->recent[number % recent_collectives];
-        if (!agree(own, envelope.check)) one->abandon(disagreement(own, envelope.check, envelope.source));
+        if (one->team_->context != envelope.context) continue;
+        uint32_t own = one->word_;
+        if (kept) {
+            if (!one->tag_kept_ || number_of(one->tag_) != number) continue;
+        } else {
+            if (!is_recent(*one->team_, number)) continue;
+            own = one->team_->recent[number % recent_collectives];
+        }
+        if (!agree(own, envelope.check)) one->abandon(disagreement(own, envelope.check, envelope.source), envelope.tag);
         return;
     }
-    early_.add({envelope.context, number, envelope.check, envelope.source});
+    early_.add({envelope.context, number, kept, envelope.check, envelope.source});
+}
+
+// A rank waits for others in a collective in whose place this one called something else, and may be done with that.
+void Executor::answer(const Envelope &envelope) {
+    if (persistent(envelope.tag)) return;
+    uint32_t number = number_of(envelope.tag), own = 0, peer = 0;
+    int index = 0;
+    {
+        SpinGuard guard(teams_lock_);
+        auto known = teams_.find(envelope.context);
+        if (known == teams_.end() || !is_recent(*known->second, number)) return;
+        const Team &team = *known->second;
+        own = team.recent[number % recent_collectives];
+        peer = team.peers[envelope.source];
+        index = team.index;
+    }
+    if (!agree(own, envelope.check)) messenger_.tell_call(peer, EnvelopeKind::calls, {envelope.context, index, envelope.tag}, own);
+}
+
+void Executor::know(const Team &team) {
+    SpinGuard guard(teams_lock_);
+    teams_[team.context] = &team;
+}
+
+void Executor::forget(const Team &team) {
+    SpinGuard guard(teams_lock_);
+    auto known = teams_.find(team.context);
+    if (known != teams_.end() && known->second == &team) teams_.erase(known);
 }
 
 Executor::~Executor() {

@@ -6,12 +6,16 @@
 // Thread rule: everything here needs the engine owned. A step that fails does not stop the schedule, as other ranks
 // count on this one's messages; the first error is kept and told at the end. Where ranks turn out to call different collectives (each
 // message and each post in the node area says which one it belongs to: p2p/agreement.h; a rank that waits long says so to those for whom it
-// waits) the schedule is abandoned, as it would never end.
+// waits, and is answered by one that has left it behind) the schedule is abandoned, as it would never end, and all others of the team are
+// told both calls, so that none waits for this one, or for the one that called something else.
+// Making a persistent operation is a call like others in the sequence; its starts are not, and their messages have numbers apart.
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
+#include "base/spin_lock.h"
 #include "coll/early_messages.h"
 #include "coll/exchange_run.h"
 #include "coll/kept_plans.h"
@@ -42,7 +46,10 @@ public:
     bool recall(Team &team, CollectiveKind kind, const PlanKey &key, const void *send, void *receive);
     void keep_plan();
 
-    // Takes the tag of every later start now.
+    // It stands for this call of the program, whatever was planned for it.
+    void stand_for(CollectiveKind kind);
+
+    // Makes it persistent: takes the tag of every later start now.
     void keep_tag(Team &team);
 
     explicit Collective(Executor &executor);
@@ -69,9 +76,11 @@ private:
     bool agrees_with_early_messages();
     bool agrees_with_area();
     void look_for_posts();
+    void tell(int rank, EnvelopeKind kind);
     void tell_awaited();
-    void abandon(Error reason);
-    void abandon_transfers();
+    void abandon(Error reason, int32_t tag);
+    void doubt(const Error &reason, int32_t tag);
+    void withdraw();
     int drain();
     bool waits_for_program(StepId id) const;
     void run(StepId id);
@@ -93,6 +102,7 @@ private:
     int32_t tag_ = 0;
     uint32_t number_ = 0;
     bool tag_kept_ = false;
+    uint32_t made_ = 0;                // of a persistent one: the number under which it was made
     std::byte *send_ = nullptr, *receive_ = nullptr;
     std::unique_ptr<std::byte[]> scratch_;
     size_t scratch_capacity_ = 0;
@@ -107,6 +117,7 @@ private:
     bool draining_ = false;
     uint8_t alarms_ = 0;               // how many rang while this one was under way
     bool abandoned_ = false;           // ranks disagree: nothing more is started
+    bool withdrawn_ = false;           // and what had been started is withdrawn
     Collective *next_spare_ = nullptr;
 };
 
@@ -136,10 +147,15 @@ public:
     // Waits for a started one, gives it back and returns its error.
     Error finish(Collective *collective);
 
+    // From the moment it has a context: others may ask what this rank has called on it. [any thread]
+    void know(const Team &team);
+    void forget(const Team &team);
+
 private:
     friend class Collective;
 
     void heard(const Envelope &envelope) override;
+    void answer(const Envelope &envelope);
     int look_for_patient_ones();
 
     Messenger &messenger_;
@@ -148,6 +164,8 @@ private:
     Collective *spare_ = nullptr;
     List<Collective, &Collective::under_way_hook_> under_way_;
     EarlyMessages early_;
+    std::unordered_map<uint64_t, const Team *> teams_;  // by context
+    SpinLock teams_lock_;
     alignas(64) std::byte pieces_[exchange_pieces_bytes];
 };
 

@@ -1,5 +1,6 @@
 #include "comm/comm.h"
 
+#include "coll/executor.h"
 #include "comm/attributes.h"
 #include "comm/create.h"
 #include "comm/error_codes.h"
@@ -31,6 +32,7 @@ int compare(const Comm &first, const Comm &second) {
 
 void release_comm(Comm *comm) {
     if (!comm || !comm->let_go()) return;
+    if (comm->universe->executor) comm->universe->executor->forget(comm->team);
     leave_area(*comm);
     if (comm->promised) comm->universe->messenger.posted().promises().set(comm->context, 0);
     release_group(comm->group);

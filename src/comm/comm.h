@@ -1,6 +1,6 @@
 // A communicator. Hot fields first: a send reads the first cache line and `peers`. MPI-5.0 chapter 7. Made by create.h.
 // Counted: the handle, and every request and window on it, hold a reference; the last one ends it, without communication.
-// Thread rule: `team` and `creations` belong to the engine's owner, `name` to its lock; the rest is set once or guarded by
+// Thread rule: `team` belongs to the engine's owner, `name` to its lock; the rest is set once or guarded by
 // what it points to.
 #pragma once
 
@@ -51,7 +51,6 @@ struct Comm : Object {
     std::shared_ptr<const Nodes> nodes;  // the team's
     std::shared_ptr<const Topology> topology;  // virtual, if it was made with one
     uint8_t promised = 0;             // hints of p2p/promises.h
-    uint32_t creations = 0;           // communicators made out of this one so far: tags of the messages for it
     uint64_t area = no_node_offset;   // of the team's part of the node memory, if it was allocated with this communicator
 };
 

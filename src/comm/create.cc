@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "base/log.h"
 #include "coll/kept_plans.h"
@@ -75,16 +76,6 @@ void tell(const Comm &comm) {
 
 Error no_memory_for_comm() { return {ErrorClass::no_mem, "there is no memory left for another communicator"}; }
 
-int32_t next_tag(Comm &parent) { return static_cast<int32_t>(parent.creations++ & INT32_MAX); }
-
-Meeting meeting_of_all(Comm &parent) {
-    const Team &team = parent.team;
-    Meeting meeting{parent.context | creation_bit, next_tag(parent), Peers(team.peers, team.peers + team.size), {}, team.index};
-    meeting.names.resize(meeting.peers.size());
-    std::iota(meeting.names.begin(), meeting.names.end(), 0);
-    return meeting;
-}
-
 namespace {
 
 void make_team(Comm &comm) {
@@ -146,6 +137,7 @@ void accept_birth(Comm &comm, const Birth &birth) {
         comm.team.own_group->processors = birth.processors;
     }
     if (comm.promised) tell_promises(comm);
+    if (comm.universe->executor) comm.universe->executor->know(comm.team);
     join_area(comm, birth.area);
     if (log_enabled(LogLevel::debug)) tell(comm);
 }
@@ -157,43 +149,66 @@ Error Duplication::prepare(Comm &parent, const Info *hints, Comm *&made) {
     made = make_comm(universe, parent.group, *KeptErrhandler(parent.errhandler), parent.remote_group);
     if (!made) return no_memory_for_comm();
     made->topology = parent.topology;
-    Meeting meeting = meeting_of_all(parent);
-    if (meeting.own == 0) birth_ = give_birth(universe, parent.remote_group ? Peers() : meeting.peers);
-    relay.plan_spread(meeting, &birth_, sizeof birth_);
+    if (parent.team.index == 0) birth_ = give_birth(universe, parent.remote_group ? Peers() : parent.group->peers);
     failed_ = copy_attributes(parent.attributes, &parent, made->attributes, made);
     if (!failed_) failed_ = set_hints(*made, hints);
     return {};
 }
 
+void Duplication::start(Comm &parent, void (*then)(Completion &), void *context, Collective *&collective) {
+    Executor &executor = *parent.universe->executor;
+    collective = executor.take();
+    plan_spread(executor, parent.team, *collective, CollectiveKind::comm_dup, &birth_, sizeof birth_, 0);
+    collective->completion.then = then;
+    collective->completion.context = context;
+    executor.start(*collective, parent.team);
+}
+
+void Duplication::accept(Comm &made, Error error) {
+    if (failed_) error.discard();
+    else failed_ = error;
+    accept_birth(made, birth_);
+}
+
 Error Duplication::finish(Comm *made) {
-    if (failed_ && relay.error) relay.error.discard();
-    Error error = failed_ ? failed_ : relay.error;
-    if (!error) return error;
+    if (!failed_) return {};
     delete_attributes(made->attributes, made).discard();  // the first failure is the one to report
     release_comm(made);
-    return error;
+    return failed_;
 }
 
 Error duplicate_comm(Comm &parent, const Info *hints, Comm *&made) {
-    Duplication duplication(parent.universe->messenger);
+    Duplication duplication;
     made = nullptr;
     if (Error error = duplication.prepare(parent, hints, made)) return error;
-    static_cast<void>(run(duplication.relay, parent.universe->engine));  // its error is in the relay, and told by finish
-    duplication.accept(*made);
+    {
+        EngineGuard guard(parent.universe->engine);
+        Collective *collective = nullptr;
+        duplication.start(parent, nullptr, nullptr, collective);
+        duplication.accept(*made, parent.universe->executor->finish(collective));
+    }
     Error error = duplication.finish(made);
     if (error) made = nullptr;
     return error;
 }
 
-Error create_comm(Comm &parent, Group &group, Comm *&made) {
+// A split by the first member of the group that each names: those who are in one group name the same.
+Error create_comm(Comm &parent, CollectiveKind kind, const Group &group, Comm *&made) {
     made = nullptr;
-    Meeting meeting{parent.context | creation_bit, parent.remote_group ? 0 : next_tag(parent), {}, {}, 0};
-    if (Error error = meet_in(parent, group, meeting)) return error;
-    bool in_it = group.rank != abi::undefined;
-    // Neither group knows whom the other one named.
-    if (parent.remote_group) return split_comm(parent, in_it ? 0 : abi::undefined, in_it ? group.rank : 0, made);
-    if (!in_it) return {};
-    return make_and_agree(*parent.universe, group, meeting, *KeptErrhandler(parent.errhandler), made);
+    Places places(parent.group->peers);
+    Error error;
+    for (size_t rank = 0; rank < group.peers.size() && !error; ++rank)
+        if (places.rank_of(group.peers[rank]) == abi::undefined)
+            error = {ErrorClass::group, "rank " + std::to_string(rank) + " of the group is not in the communicator"};
+    bool in_it = !error && group.rank != abi::undefined;
+    // Of an intercommunicator neither group knows whom the other one named.
+    int color = !in_it ? abi::undefined : parent.remote_group ? 0 : places.rank_of(group.peers[0]);
+    Error split = split_comm(parent, kind, color, in_it ? group.rank : 0, made);
+    if (error) split.discard();
+    else error = split;
+    if (error || !made || made->group->size() == group.size()) return error;
+    release_comm(std::exchange(made, nullptr));
+    return {ErrorClass::group, "another rank of the group gave another group; all ranks of a group must give the same"};
 }
 
 Error create_comm_of_group(Comm &parent, Group &group, int tag, Comm *&made) {

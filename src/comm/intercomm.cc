@@ -1,5 +1,5 @@
 // Making an intercommunicator, and an intracommunicator of one (MPI-5.0 7.6.2). The leaders of the two groups tell each other
-// who belongs to them; then each tells its own group, down a relay's tree that begins at it.
+// who belongs to them; then each tells its own group, down a tree that begins at it.
 //
 //   members          leader             remote leader         members
 //      |                | --- Offer, peers --> |                 |
@@ -10,7 +10,7 @@
 // messages have the program's tag, in the context of MPI_Comm_create_group, and names that no rank has. A leader never waits
 // for its own group, so that whoever else leads there can be late.
 #include <algorithm>
-#include <numeric>
+#include <functional>
 #include <string>
 #include <type_traits>
 
@@ -101,17 +101,36 @@ Meeting led_by(int leader, const Group &group, const std::vector<int> &names, ui
     return meeting;
 }
 
+// Tells all members of a group what its leader has.
+using Spread = std::function<Error(void *data, size_t bytes)>;
+
+Spread in_group(Universe &universe, const Meeting &meeting) {
+    return [&](void *data, size_t bytes) {
+        Relay relay(universe.messenger);
+        relay.plan_spread(meeting, data, bytes);
+        return run(relay, universe.engine);
+    };
+}
+
+Spread in_comm(Comm &comm, int leader) {
+    return [&comm, leader](void *data, size_t bytes) {
+        Executor &executor = *comm.universe->executor;
+        EngineGuard guard(executor.engine());
+        Collective *collective = executor.take();
+        plan_spread(executor, comm.team, *collective, CollectiveKind::intercomm_create, data, static_cast<int64_t>(bytes), leader);
+        executor.start(*collective, comm.team);
+        return executor.finish(collective);
+    };
+}
+
 // From what a leader knows to what all know. `failed`: of the leader.
-Error spread_news(Universe &universe, const Meeting &meeting, Error failed, News &news, Peers &remote) {
+Error spread_news(const Spread &spread, Error failed, News &news, Peers &remote) {
     news.failed = failed.code();
     news.remote_size = static_cast<int32_t>(remote.size());
     for (bool list : {false, true}) {
         if (list && news.failed) break;
         remote.resize(static_cast<size_t>(news.remote_size));
-        Relay relay(universe.messenger);
-        if (list) relay.plan_spread(meeting, remote.data(), remote.size() * sizeof(uint32_t));
-        else relay.plan_spread(meeting, &news, sizeof news);
-        Error error = run(relay, universe.engine);
+        Error error = list ? spread(remote.data(), remote.size() * sizeof(uint32_t)) : spread(&news, sizeof news);
         if (!error) continue;
         if (failed) error.discard();
         return failed ? failed : error;
@@ -120,13 +139,13 @@ Error spread_news(Universe &universe, const Meeting &meeting, Error failed, News
     return {static_cast<ErrorClass>(news.failed), "the leader of this process's group found an error, which it tells"};
 }
 
-// All members of both groups. `way` is the leader's, and `failed` what keeps it from going.
-Error connect(Group &local, const Meeting &meeting, const Way &way, Error failed, Errhandler &errhandler, Comm *&made) {
+// All members of both groups. `way`: of the leader, nullptr elsewhere; `failed`: what keeps it from going.
+Error connect(Group &local, const Spread &spread, const Way *way, Error failed, Errhandler &errhandler, Comm *&made) {
     Universe &universe = *local.universe;
     News news;
     Peers remote;
-    if (meeting.own == 0 && !failed) failed = agree(way, local, remote, news.birth);
-    if (Error error = spread_news(universe, meeting, failed, news, remote)) return error;
+    if (way && !failed) failed = agree(*way, local, remote, news.birth);
+    if (Error error = spread_news(spread, failed, news, remote)) return error;
     Group *remote_group = make_group(universe, std::move(remote), local.session);
     if (!remote_group) return no_memory_for_comm();
     local.hold();
@@ -166,13 +185,11 @@ Error create_intercomm(Comm &local, int local_leader, Comm *peer_comm, int remot
     made = nullptr;
     if (local.remote_group) return {ErrorClass::comm, "local_comm is an intercommunicator"};
     if (Error error = check_leader(*local.group, local_leader)) return error;
-    std::vector<int> names(local.group->peers.size());
-    std::iota(names.begin(), names.end(), 0);
-    Meeting meeting = led_by(local_leader, *local.group, names, local.context | creation_bit, next_tag(local));
     Way way;
     Error failed;
-    if (meeting.own == 0) failed = way_in_comm(*peer_comm, remote_leader, tag, way);
-    return connect(*local.group, meeting, way, failed, *KeptErrhandler(local.errhandler), made);
+    bool leads = local.rank == local_leader;
+    if (leads) failed = way_in_comm(*peer_comm, remote_leader, tag, way);
+    return connect(*local.group, in_comm(local, local_leader), leads ? &way : nullptr, failed, *KeptErrhandler(local.errhandler), made);
 }
 
 Error create_intercomm_from_groups(Group &local, int local_leader, Group *remote, int remote_leader, std::string_view stringtag,
@@ -185,43 +202,39 @@ Error create_intercomm_from_groups(Group &local, int local_leader, Group *remote
     Meeting meeting = led_by(local_leader, local, names, derived_context(stringtag, local.peers) | creation_bit, group_tag);
     Way way;
     Error failed;
-    if (meeting.own == 0) failed = way_between_groups(local, *remote, remote_leader, stringtag, way);
-    if (Error error = connect(local, meeting, way, failed, errhandler, made)) return error;
+    bool leads = meeting.own == 0;
+    if (leads) failed = way_between_groups(local, *remote, remote_leader, stringtag, way);
+    if (Error error = connect(local, in_group(*local.universe, meeting), leads ? &way : nullptr, failed, errhandler, made)) return error;
     return set_hints(*made, hints);
 }
 
-// The first members of both groups meet to decide whose group comes first; the rest is told.
+// Everybody learns of everybody what decides which group comes first; of the first member, what the new communicator is to be.
 Error merge_intercomm(Comm &parent, bool high, Comm *&made) {
-    struct Merged {
+    struct Member {
         Birth birth;
-        int32_t first_is_first = 0;  // the group that comes first in the team is also the first of the new communicator
+        int32_t is_high = 0;
         int32_t unused = 0;
-    } merged;
-    static_assert(std::has_unique_object_representations_v<Merged>);
+    };
+    static_assert(std::has_unique_object_representations_v<Member>);
     made = nullptr;
     if (!parent.remote_group) return {ErrorClass::comm, "the communicator is an intracommunicator; there are no two groups to merge"};
     Universe &universe = *parent.universe;
+    const Team &team = parent.team;
     Group &own = *parent.group, &other = *parent.remote_group;
-    bool in_first = own_begin(parent.team) == 0;
-    Meeting meeting = meeting_of_all(parent);
-    if (own.rank == 0) {
-        auto second = static_cast<size_t>(in_first ? own.size() : other.size());
-        Meeting firsts{meeting.context, meeting.tag, {meeting.peers[0], meeting.peers[second]}, {0, static_cast<int>(second)}, in_first ? 0 : 1};
-        int32_t are_high[2] = {high, high};
-        Relay relay(universe.messenger);
-        relay.plan_gather(firsts, are_high, sizeof are_high[0]);
-        if (Error error = run(relay, universe.engine)) return error;
-        if (in_first) merged = {give_birth(universe, meeting.peers), !are_high[0] || are_high[1], 0};
-    }
-    Relay relay(universe.messenger);
-    relay.plan_spread(meeting, &merged, sizeof merged);
-    if (Error error = run(relay, universe.engine)) return error;
-    bool own_first = in_first == (merged.first_is_first != 0);
+    bool in_first = own_begin(team) == 0;
+    std::vector<Member> members(static_cast<size_t>(team.size));
+    Member &self = members[static_cast<size_t>(team.index)];
+    self.is_high = high;
+    if (team.index == 0) self.birth = give_birth(universe, Peers(team.peers, team.peers + team.size));
+    if (Error error = tell_all(parent, CollectiveKind::intercomm_merge, members.data(), sizeof(Member))) return error;
+    const Member &second = members[static_cast<size_t>(in_first ? own.size() : other.size())];
+    bool first_is_first = !members[0].is_high || second.is_high;
+    bool own_first = in_first == first_is_first;
     Peers all = own_first ? union_of(own.peers, other.peers) : union_of(other.peers, own.peers);
     Group *group = make_group(universe, std::move(all), parent.group->session);
     made = group ? make_comm(universe, group, *KeptErrhandler(parent.errhandler)) : nullptr;
     if (!made) return no_memory_for_comm();
-    accept_birth(*made, merged.birth);
+    accept_birth(*made, members[0].birth);
     return {};
 }
 

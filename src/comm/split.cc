@@ -38,22 +38,21 @@ Error share_area(Universe &universe, const Meeting &meeting, Birth &birth) {
 
 }  // namespace
 
-Error tell_all(Comm &parent, void *entries, size_t entry_bytes) {
-    Universe &universe = *parent.universe;
-    Meeting meeting = meeting_of_all(parent);
-    Relay up(universe.messenger), down(universe.messenger);
-    up.plan_gather(meeting, entries, entry_bytes);
-    down.plan_spread(meeting, entries, entry_bytes * meeting.peers.size());
-    if (Error error = run(up, universe.engine)) return error;
-    return run(down, universe.engine);
+Error tell_all(Comm &parent, CollectiveKind kind, void *entries, size_t entry_bytes) {
+    Executor &executor = *parent.universe->executor;
+    EngineGuard guard(executor.engine());
+    Collective *collective = executor.take();
+    plan_tell_all(executor, parent.team, *collective, kind, entries, static_cast<int64_t>(entry_bytes));
+    executor.start(*collective, parent.team);
+    return executor.finish(collective);
 }
 
-Error split_comm(Comm &parent, int color, int key, Comm *&made) {
+Error split_comm(Comm &parent, CollectiveKind kind, int color, int key, Comm *&made) {
     Universe &universe = *parent.universe;
     made = nullptr;
     std::vector<Wish> wishes(static_cast<size_t>(parent.team.size));
     wishes[static_cast<size_t>(parent.team.index)] = {color, key, universe.new_context(), universe.processors, 0};
-    if (Error error = tell_all(parent, wishes.data(), sizeof(Wish))) return error;
+    if (Error error = tell_all(parent, kind, wishes.data(), sizeof(Wish))) return error;
     return make_part(parent, wishes, made);
 }
 
@@ -61,9 +60,9 @@ Error make_part(Comm &parent, const std::vector<Wish> &wishes, Comm *&made) {
     Universe &universe = *parent.universe;
     const Team &team = parent.team;
     int color = wishes[static_cast<size_t>(team.index)].color;
-    Meeting meeting{parent.context | creation_bit, next_tag(parent), {}, {}, 0};  // a tag at all members, though not all need it
     if (color == abi::undefined) return {};
 
+    Meeting meeting{parent.context | creation_bit, static_cast<int32_t>(team.sequence & INT32_MAX), {}, {}, 0};
     meeting.names = members_with(color, wishes, own_begin(team), own_size(team));
     std::vector<int> others = members_with(color, wishes, other_begin(team), other_size(team));
     if (parent.remote_group && others.empty()) return {};

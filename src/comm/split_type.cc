@@ -108,7 +108,7 @@ Error split_comm_by_type(Comm &parent, int split_type, int key, Info *info, Comm
     }
     std::vector<Member> members(static_cast<size_t>(parent.team.size));
     members[static_cast<size_t>(parent.team.index)] = own_member(parent, split_type, key, info);
-    if (Error error = tell_all(parent, members.data(), sizeof(Member))) return error;
+    if (Error error = tell_all(parent, CollectiveKind::comm_split_type, members.data(), sizeof(Member))) return error;
     int dividing = dividing_level(members);
     const Member &own = members[static_cast<size_t>(parent.team.index)];
     std::vector<Wish> wishes;  // one color is enough: other members' colors are theirs to know

@@ -63,7 +63,7 @@ int rank_in_graph(const Comm &parent, const Graph &graph);
 Error create_grid(Comm &parent, const Grid &grid, bool reorder, Comm *&made);
 Error create_graph(Comm &parent, const Graph &graph, bool reorder, Comm *&made);
 // `own`: the edges of this process's rank in the parent; with `reorder` another process may get that rank.
-Error create_distributed(Comm &parent, DistributedGraph own, const Info *hints, bool reorder, Comm *&made);
+Error create_distributed(Comm &parent, CollectiveKind kind, DistributedGraph own, const Info *hints, bool reorder, Comm *&made);
 // The communicators of the parts of a grid in which only the dimensions with a true `remain` vary.
 Error split_grid(Comm &comm, const int *remain, Comm *&made);
 
@@ -74,6 +74,6 @@ struct NamedEdge {
 // Tells every process of the edges that begin or end at its rank, whoever named them. Edges between the same two ranks are in one
 // order at both. `refused`: what is wrong with the arguments here; then, and when some processes give weights and others do not,
 // the call fails at all.
-Error exchange_edges(Comm &parent, const std::vector<NamedEdge> &named, bool weighted, Error refused, DistributedGraph &own);
+Error exchange_edges(Comm &parent, CollectiveKind kind, const std::vector<NamedEdge> &named, bool weighted, Error refused, DistributedGraph &own);
 
 }  // namespace lanyard

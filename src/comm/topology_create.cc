@@ -39,12 +39,12 @@ int place_of(const Comm &parent, const Placement &placement) {
     return abi::undefined;
 }
 
-Error create_placed(Comm &parent, const Placement &placement, Comm *&made) {
+Error create_placed(Comm &parent, CollectiveKind kind, const Placement &placement, Comm *&made) {
     Peers peers;
     for (int rank : placement) peers.push_back(parent.peers[rank]);
     Group *group = make_group(*parent.universe, std::move(peers), parent.group->session);
     if (!group) return {ErrorClass::no_mem, "there is no memory left for another communicator"};
-    Error error = create_comm(parent, *group, made);
+    Error error = create_comm(parent, kind, *group, made);
     release_group(group);
     return error;
 }
@@ -68,8 +68,8 @@ void attach(Comm &comm, DistributedGraph graph) {
 }
 
 template <class Form>
-Error create(Comm &parent, const Form &form, const Placement &placement, Comm *&made) {
-    Error error = create_placed(parent, placement, made);
+Error create(Comm &parent, CollectiveKind kind, const Form &form, const Placement &placement, Comm *&made) {
+    Error error = create_placed(parent, kind, placement, made);
     if (!error && made) attach(*made, form);
     return error;
 }
@@ -121,18 +121,18 @@ DistributedGraph unflattened(const Degrees &degrees, const int *numbers) {
     return graph;
 }
 
-Error gather_graph(Comm &parent, const DistributedGraph &own, std::vector<DistributedGraph> &all) {
+Error gather_graph(Comm &parent, CollectiveKind kind, const DistributedGraph &own, std::vector<DistributedGraph> &all) {
     Executor &executor = *parent.universe->executor;
     EngineGuard guard(executor.engine());
     Degrees mine{static_cast<int32_t>(own.sources.size()), static_cast<int32_t>(own.destinations.size()), own.weighted};
     std::vector<Degrees> degrees(static_cast<size_t>(parent.size));
-    if (Error error = blocking(executor, parent.team, plan_allgather, bytes_of(&mine, sizeof mine), bytes_of(degrees.data(), sizeof mine)))
+    if (Error error = blocking(executor, parent.team, kind, plan_allgather, bytes_of(&mine, sizeof mine), bytes_of(degrees.data(), sizeof mine)))
         return error;
     std::vector<int64_t> lengths;
     for (const Degrees &one : degrees) lengths.push_back(one.numbers());
     Blocks blocks(lengths, sizeof(int));
     std::vector<int> told = flattened(own), heard(static_cast<size_t>(std::reduce(lengths.begin(), lengths.end())));
-    Error error = blocking(executor, parent.team, plan_allgatherv, bytes_of(told.data(), told.size() * sizeof(int)), blocks.of(heard.data()));
+    Error error = blocking(executor, parent.team, kind, plan_allgatherv, bytes_of(told.data(), told.size() * sizeof(int)), blocks.of(heard.data()));
     if (error) return error;
     for (size_t rank = 0; rank < degrees.size(); ++rank)
         all.push_back(unflattened(degrees[rank], heard.data() + blocks.places[rank] / static_cast<int64_t>(sizeof(int))));
@@ -182,21 +182,21 @@ int rank_in_grid(const Comm &parent, const Grid &grid) { return place_of(parent,
 int rank_in_graph(const Comm &parent, const Graph &graph) { return place_of(parent, place(parent, graph)); }
 
 Error create_grid(Comm &parent, const Grid &grid, bool reorder, Comm *&made) {
-    return create(parent, grid, reorder ? place(parent, grid) : in_order(grid.size()), made);
+    return create(parent, CollectiveKind::cart_create, grid, reorder ? place(parent, grid) : in_order(grid.size()), made);
 }
 
 Error create_graph(Comm &parent, const Graph &graph, bool reorder, Comm *&made) {
-    return create(parent, graph, reorder ? place(parent, graph) : in_order(static_cast<int>(graph.index.size())), made);
+    return create(parent, CollectiveKind::graph_create, graph, reorder ? place(parent, graph) : in_order(static_cast<int>(graph.index.size())), made);
 }
 
-Error create_distributed(Comm &parent, DistributedGraph own, const Info *hints, bool reorder, Comm *&made) {
+Error create_distributed(Comm &parent, CollectiveKind kind, DistributedGraph own, const Info *hints, bool reorder, Comm *&made) {
     Placement placement = in_order(parent.size);
     std::vector<DistributedGraph> all;
     if (reorder && !parent.universe->share_node(parent.group->peers)) {
-        if (Error error = gather_graph(parent, own, all)) return error;
+        if (Error error = gather_graph(parent, kind, own, all)) return error;
         placement = place(parent, all);
     }
-    if (Error error = create_placed(parent, placement, made)) return error;
+    if (Error error = create_placed(parent, kind, placement, made)) return error;
     attach(*made, all.empty() ? std::move(own) : std::move(all[static_cast<size_t>(made->rank)]));
     return set_hints(*made, hints);
 }
@@ -213,12 +213,12 @@ Error split_grid(Comm &comm, const int *remain, Comm *&made) {
         part.dims.push_back(grid.dims[d]);
         part.periodic.push_back(grid.periodic[d]);
     }
-    if (Error error = split_comm(comm, color, key, made)) return error;
+    if (Error error = split_comm(comm, CollectiveKind::cart_sub, color, key, made)) return error;
     attach(*made, std::move(part));
     return {};
 }
 
-Error exchange_edges(Comm &parent, const std::vector<NamedEdge> &named, bool weighted, Error refused, DistributedGraph &own) {
+Error exchange_edges(Comm &parent, CollectiveKind kind, const std::vector<NamedEdge> &named, bool weighted, Error refused, DistributedGraph &own) {
     auto size = static_cast<size_t>(parent.size);
     std::vector<std::vector<EdgeNews>> news(size);
     for (const NamedEdge &edge : named) {
@@ -236,7 +236,8 @@ Error exchange_edges(Comm &parent, const std::vector<NamedEdge> &named, bool wei
     }
     Executor &executor = *parent.universe->executor;
     EngineGuard guard(executor.engine());
-    Error error = blocking(executor, parent.team, plan_alltoall, bytes_of(told.data(), sizeof(EdgeSum)), bytes_of(heard.data(), sizeof(EdgeSum)));
+    Even tells = bytes_of(told.data(), sizeof(EdgeSum)), hears = bytes_of(heard.data(), sizeof(EdgeSum));
+    Error error = blocking(executor, parent.team, kind, plan_alltoall, tells, hears);
     if (!error && !refused) error = judge(heard, own.weighted);
     if (refused) {
         error.discard();
@@ -246,7 +247,7 @@ Error exchange_edges(Comm &parent, const std::vector<NamedEdge> &named, bool wei
     for (const EdgeSum &sum : heard) hearing.push_back(sum.edges);
     std::vector<EdgeNews> in(static_cast<size_t>(std::reduce(hearing.begin(), hearing.end())));
     Blocks sent(telling, sizeof(EdgeNews)), received(hearing, sizeof(EdgeNews));
-    if ((error = blocking(executor, parent.team, plan_alltoallv, sent.of(out.data()), received.of(in.data())))) return error;
+    if ((error = blocking(executor, parent.team, kind, plan_alltoallv, sent.of(out.data()), received.of(in.data())))) return error;
     for (const EdgeNews &edge : in) {
         (edge.begins ? own.destinations : own.sources).push_back(edge.other);
         if (own.weighted) (edge.begins ? own.destination_weights : own.source_weights).push_back(edge.weight);

@@ -118,13 +118,13 @@ void Messenger::reply(uint32_t number, EnvelopeKind kind, uint64_t id, int32_t t
     post(number, {.context = id, .source = 0, .tag = tag, .length = 0, .kind = kind, .flags = 0, .credit = 0, .check = 0}, payload, size);
 }
 
-void Messenger::tell_awaiting(uint32_t number, const MatchKey &key, uint32_t check) {
+void Messenger::tell_call(uint32_t number, EnvelopeKind kind, const MatchKey &key, uint32_t check) {
     if (peers_[number].lost) return;
     Envelope envelope{};
     envelope.context = key.context;
     envelope.source = key.rank;
     envelope.tag = key.tag;
-    envelope.kind = EnvelopeKind::awaiting;
+    envelope.kind = kind;
     envelope.check = check;
     post(number, envelope, nullptr, 0);
 }
@@ -205,6 +205,7 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
         case EnvelopeKind::helped: helped(envelope.context, envelope.tag == 1); break;
         case EnvelopeKind::credit: break;
         case EnvelopeKind::awaiting:
+        case EnvelopeKind::calls:
             if (observer_) observer_->heard(envelope);
             break;
         case EnvelopeKind::cancel: withdraw(number, envelope.context); break;

@@ -109,8 +109,9 @@ public:
     // A posted receive is withdrawn at once if nothing matched it; an offered send is withdrawn at the receiver, which answers.
     void cancel(Transfer &transfer);
 
-    // Tells the peer in which collective this rank waits; it learns so whether both are in the same one.
-    void tell_awaiting(uint32_t peer, const MatchKey &key, uint32_t check);
+    // Tells the peer in which collective this rank waits (`awaiting`), or which one the rank of the key calls (`calls`); it learns so
+    // whether all are in the same one.
+    void tell_call(uint32_t peer, EnvelopeKind kind, const MatchKey &key, uint32_t check);
 
     // The transfer has ended, and its caller never asks how.
     void unasked(Transfer &transfer, bool is_send);

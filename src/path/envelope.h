@@ -17,7 +17,8 @@ enum class EnvelopeKind : uint8_t {
     credit,         // nothing but credit returned
     cancel,         // sender to receiver: withdraw the offer with this id unless it is matched
     cancel_reply,   // receiver to sender: tag 1: withdrawn, 0: matched already
-    awaiting,       // its sender waits long in the collective with this context and tag; check says in which
+    awaiting,       // its sender waits long in the collective with this context and tag; check says in which. Who calls another answers:
+    calls,          // the rank named as source calls the collective that check says, with this context and tag
 };
 
 struct Envelope {

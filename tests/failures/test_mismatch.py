@@ -40,13 +40,49 @@ def test_mismatched_collectives_are_told(mpirun, program, scenario, count, ranks
     assert re.search(r"Lanyard: MPI_\w+\(.*: .*" + WORDS[scenario], err, re.DOTALL), err
 
 
+# Of programs/mismatch_making.c: the two calls, in either order.
+MAKING = {
+    "dup-barrier": ("Comm_dup", "Barrier"),
+    "idup-sum": ("Comm_dup", "Allreduce"),
+    "split-bcast": ("Comm_split", "Bcast"),
+    "split-type": ("Comm_split", "Comm_split_type"),
+    "split-dup": ("Comm_split", "Comm_dup"),
+    "create-gather": ("Comm_create", "Gather"),
+    "cart-dup": ("Cart_create", "Comm_dup"),
+    "cart-graph": ("Cart_create", "Graph_create"),
+    "graphs": ("Dist_graph_create", "Dist_graph_create_adjacent"),
+    "adjacent-split": ("Comm_split", "Dist_graph_create_adjacent"),
+    "init-call": ("Reduce_init", "Gather"),
+    "init-kind": ("Reduce_init", "Gather_init"),
+    "init-root": r"rank \d calls MPI_Reduce_init with root \d, this rank with root \d; all ranks must name the same root",
+    "inter-call": ("Allreduce", "Barrier"),
+    "inter-merge": ("Intercomm_merge", "Comm_dup"),
+    "inter-reduction": r"rank \d calls MPI_Allreduce with MPI_(SUM|MAX), this rank with MPI_(MAX|SUM); all ranks must give the same operation",
+    "inter-count": r"rank \d calls MPI_Bcast with another number of bytes than this rank; count and datatype must agree on all ranks",
+    "inter-root": r"rank \d calls MPI_Reduce with root \d, this rank with root \d",
+}
+
+
+def told(scenario):
+    words = MAKING[scenario]
+    if isinstance(words, str):
+        return words
+    one, other = words
+    return f"rank \\d calls MPI_({one} where this rank calls MPI_{other}|{other} where this rank calls MPI_{one}); all ranks must call the same"
+
+
 @pytest.mark.parametrize("paths", PATHS)
-@pytest.mark.parametrize("count", [8, 20000])
-def test_mismatched_persistent_collectives_are_told(mpirun, program, count, paths):
-    """Where one's message comes to what the other waits for, which is not so with all algorithms."""
-    code, out, err = mpirun.run("-n", 2, "--timeout", 20, program("mismatch"), "persistent", count, env={"LANYARD_PATHS": paths})
-    assert code not in (0, 124) and out == "", err
-    assert re.search(r"Lanyard: MPI_Wait\(.*: .*rank 1 calls MPI_Gather where this rank calls MPI_Reduce; all ranks must call the same", err), err
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("scenario", MAKING)
+def test_mismatches_in_making_things_and_between_groups_are_told(mpirun, program, scenario, ranks, paths):
+    if scenario == "inter-root" and ranks == 2:
+        pytest.skip("needs two ranks in one of the groups")
+    code, out, err = mpirun.run("-n", ranks, "--timeout", 20, program("mismatch_making"), scenario, env={"LANYARD_PATHS": paths})
+    assert code not in (0, 124), err
+    assert re.search(r"Lanyard: MPI_\w+\(.*: .*" + told(scenario), err), err
+    code, out, err = mpirun.run("-n", ranks, "--timeout", 20, program("mismatch_making"), scenario, "return", env={"LANYARD_PATHS": paths})
+    assert (code, err) == (0, ""), "a rank waits for ever"
+    assert out.count(" of class ") == ranks and re.search(told(scenario), out), out
 
 
 TYPE = 3

@@ -44,8 +44,8 @@ TEST(SimulatedCollectives, LongReadsGoOn) {
         {
             EngineGuard guard(rank.engine);
             uint64_t begin_ns = rank.idle.now_ns();
-            Error error = blocking(rank.executor, rank.world().team, plan_allgather, Buffer{own.data(), length, &type},
-                                   Even{all.data(), length, &type});
+            Error error = blocking(rank.executor, rank.world().team, CollectiveKind::allgather, plan_allgather,
+                                   Buffer{own.data(), length, &type}, Even{all.data(), length, &type});
             EXPECT_FALSE(error);
             EXPECT_LT(rank.idle.now_ns() - begin_ns, 500'000'000u);
         }

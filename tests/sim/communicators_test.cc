@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <set>
 #include <vector>
@@ -157,13 +156,13 @@ private:
     }
     // Several at once, and collectives meanwhile; each is finished when its turn has come on this rank.
     void duplicate_without_blocking(Comm &parent, Random &random, std::vector<Comm *> &children) {
-        std::deque<Duplication> pending;
-        for (Comm *&child : children) {
-            Duplication &duplication = pending.emplace_back(rank_.messenger);
-            Error error = duplication.prepare(parent, nullptr, child);
+        std::vector<Duplication> pending(children.size());
+        std::vector<Collective *> under_way(children.size());
+        for (size_t place = 0; place < children.size(); ++place) {
+            Error error = pending[place].prepare(parent, nullptr, children[place]);
             ASSERT_FALSE(error) << error.take().sentence;
             EngineGuard guard(rank_.engine);
-            duplication.relay.start();
+            pending[place].start(parent, nullptr, nullptr, under_way[place]);
         }
         use(parent, random.next());
         std::vector<size_t> order{0, 1, 2};
@@ -171,9 +170,8 @@ private:
         for (size_t place : order) {
             {
                 EngineGuard guard(rank_.engine);
-                rank_.engine.wait_owned(pending[place].relay.completion);
+                pending[place].accept(*children[place], rank_.executor.finish(under_way[place]));
             }
-            pending[place].accept(*children[place]);
             Error error = pending[place].finish(children[place]);
             expect_like(error, children[place], parent, "idup");
         }
@@ -188,7 +186,7 @@ private:
             wishes.push_back({color, static_cast<int>(random.below(static_cast<uint64_t>(keys))) - 1});
         }
         auto [color, key] = wishes[static_cast<size_t>(parent.rank)];
-        Error error = split_comm(parent, color, key, made);
+        Error error = split_comm(parent, CollectiveKind::comm_split, color, key, made);
         expect(error, made, color == abi::undefined ? Peers{} : part_of(wishes, parent.group->peers, color), "split");
     }
     void split_by_node(Comm &parent, Random &random, Comm *&made) {
@@ -211,7 +209,7 @@ private:
         for (const Peers &part : parts)
             if (std::count(part.begin(), part.end(), rank_.own)) mine = part;
         with_group(one ? parts[0] : mine, [&](Group &group) {
-            Error error = create_comm(parent, group, made);
+            Error error = create_comm(parent, CollectiveKind::comm_create, group, made);
             expect(error, made, mine, "create");
         });
     }
@@ -259,7 +257,7 @@ private:
         Pair pair = pair_out_of(parent.group->peers, random);
         int tag = static_cast<int>(random.below(2));
         with_group(pair.own < 0 ? Peers{} : pair.groups[pair.own], [&](Group &group) {
-            Error error = create_comm(parent, group, children[0]);
+            Error error = create_comm(parent, CollectiveKind::comm_create, group, children[0]);
             expect(error, children[0], group.peers, "create for intercomm");
         });
         if (pair.groups[0].empty() || pair.groups[1].empty()) return;
@@ -301,7 +299,7 @@ private:
         auto part = [&](int begin, int size) {
             return part_of({wishes.begin() + begin, wishes.begin() + begin + size}, Peers(team.peers + begin, team.peers + begin + size), color);
         };
-        Error error = split_comm(parent, color, key, made);
+        Error error = split_comm(parent, CollectiveKind::comm_split, color, key, made);
         Peers own = part(own_begin(team), own_size(team)), other = part(other_begin(team), other_size(team));
         expect_inter(error, made, color == abi::undefined ? Peers{} : own, other, "split of intercomm");
     }
@@ -314,7 +312,7 @@ private:
                 if (random.chance(70)) parts[begin > 0].push_back(peer);
         int own = own_begin(parent.team) > 0;
         with_group(parts[own], [&](Group &group) {
-            Error error = create_comm(parent, group, made);
+            Error error = create_comm(parent, CollectiveKind::comm_create, group, made);
             expect_inter(error, made, parts[own], parts[1 - own], "create of intercomm");
         });
     }

@@ -93,7 +93,7 @@ private:
             int color = world.rank % (parts + 1) == 3 ? abi::undefined : world.rank * parts / world.size;
             if (i == 0) comms_[i] = &world;
             else if (i == 1) error = duplicate_comm(world, nullptr, comms_[i]);
-            else error = split_comm(world, color, i % 2 ? world.rank : -world.rank, comms_[i]);
+            else error = split_comm(world, CollectiveKind::comm_split, color, i % 2 ? world.rank : -world.rank, comms_[i]);
             ASSERT_FALSE(error) << error.take().sentence;
         }
     }

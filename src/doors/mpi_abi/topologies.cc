@@ -165,7 +165,7 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[]) {
 #pragma weak MPI_Dims_create = PMPI_Dims_create
 
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-        const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph) {
+        const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph) {
     Comm *comm_old_object = nullptr;
     Info *info_object = nullptr;
     Comm *comm_dist_graph_object = nullptr;
@@ -188,8 +188,8 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
 }
 #pragma weak MPI_Dist_graph_create = PMPI_Dist_graph_create
 
-int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],
-        int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder,
+int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int *sourceweights,
+        int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder,
         MPI_Comm *comm_dist_graph) {
     Comm *comm_old_object = nullptr;
     Info *info_object = nullptr;
@@ -214,8 +214,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
 }
 #pragma weak MPI_Dist_graph_create_adjacent = PMPI_Dist_graph_create_adjacent
 
-int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
-        int destinations[], int destweights[]) {
+int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree,
+        int destinations[], int *destweights) {
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);

@@ -71,11 +71,11 @@ static void leave_over(const char *what) {
 
 // Waits for what never comes, each rank in another call, on a communicator with a name.
 static void stuck(void) {
-    MPI_Comm named, others[2];  // of one name, as different collectives on one communicator would be told of
+    MPI_Comm named, others[3];  // of one name, as different collectives on one communicator would be told of
     MPI_Request requests[4];
     MPI_Comm_dup(MPI_COMM_WORLD, &named);
     MPI_Comm_set_name(named, "the_lake");
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 3; ++i) {
         MPI_Comm_dup(MPI_COMM_WORLD, &others[i]);
         MPI_Comm_set_name(others[i], "the_lake");
     }
@@ -94,7 +94,7 @@ static void stuck(void) {
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
     if (rank == 5) MPI_Allreduce(numbers, numbers + 1, 1, MPI_INT, MPI_SUM, named);
-    if (rank == 6) MPI_Comm_dup(named, &named);
+    if (rank == 6) MPI_Comm_dup(others[2], &named);
     if (rank == 7) MPI_Bcast(numbers, 1, MPI_INT, 0, others[0]);
     static char long_message[1 << 20];
     if (rank == 8) {

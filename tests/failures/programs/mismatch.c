@@ -29,15 +29,6 @@ static void exchange_with_neighbors(int odd, const char *a, char *b, int count, 
     MPI_Comm_free(&ring);
 }
 
-static void start_persistent(int odd, const char *a, char *b, int count) {
-    MPI_Request request;
-    if (odd) MPI_Gather_init(a, count, MPI_SIGNED_CHAR, b, count, MPI_SIGNED_CHAR, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-    else MPI_Reduce_init(a, b, count, MPI_SIGNED_CHAR, MPI_MAX, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-    MPI_Start(&request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Request_free(&request);
-}
-
 // False: there is no such scenario.
 static int less_common(const char *scenario, int odd, char *a, char *b, int count) {
     int rank, size;
@@ -56,8 +47,6 @@ static int less_common(const char *scenario, int odd, char *a, char *b, int coun
         MPI_Reduce_scatter_block(a, b, count, MPI_SIGNED_CHAR, odd ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
     } else if (!strcmp(scenario, "neighbors")) {
         exchange_with_neighbors(odd, a, b, count, size);
-    } else if (!strcmp(scenario, "persistent")) {
-        start_persistent(odd, a, b, count);
     } else {
         return 0;
     }

@@ -235,7 +235,7 @@ void of_a_communicator() {
     MPI_Request_free(&request);
     check_equal(persistent.value(), 1u);
     MPI_Comm_free(&comm);  // the handles keep what they show
-    check_equal(here.value(), 3u);
+    check_equal(here.value(), 4u);
 }
 
 // Ranks on this rank's node.

@@ -97,7 +97,7 @@ TEST_P(Creation, SplitsByColorAndKey) {
         for (int colors = 1; colors <= 3; ++colors) {
             int color = world.rank % colors == 2 ? abi::undefined : world.rank % colors;
             Comm *part = nullptr;
-            ASSERT_FALSE(split_comm(world, color, -world.rank, part));
+            ASSERT_FALSE(split_comm(world, CollectiveKind::comm_split, color, -world.rank, part));
             if (color == abi::undefined) {
                 EXPECT_EQ(part, nullptr);
                 continue;
@@ -249,7 +249,7 @@ TEST_P(Creation, CreatesFromGroups) {
         for (int peer = world.size - 1; peer >= 0; --peer)
             if (peer % 2 == world.rank % 2) half.push_back(static_cast<uint32_t>(peer));
         Group *group = make_group(rank.universe, half);
-        ASSERT_FALSE(create_comm(world, *group, odd_or_even));
+        ASSERT_FALSE(create_comm(world, CollectiveKind::comm_create, *group, odd_or_even));
         EXPECT_EQ(odd_or_even->group->peers, half);
         census.report(*odd_or_even);
         ring(*odd_or_even);
@@ -292,21 +292,20 @@ TEST_P(Creation, OverlappingGroupsInTurn) {
 TEST_P(Creation, DuplicatesWithoutBlocking) {
     run([&](Rank &rank) {
         constexpr int count = 4;
-        std::deque<Duplication> pending;
+        Duplication pending[count];
+        Collective *under_way[count] = {};
         Comm *made[count] = {};
-        for (Comm *&comm : made) {
-            Duplication &duplication = pending.emplace_back(rank.messenger);
-            ASSERT_FALSE(duplication.prepare(rank.world(), nullptr, comm));
+        for (size_t i = 0; i < count; ++i) {
+            ASSERT_FALSE(pending[i].prepare(rank.world(), nullptr, made[i]));
             EngineGuard guard(rank.engine);
-            duplication.relay.start();
+            pending[i].start(rank.world(), nullptr, nullptr, under_way[i]);
         }
         for (int i = count - 1; i >= 0; --i) {
             auto place = static_cast<size_t>(i);
             {
                 EngineGuard guard(rank.engine);
-                rank.engine.wait_owned(pending[place].relay.completion);
+                pending[place].accept(*made[i], rank.executor.finish(under_way[place]));
             }
-            pending[place].accept(*made[i]);
             ASSERT_FALSE(pending[place].finish(made[i]));
             census.report(*made[i]);
             ring(*made[i]);
@@ -352,13 +351,13 @@ TEST(CreationErrors, SayWhatIsWrong) {
         Comm *made = nullptr, *copy = nullptr;
         ASSERT_FALSE(duplicate_comm(*rank.universe.self, nullptr, copy));
         Group *other = make_group(rank.universe, {1 - rank.universe.own_peer});
-        EXPECT_EQ(create_comm(*copy, *other, made).take().code, abi::err_group);
+        EXPECT_EQ(create_comm(*copy, CollectiveKind::comm_create, *other, made).take().code, abi::err_group);
         EXPECT_EQ(create_comm_of_group(*copy, *other, 0, made).take().code, abi::err_group);
         EXPECT_EQ(create_comm_from_group(*other, "tag", nullptr, errors_return(), made).take().code, abi::err_group);
         EXPECT_EQ(create_comm_from_group(*other, std::string(1024, 't'), nullptr, errors_return(), made).take().code, abi::err_arg);
         EXPECT_EQ(split_comm_by_type(*copy, 7, 0, nullptr, made).take().code, abi::err_arg);
         EXPECT_EQ(made, nullptr);
-        ASSERT_FALSE(create_comm(*copy, *rank.universe.empty_group, made));
+        ASSERT_FALSE(create_comm(*copy, CollectiveKind::comm_create, *rank.universe.empty_group, made));
         EXPECT_EQ(made, nullptr);
         release_group(other);
         ASSERT_FALSE(free_comm(copy));

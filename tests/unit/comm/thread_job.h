@@ -115,12 +115,14 @@ struct Rank {
     YieldingIdle idle;
     Engine engine;
     Messenger messenger;
+    Executor executor;
     QueuePath path;
     Universe universe;
 
     Rank(uint32_t own, uint32_t size, std::vector<Inbox> &inboxes, NodeMemory &memory, uint32_t ranks_per_node, unsigned seed)
         : engine(idle),
           messenger(engine, settings, own, size),
+          executor(messenger, nullptr),
           path(inboxes, own, seed),
           universe(messenger, settings, own) {
         engine.add_path(path);
@@ -131,6 +133,7 @@ struct Rank {
             world.push_back(peer);
         }
         universe.node_memory = &memory;
+        universe.executor = &executor;
         make_predefined(universe, world, nullptr, 0).discard();
     }
     ~Rank() { free_predefined(universe); }

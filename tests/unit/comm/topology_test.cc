@@ -27,13 +27,8 @@ struct Shape {
 };
 const Shape shapes[] = {{1, 1}, {2, 2}, {4, 2}, {5, 2}, {8, 4}, {9, 4}};
 
-// A job whose ranks have collectives.
-void run_with_collectives(Shape shape, const std::function<void(Rank &)> &body) {
-    run_job(shape.size, shape.ranks_per_node, static_cast<unsigned>(seed()), [&](Rank &rank) {
-        Executor executor(rank.messenger, nullptr);
-        rank.universe.executor = &executor;
-        body(rank);
-    });
+void run(Shape shape, const std::function<void(Rank &)> &body) {
+    run_job(shape.size, shape.ranks_per_node, static_cast<unsigned>(seed()), body);
 }
 
 TEST(Topology, GridCoordinates) {
@@ -115,13 +110,13 @@ TEST(Topology, EdgesNamedByAnyone) {
         for (bool reorder : {false, true}) {
             Plan plan(static_cast<int>(shape.size), random);
             List processes(shape.size, -1);
-            run_with_collectives(shape, [&](Rank &rank) {
+            run(shape, [&](Rank &rank) {
                 Comm *made = nullptr;
                 DistributedGraph own;
                 const auto &named = plan.named[static_cast<size_t>(rank.world().rank)];
-                ASSERT_FALSE(exchange_edges(rank.world(), named, true, {}, own));
+                ASSERT_FALSE(exchange_edges(rank.world(), CollectiveKind::dist_graph_create, named, true, {}, own));
                 plan.expect(own, rank.world().rank);
-                ASSERT_FALSE(create_distributed(rank.world(), own, nullptr, reorder, made));
+                ASSERT_FALSE(create_distributed(rank.world(), CollectiveKind::dist_graph_create, own, nullptr, reorder, made));
                 plan.expect(*made->topology->distributed(), made->rank);
                 if (!reorder) {
                     EXPECT_EQ(made->rank, rank.world().rank);
@@ -144,11 +139,11 @@ TEST(Topology, EdgesNamedByAnyone) {
 
 // What one process has wrong, all are told; the communicator stays usable.
 TEST(Topology, AllLearnOfARefusal) {
-    run_with_collectives({5, 2}, [&](Rank &rank) {
+    run({5, 2}, [&](Rank &rank) {
         DistributedGraph own;
         int self = rank.world().rank;
         auto sentence = [&](const std::vector<NamedEdge> &named, bool weighted, Error refused) {
-            Error error = exchange_edges(rank.world(), named, weighted, refused, own);
+            Error error = exchange_edges(rank.world(), CollectiveKind::dist_graph_create, named, weighted, refused, own);
             std::string text = error ? error.sentence() : "";
             EXPECT_TRUE(!error || error.code() == static_cast<int>(ErrorClass::arg));
             error.discard();

@@ -44,7 +44,31 @@ TEST(Agreement, NearNumbersOfBytesDiffer) {
         equal += word == Agreement{CollectiveKind::bcast, 0, 0, bytes + 1}.word();
         equal += word == Agreement{CollectiveKind::bcast, 0, 0, bytes * 2}.word();
     }
-    EXPECT_LT(equal, 2 * 4096 * 2 / 8191 + 1);
+    EXPECT_LT(equal, 2 * 4096 * 2 / 2047 + 1);
+}
+
+// Beside the root of an intercommunicator a rank knows only that there is one.
+TEST(Agreement, WhatARankDoesNotKnowAgreesWithEverything) {
+    uint32_t unknown = Agreement{CollectiveKind::reduce, Agreement::unknown_root, Agreement::unknown_reduction}.word();
+    EXPECT_TRUE(agree(unknown, Agreement{CollectiveKind::reduce, 5, abi::op_sum, 8}.word()));
+    EXPECT_TRUE(agree(Agreement{CollectiveKind::reduce, Agreement::no_root - 2, 1, 12}.word(), unknown));
+    EXPECT_FALSE(agree(unknown, Agreement{CollectiveKind::bcast, 5}.word()));
+    EXPECT_TRUE(agree(Agreement{CollectiveKind::bcast, 5}.word(), Agreement{CollectiveKind::bcast, 5, 0, 100}.word()));
+}
+
+TEST(Agreement, MakingAPersistentOperationIsAnotherCall) {
+    uint32_t blocking = Agreement{CollectiveKind::bcast, 0, 0, 8}.word(), made = persistent_form(blocking);
+    EXPECT_TRUE(agree(made, persistent_form(blocking)));
+    EXPECT_FALSE(agree(blocking, made));
+    Error error = disagreement(blocking, made, 1);
+    EXPECT_TRUE(error.is_mismatch());
+    EXPECT_NE(error.take().sentence.find("rank 1 calls MPI_Bcast_init where this rank calls MPI_Bcast;"), std::string::npos);
+}
+
+TEST(Agreement, EveryKindHasANameOfItsOwn) {
+    std::set<std::string> names;
+    for (int kind = 0; kind < static_cast<int>(CollectiveKind::count_of_them); ++kind) names.insert(name_of(static_cast<CollectiveKind>(kind)));
+    EXPECT_EQ(names.size(), static_cast<size_t>(CollectiveKind::count_of_them));
 }
 
 }  // namespace

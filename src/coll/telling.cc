@@ -1,0 +1,36 @@
+// Trees of messages for those who make communicators (collectives.h): plain ones, so that they serve on the teams of intercommunicators
+// too, whose two groups are one here.
+#include "coll/collectives.h"
+#include "coll/tree.h"
+
+namespace lanyard {
+
+namespace {
+
+// From the one above to those below, the deepest subtree first, once `after` is done.
+void spread(const BinomialTree &tree, const Block &all, StepId after, Schedule &schedule) {
+    StepId known = tree.is_root() ? after : schedule.receive(tree.parent(), all, after, 1);
+    tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, all, known, 1); });
+}
+
+}  // namespace
+
+void plan_spread(Executor &, Team &team, Collective &collective, CollectiveKind kind, void *data, int64_t bytes, int first) {
+    collective.describe({kind}, nullptr, data);
+    spread(BinomialTree(team.index, team.size, first), {Space::receive, 0, bytes, &packed_bytes()}, no_step, collective.schedule());
+}
+
+void plan_tell_all(Executor &, Team &team, Collective &collective, CollectiveKind kind, void *entries, int64_t entry_bytes) {
+    collective.describe({kind}, nullptr, entries);
+    Schedule &schedule = collective.schedule();
+    BinomialTree tree(team.index, team.size, 0);
+    auto entries_of = [&](int first, int members) { return Block{Space::receive, first * entry_bytes, members * entry_bytes, &packed_bytes()}; };
+    std::vector<StepId> heard;
+    tree.each_child_smallest_first(
+        [&](int child, int position, int members) { heard.push_back(schedule.receive(child, entries_of(position, members), no_step)); });
+    StepId known = schedule.join(heard);
+    if (!tree.is_root()) known = schedule.send(tree.parent(), entries_of(tree.position(), tree.subtree()), known);
+    spread(tree, entries_of(0, team.size), known, schedule);
+}
+
+}  // namespace lanyard
