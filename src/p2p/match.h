@@ -2,9 +2,10 @@
 // intrusive entries, no sockets, no clock, no allocation once warm. Used by the messenger alone.
 //
 // Order: a message goes to the earliest posted receive it fits. While few entries are queued they are scanned in order. Beyond
-// `few`, exact entries are also found by a hash of (context, rank, tag) and entries with wildcards stand in one list; between
-// the two candidates the order number decides, and the list is not looked at where the program has promised that it need not be, or
-// the message is a collective's. The hash is kept until the queue runs empty.
+// `few`, entries are also found by a hash of (context, rank, tag), wildcards being values like others: so a message is looked for
+// once as it is and once in each of the three forms with wildcards that some entry has. Between what is found the order number
+// decides. Forms that the program has promised not to use, or that no message of a collective meets, are left out. The hash is kept
+// until the queue runs empty.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,8 @@ struct MatchKey {
     int32_t tag = 0;
 
     bool wildcard() const { return rank == any_source || tag == any_tag; }
+    // By which wildcards it has: 0 to 3.
+    unsigned form() const { return (rank == any_source ? promise::no_any_source : 0u) | (tag == any_tag ? promise::no_any_tag : 0u); }
 };
 
 struct MatchEntry : MatchKey {
@@ -43,7 +46,7 @@ inline bool fits(const MatchKey &wanted, const MatchKey &exact) {
            (wanted.tag == exact.tag || (wanted.tag == any_tag && exact.tag >= 0));
 }
 
-// Of an exact key, for tables of a power of two.
+// For tables of a power of two.
 inline uint64_t hash_of(const MatchKey &key) {
     uint64_t mixed =
         key.context * 0x9e3779b97f4a7c15u ^ (static_cast<uint64_t>(static_cast<uint32_t>(key.rank)) << 32 | static_cast<uint32_t>(key.tag));
@@ -70,14 +73,15 @@ private:
     Bucket &bucket_of(const MatchKey &key) { return buckets_[hash_of(key) & (buckets_.size() - 1)]; }
     void file(MatchEntry &entry);
     void build(size_t buckets);
-    bool needs_wildcards(const MatchKey &message, const MatchEntry *exact) const;
+    MatchEntry *find(const MatchKey &key, const MatchKey &message);
+    MatchEntry *find_wild(const MatchKey &message, MatchEntry *exact);
 
     Queue queue_;
     Tally<size_t> count_;
     uint64_t next_order_ = 0;
     bool hashed_ = false;
     std::vector<Bucket> buckets_;
-    Bucket wildcards_;
+    uint32_t filed_[4] = {};  // by form
     Promises promises_;
 };
 
