@@ -249,7 +249,7 @@ Error make_universe(Runtime &made) {
     std::vector<std::string> paths = split_words(made.settings.paths);
     universe.nodes_share_memory = std::find(paths.begin(), paths.end(), "shm") != paths.end();
     made.executor = std::make_unique<Executor>(*made.messenger, made.node_reach.get());
-    if (Error error = parse_selection(made.settings.coll, made.executor->selection())) return error.within("LANYARD_COLL");
+    if (Error error = parse_selection(made.settings.coll, made.executor->selection())) return error;
     universe.executor = made.executor.get();
     Machine machine;
     if (Error error = agree_on_machine(made, machine)) return error;
@@ -344,6 +344,8 @@ Error make_runtime(const char *call) {
     auto *made = new Runtime;  // lives until exit: other threads and exit handlers may still look at it
     std::vector<std::string> warnings;
     if (Error error = read_settings(environ, made->settings, warnings)) return error;
+    Selection judged;
+    if (Error error = parse_selection(made->settings.coll, judged)) return error;
     tool::apply_written_cvars(made->settings);
     set_log(made->settings.log.c_str());
     Error error;

@@ -325,7 +325,7 @@ Crew crew_of(const Team &team) {
 Error parse_selection(const std::string &text, Selection &selection) {
     for (size_t begin = 0; begin < text.size();) {
         size_t end = std::min(text.find(',', begin), text.size());
-        if (Error error = parse_one(text.substr(begin, end - begin), selection)) return error;
+        if (Error error = parse_one(text.substr(begin, end - begin), selection)) return error.within("LANYARD_COLL=" + text + " cannot be used");
         begin = end + 1;
     }
     return {};

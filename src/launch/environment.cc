@@ -7,6 +7,7 @@
 #include <climits>
 #include <string_view>
 
+#include "coll/select.h"
 #include "config/settings.h"
 
 namespace lanyard::launch {
@@ -106,6 +107,8 @@ Error check_settings(const Variables &variables, Settings &settings, std::vector
     environment.push_back(nullptr);
     std::vector<std::string> found;
     Error error = read_settings(environment.data(), settings, found);
+    Selection selection;
+    if (!error) error = parse_selection(settings.coll, selection);
     for (std::string &warning : found)
         if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
     return error;

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "coll/select.h"
 #include "net/address.h"
 #include "tools/finding.h"
 
@@ -109,8 +110,10 @@ Findings examine_environment() {
     Findings findings;
     Settings settings;
     std::vector<std::string> warnings;
-    for (const std::string &refused : read_all_settings(environ, settings, warnings))
-        findings.push_back({Verdict::problem, "settings", refused, "", "correct or unset it"});
+    std::vector<std::string> all_refused = read_all_settings(environ, settings, warnings);
+    Selection selection;
+    if (Error error = parse_selection(settings.coll, selection)) all_refused.push_back(error.take().sentence);
+    for (const std::string &refused : all_refused) findings.push_back({Verdict::problem, "settings", refused, "", "correct or unset it"});
     std::vector<Interface> chosen;
     if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) {
         findings.push_back({Verdict::problem, "settings", error.sentence(), "", "correct or unset it"});

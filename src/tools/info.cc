@@ -36,7 +36,7 @@ const char *type_name(SettingType type) {
 
 int show_settings(bool json) {
     Settings now, usual;
-    if (!settings_now(now)) return 1;
+    bool good = settings_now(now);
     JsonList list;
     for (const SettingRow &row : setting_table()) {
         std::string name = std::string("LANYARD_") + row.name, value = setting_value(now, row), standard = setting_value(usual, row);
@@ -49,7 +49,7 @@ int show_settings(bool json) {
         fmt::print("{}={}{}\n    {}{}; {}.\n", name, standard, set, warning, type_name(row.type), row.sentence);
     }
     if (json) fmt::print("{}", json_text(list));
-    return 0;
+    return good ? 0 : 1;
 }
 
 int show_coverage(const Place &place, bool names, bool json) {
@@ -124,7 +124,7 @@ int show_collectives(const InfoOptions &asked) {
     Settings settings;
     if (!settings_now(settings)) return 1;
     Selection selection;
-    if (Error error = parse_selection(settings.coll, selection)) return fail("LANYARD_COLL: " + error.take().sentence);
+    if (Error error = parse_selection(settings.coll, selection)) return fail(error.take().sentence);
     if (asked.hosts > asked.ranks)
         return fail(fmt::format("{} ranks cannot be on {} hosts; --ranks says how many there are", asked.ranks, asked.hosts));
     Crew crew = imagine_crew(asked, settings, selection.costs);
