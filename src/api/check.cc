@@ -54,7 +54,7 @@ Error not_active(ProcessState state) {
 }
 
 Error not_implemented(const char *function, int code) {
-    return {code, std::string(function) + " is not implemented in Lanyard " LANYARD_VERSION};
+    return {code, std::string(function) + " is not implemented in Lanyard " LANYARD_VERSION "; lanyard info --missing lists what is missing"};
 }
 
 Error bad_handle(const char *name, uint64_t handle, int null_handle, ErrorClass error_class) {

@@ -4,6 +4,18 @@
 
 namespace lanyard {
 
+namespace {
+
+// What its wait or test will tell of it is in the status already, but is no failure of this call.
+void ask_into(Gathered &gathered, Request &request, Status *status) {
+    Error error = ask_status(request, status);
+    bool failed = static_cast<bool>(error);
+    gathered.add(error, status);
+    if (status && !failed) status->error = request.transfer.error.code();
+}
+
+}  // namespace
+
 extern "C" {
 
 Error lanyard_request_get_status(Request *request, int *flag, Status *status) {
@@ -25,10 +37,12 @@ Error lanyard_request_get_status_all(int count, Request *const *requests, int *f
     Gathered gathered;
     for (int i = 0; *flag && i < count; ++i) {
         Status *status = status_at(statuses, i);
-        Error error;
-        if (idle(requests[i])) set_empty(status);
-        else error = ask_status(*requests[i], status);
-        gathered.add(error, status);
+        if (!idle(requests[i])) {
+            ask_into(gathered, *requests[i], status);
+        } else {
+            set_empty(status);
+            gathered.add({}, status);
+        }
     }
     return gathered.error();
 }
@@ -60,7 +74,7 @@ Error lanyard_request_get_status_some(int incount, Request *const *requests, int
     for (int i = 0; i < incount; ++i) {
         if (idle(requests[i]) || !requests[i]->complete()) continue;
         Status *status = status_at(statuses, found);
-        gathered.add(ask_status(*requests[i], status), status);
+        ask_into(gathered, *requests[i], status);
         indices[found++] = i;
     }
     *outcount = found;

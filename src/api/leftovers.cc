@@ -42,6 +42,15 @@ bool of_fortran_kind(const Datatype &type) {
     return combiner == abi::combiner_f90_real || combiner == abi::combiner_f90_complex || combiner == abi::combiner_f90_integer;
 }
 
+std::string told(const Request &request) {
+    const Transfer &transfer = request.transfer;
+    auto number_or = [](int number, int any, const char *one, const char *all) { return number == any ? all : one + std::to_string(number); };
+    std::string tag = number_or(transfer.tag, any_tag, "tag ", "any tag");
+    if (request.kind == Request::Kind::send) return "a send to rank " + std::to_string(transfer.destination) + " with " + tag;
+    if (request.kind == Request::Kind::receive) return "a receive from " + number_or(transfer.rank, any_source, "rank ", "any rank") + " with " + tag;
+    return *request.operation ? request.operation : "a request of the program";
+}
+
 void report_handles(Runtime &ending, const char *call) {
     auto nameless = [](const auto &) { return std::string(); };
     auto every = [](const auto &) { return true; };
@@ -79,8 +88,13 @@ void report_leftovers(Runtime &ending, const char *call) {
         log(LogLevel::warn, "check", "%s: %zu message%s taken by MPI_Mprobe or MPI_Improbe, but never received", call, taken,
             taken == 1 ? " was" : "s were");
     size_t open = 0;
-    request_pool().each([&](Request &request) { open += !request.shared; });
-    if (open) log(LogLevel::warn, "check", "%s: %zu request%s never completed or freed", call, open, open == 1 ? " was" : "s were");
+    first.clear();
+    request_pool().each([&](Request &request) {
+        if (!request.shared && open++ == 0) first = told(request);
+    });
+    if (open)
+        log(LogLevel::warn, "check", "%s: %zu request%s never completed or freed; the first is %s", call, open, open == 1 ? " was" : "s were",
+            first.c_str());
     size_t posted = messenger.posted().count();
     if (posted) log(LogLevel::warn, "check", "%s: %zu posted receive%s never matched", call, posted, posted == 1 ? " was" : "s were");
     report_handles(ending, call);

@@ -46,7 +46,7 @@ Error find_message(Comm &comm, int source, int tag, bool wait, const char *call,
 
 Message *new_message(Comm &comm, Unexpected *stored) {
     Message *message = message_pool().create();
-    LANYARD_MUST(message != nullptr);
+    if (!message) end_for_lack("matched message");
     message->comm = &comm;
     comm.hold();
     message->stored = stored;
@@ -80,7 +80,7 @@ Error start_matched(void *buf, int64_t count, Datatype &datatype, Message *&mess
 }  // namespace
 
 ObjectPool<Message> &message_pool() {
-    static ObjectPool<Message> *pool = new ObjectPool<Message>(size_t{1} << 20, 0);
+    static ObjectPool<Message> *pool = new ObjectPool<Message>(most_open, 0);
     return *pool;
 }
 

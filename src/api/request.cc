@@ -1,6 +1,7 @@
 // Requests from their making to their end; starting, cancelling and freeing them (MPI-5.0 sections 3.7 to 3.9).
 #include "api/request.h"
 
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -30,13 +31,21 @@ void end_given_up(Completion &completion) {
 }  // namespace
 
 ObjectPool<Request> &request_pool() {
-    static ObjectPool<Request> *pool = new ObjectPool<Request>(size_t{1} << 20, 0);  // lives until exit, past static destructors
+    static ObjectPool<Request> *pool = new ObjectPool<Request>(most_open, 0);  // lives until exit, past static destructors
     return *pool;
+}
+
+void end_for_lack(const char *object) {
+    Universe &universe = *runtime()->universe;
+    universe.abort(universe, static_cast<int>(ErrorClass::no_mem),
+                   "Lanyard: rank " + std::to_string(universe.world->rank) + " can have no further " + object + ": " +
+                       std::to_string(most_open) + " are not over yet, or there is no memory left; the job ends");
+    std::abort();
 }
 
 Request *new_request(Request::Kind kind, Comm *comm) {
     Request *request = request_pool().create();
-    LANYARD_MUST(request != nullptr);
+    if (!request) end_for_lack("request");
     request->kind = kind;
     request->active = true;
     request->comm = comm;

@@ -50,6 +50,11 @@ struct Request : Object {
 
 static_assert(sizeof(Request) <= 512, "the next stride of the pool is twice as much");
 
+// Of requests, and of messages of MPI_Mprobe: addresses are reserved for as many.
+constexpr size_t most_open = size_t{1} << 23;
+// For where a call cannot fail any more.
+[[noreturn]] void end_for_lack(const char *object);
+
 ObjectPool<Request> &request_pool();
 
 // A request on `comm` (held until it ends), active, with one reference for the handle.

@@ -69,6 +69,26 @@ void several() {
     for (int i : {1, 2, 3}) check_equal(in[i], out[i]);
 }
 
+// The wait to come fails; until then its class is in the statuses.
+void of_a_failure() {
+    int in = 0, flag = 0, outcount = 0, indices[2];
+    const int out[2] = {1, 2};
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[2];
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Irecv(&in, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &requests[1]);
+    MPI_Send(out, 2, MPI_INT, 0, 3, MPI_COMM_SELF);
+    do check_equal(MPI_Request_get_status_all(2, requests, &flag, statuses), MPI_SUCCESS);
+    while (!flag);
+    check_class(statuses[1].MPI_ERROR, MPI_ERR_TRUNCATE);
+    check_equal(statuses[0].MPI_ERROR, MPI_SUCCESS);
+    check_equal(MPI_Request_get_status_some(2, requests, &outcount, indices, statuses), MPI_SUCCESS);
+    check_equal(outcount, 1);
+    check_class(statuses[0].MPI_ERROR, MPI_ERR_TRUNCATE);
+    check_class(MPI_Wait(&requests[1], MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
 void fields() {
     MPI_Status status;
     std::memset(&status, 0, sizeof status);
@@ -150,6 +170,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     one();
     several();
+    of_a_failure();
     fields();
     set_counts();
     partial();
