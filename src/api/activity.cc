@@ -36,6 +36,7 @@ struct Activity {
     int sessions = 0;
     bool apart = false;  // something may have been sent since all processes met
     bool left = false;   // the launcher has been told that this process may end
+    bool threads = false;  // of the tool interface may call beside the program's
 
     bool used() const { return world.load() == WorldState::active || sessions > 0; }
 };
@@ -220,7 +221,8 @@ Error begin_world(const char *call, int required, int &provided) {
     provided = made.thread_level = granted_level(required);
     made.main_thread = std::this_thread::get_id();
     bool helped = made.helper && !made.helper->stopped();
-    made.engine->set_single_threaded(now.sessions == 0 && !helped && made.thread_level != abi::thread_multiple);
+    // Below MPI_THREAD_SERIALIZED, too, another thread may begin a session while the one of this model is in a call.
+    made.engine->set_single_threaded(now.sessions == 0 && !helped && !now.threads && made.thread_level == abi::thread_single);
     made.universe->alloc_kinds = supported_alloc_kinds(made.settings.memory_alloc_kinds);
     for (Comm *comm : {made.universe->world, made.universe->self}) replace_errhandler(comm->errhandler, initial_errhandler());
     show_world(*made.universe, true);
@@ -247,11 +249,17 @@ Error end_world() {
     return alone ? rest(ending, true) : Error();
 }
 
+void expect_tool_threads() {
+    std::lock_guard guard(activity().lock);
+    activity().threads = true;
+    if (runtime()) runtime()->engine->set_single_threaded(false);
+}
+
 Error begin_session() {
     Activity &now = activity();
     std::lock_guard guard(now.lock);
     if (Error error = begin("MPI_Session_init")) return error;
-    // What the program promised of threads in the world model holds until a session has begun beside it, and in this moment.
+    // With MPI_THREAD_SINGLE this is the only thread.
     if (now.sessions == 0) runtime()->engine->set_single_threaded(false);
     ++now.sessions;
     now.apart = true;

@@ -26,6 +26,8 @@ Error begin_world(const char *call, int required, int &provided);
 // Deletes the attributes of MPI_COMM_SELF first, whose functions may still use MPI.
 Error end_world();
 Error begin_session();
+// From now on threads of a tool may call beside the program's.
+void expect_tool_threads();
 // The session's objects communicate no more. Waits, where it is the last user, until all that was sent has left this process.
 Error end_session();
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/locality.h"
 #include "comm/info.h"
+#include "datatype/predefined.h"
 
 namespace lanyard {
 
@@ -44,6 +45,34 @@ Fortran &fortran() {
 Error check_logical_size(int size) {
     if (size >= 1 && size <= 16 && std::has_single_bit(static_cast<unsigned>(size))) return {};
     return Error(ErrorClass::arg, "a LOGICAL of " + std::to_string(size) + " bytes is not known; 1, 2, 4, 8 and 16 are");
+}
+
+// Sizes of default types are those of the Fortran compilers that the datatypes were described for; others would send wrong lengths.
+Error check_fortran_sizes(const Info &info) {
+    constexpr struct {
+        const char *key;
+        int abi_value;
+    } sizes[] = {{"mpi_logical_size", abi::type_logical},
+                 {"mpi_integer_size", abi::type_integer},
+                 {"mpi_real_size", abi::type_real},
+                 {"mpi_double_precision_size", abi::type_double_precision}};
+    for (const auto &[key, abi_value] : sizes) {
+        std::string told;
+        bool found = false;
+        info.get(key, told, found).discard();
+        std::string own = std::to_string(predefined_datatype(abi_value)->size);
+        if (found && told != own)
+            return Error(ErrorClass::abi, std::string(key) + " is " + told + ", but this library's datatype has " + own + " bytes");
+    }
+    return {};
+}
+
+// The operations take every value but 0 for true and give 1 for it, which is true to every compiler that has .FALSE. as 0.
+Error check_fortran_values(int size, const void *logical_true, const void *logical_false) {
+    constexpr char zero[16] = {};
+    auto bytes = static_cast<size_t>(size);
+    if (std::memcmp(logical_true, zero, bytes) != 0 && std::memcmp(logical_false, zero, bytes) == 0) return {};
+    return Error(ErrorClass::abi, "this library's logical operations need a .FALSE. of 0 and a .TRUE. that is not 0");
 }
 
 // What MPI_Alloc_mem gave and MPI_Free_mem has not had back: anything else would take the program down in free().
@@ -90,7 +119,7 @@ Error lanyard_get_version(int *version, int *subversion) {
 }
 
 Error lanyard_get_library_version(char *version, int *resultlen) {
-    copy_text("Lanyard " LANYARD_VERSION " (MPI-5.0 ABI)", version, abi::max_library_version_string, resultlen);
+    copy_text("Lanyard " LANYARD_VERSION, version, abi::max_library_version_string, resultlen);
     return {};
 }
 
@@ -162,6 +191,7 @@ Error lanyard_abi_get_fortran_info(Info **info) {
 Error lanyard_abi_set_fortran_info(Info &info) {
     std::lock_guard guard(fortran().lock);
     if (fortran().info) return Error(ErrorClass::abi, "the facts about Fortran have been set already; that can be done once");
+    if (Error error = check_fortran_sizes(info)) return error;
     fortran().info = duplicate(info);
     return fortran().info ? Error() : no_memory();
 }
@@ -180,6 +210,7 @@ Error lanyard_abi_set_fortran_booleans(int logical_size, const void *logical_tru
     if (Error error = check_logical_size(logical_size)) return error;
     std::lock_guard guard(fortran().lock);
     if (fortran().logical_size) return Error(ErrorClass::abi, "the values of LOGICAL have been set already; that can be done once");
+    if (Error error = check_fortran_values(logical_size, logical_true, logical_false)) return error;
     fortran().logical_size = logical_size;
     std::memcpy(fortran().true_value, logical_true, static_cast<size_t>(logical_size));
     std::memcpy(fortran().false_value, logical_false, static_cast<size_t>(logical_size));

@@ -40,7 +40,9 @@ extern "C" {
 
 Error lanyard_t_init_thread(int required, int *provided) {
     if (Error error = tool::begin_use()) return error;
-    tool::give(provided, granted_level(required));
+    int level = granted_level(required);
+    if (level != abi::thread_single) expect_tool_threads();
+    tool::give(provided, level);
     return {};
 }
 

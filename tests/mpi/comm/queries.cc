@@ -37,6 +37,7 @@ void fortran() {
     int is_true = -1, is_false = 0, got_true = 7, got_false = 7, known = -1;
     MPI_Abi_get_fortran_booleans(sizeof is_true, &got_true, &got_false, &known);
     check(!known && got_true == 7 && got_false == 7, "the values of LOGICAL are known before anybody told them");
+    check_class(MPI_Abi_set_fortran_booleans(sizeof is_true, &is_false, &is_true), MPI_ERR_ABI);  // which the operations do not follow
     check_equal(MPI_Abi_set_fortran_booleans(sizeof is_true, &is_true, &is_false), MPI_SUCCESS);
     MPI_Abi_get_fortran_booleans(sizeof is_true, &got_true, &got_false, &known);
     check(known && got_true == -1 && got_false == 0, "the values of LOGICAL are not those that were told");
@@ -47,6 +48,8 @@ void fortran() {
     MPI_Abi_get_fortran_info(&got);
     check(got == MPI_INFO_NULL, "the facts about Fortran are known before anybody told them");
     MPI_Info_create(&told);
+    MPI_Info_set(told, "mpi_integer_size", "8");  // not MPI_INTEGER's
+    check_class(MPI_Abi_set_fortran_info(told), MPI_ERR_ABI);
     MPI_Info_set(told, "mpi_integer_size", "4");
     check_equal(MPI_Abi_set_fortran_info(told), MPI_SUCCESS);
     check_class(MPI_Abi_set_fortran_info(told), MPI_ERR_ABI);
