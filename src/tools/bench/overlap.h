@@ -7,9 +7,9 @@
 //
 // Overlap is 1 - (T - W) / C with medians: 1 where the transfer took no time of its own, 0 where it began with the wait.
 // The wait in T and T itself are the two figures of Majumder's thesis (4.10 and 4.11). The work is slowed by as much as
-// it lasted longer in T than in W: that is the price of what moved the bytes meanwhile. C and T both follow a W, so that
-// the other end has been idle for the same time, and maybe fallen asleep, before each. A short W is filled up to 5 ms: links
-// that let bursts pass, as a lab's do, else would give the transfer that had the longer rest a faster link.
+// it lasted longer in T than in W: that is the price of what moved the bytes meanwhile. A link that has rested lets a burst
+// pass at once, as a lab's does, and a short transfer would be gone before there is anything to overlap with: so C and T both
+// follow transfers that do not count and together are longer than a burst.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 namespace lanyard::bench {
 
 constexpr double work_per_transfer = 1.2;
-constexpr double rest_seconds = 5e-3;
+constexpr std::size_t burst_bytes = 256 << 10;  // twice what a lab's link of 1 Gbit/s lets pass
 constexpr const char* overlap_sizes = "16k-16M";
 constexpr int overlap_blocks = 15;
 
@@ -41,13 +41,6 @@ struct Lap {
     double work = 0;
     double wait = 0;
 };
-
-// Work that was too short, drawn out until the link has rested; a rank that did not work does not rest.
-inline double and_rest(double work_seconds) {
-    double end = now_seconds() + rest_seconds - work_seconds;
-    while (work_seconds > 0 && now_seconds() < end) {}
-    return work_seconds;
-}
 
 // The laps of one size, and the rows they become.
 class OverlapFigures {
@@ -67,13 +60,17 @@ private:
 template <class MakeLap, class Work, class Agree>
 void measure_overlap(const Settings& settings, const std::string& part, std::size_t bytes, Report& report, MakeLap lap,
                      Work work_alone, Agree agree) {
+    auto fill_link = [&] {
+        for (std::size_t passed = 0; passed < burst_bytes; passed += bytes) lap(0);
+    };
     double rate = work_rate();
     long iterations = settings.iterations;
     // Processors change their pace: the last passes measure it with work that lasts as long as it will.
     for (int pass = 0; pass < 3 && settings.iterations == 0; ++pass) {
         std::vector<double> first, worked;
         for (int i = 0; i < 5; ++i) {
-            worked.push_back(and_rest(work_alone(iterations)));
+            worked.push_back(work_alone(iterations));
+            fill_link();
             first.push_back(lap(0).total);
         }
         double seconds = summarise(worked).median;
@@ -82,9 +79,11 @@ void measure_overlap(const Settings& settings, const std::string& part, std::siz
     }
     OverlapFigures figures;
     for (int block = 0; block < settings.blocks; ++block) {
-        double work_before_alone = and_rest(work_alone(iterations));
+        double work_before_alone = work_alone(iterations);
+        fill_link();
         Lap alone = lap(0);
-        double work_before_both = and_rest(work_alone(iterations));
+        double work_before_both = work_alone(iterations);
+        fill_link();
         figures.add(alone, {work_before_alone, work_before_both}, lap(iterations));
     }
     report.count_sent(2 * settings.blocks, static_cast<double>(bytes));

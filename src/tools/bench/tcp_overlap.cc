@@ -1,6 +1,7 @@
 // The overlap pattern of bench-tcp: what a thread that sleeps in epoll moves while the main thread works, and by how much
 // it slows the work. The main thread hands over one transfer at a time and takes it back when it is done. See overlap.h.
-// Of receive and send the other end only moves the bytes; of alltoall, where both send to each other, it works as well.
+// Of receive and send the other end only moves the bytes; of alltoall, where both send to each other and copy a block of their own, it works
+// as well.
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
@@ -129,17 +130,23 @@ Lap work_and_wait(Helper& helper, double start, long iterations) {
     return {end - start, worked, end - before};
 }
 
+// As MPI_Ialltoall: one block to and from the other end, one to oneself.
+void swap_blocks(Helper& helper, const std::vector<char>& out, std::vector<char>& in, std::size_t bytes) {
+    helper.exchange(out.data(), bytes, in.data(), bytes);
+    std::copy_n(out.data() + bytes, bytes, in.data() + bytes);
+}
+
 }  // namespace
 
 // The other end of an alltoall. Its helper lives as long as the process, which serves one connection.
 void serve_swap(int connection, const Order& what) {
     static Helper helper(connection, true);
     static std::vector<char> out, in;
-    if (out.size() < what.bytes) {
-        out.assign(what.bytes, known_byte);
-        in.resize(what.bytes);
+    if (out.size() < 2 * what.bytes) {
+        out.assign(2 * what.bytes, known_byte);
+        in.resize(2 * what.bytes);
     }
-    helper.exchange(out.data(), what.bytes, in.data(), what.bytes);
+    swap_blocks(helper, out, in, what.bytes);
     work_and_wait(helper, now_seconds(), static_cast<long>(what.rounds));
 }
 
@@ -149,7 +156,7 @@ void measure_tcp_overlap(int connection, const Settings& settings, Report& repor
     auto same = [](long iterations) { return iterations; };
     for (const std::string& part : settings.parts) {
         for (std::size_t bytes : settings.sizes_bytes) {
-            std::vector<char> buffer(std::max(bytes, word_bytes), known_byte), out = buffer;
+            std::vector<char> buffer(2 * std::max(bytes, word_bytes), known_byte), out = buffer;
             char word[word_bytes];
             auto receive = [&](long iterations) {
                 double start = now_seconds();
@@ -166,7 +173,7 @@ void measure_tcp_overlap(int connection, const Settings& settings, Report& repor
             auto swap = [&](std::size_t each, long iterations) {
                 order(connection, {Order::swap, 1, each, each, static_cast<std::uint64_t>(iterations)});
                 double start = now_seconds();
-                helper.exchange(out.data(), each, buffer.data(), each);
+                swap_blocks(helper, out, buffer, each);
                 return work_and_wait(helper, start, iterations);
             };
             // The other end works meanwhile, as it does beside the transfer.
