@@ -26,6 +26,7 @@ namespace lanyard::bench {
 
 constexpr double work_per_transfer = 1.2;
 constexpr std::size_t burst_bytes = 256 << 10;  // twice what a lab's link of 1 Gbit/s lets pass
+constexpr std::size_t least_overlapped_bytes = 16 << 10;  // shorter ones pass within a burst all the same
 constexpr const char* overlap_sizes = "16k-16M";
 constexpr int overlap_blocks = 15;
 
@@ -66,7 +67,7 @@ void measure_overlap(const Settings& settings, const std::string& part, std::siz
         return lap(work_meanwhile);
     };
     auto fill_link = [&] {
-        for (std::size_t passed = 0; passed < burst_bytes; passed += bytes) counted(0);
+        for (std::size_t passed = 0; passed < burst_bytes; passed += std::max(bytes, least_overlapped_bytes)) counted(0);
     };
     double rate = work_rate();
     long iterations = settings.iterations;
