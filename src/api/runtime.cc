@@ -413,8 +413,11 @@ Waiting::~Waiting() {
 void Waiting::publish() const {
     WaitRecord &record = *the_runtime->record;
     copy_text(record.call, sizeof record.call, call_);
-    if (comm_) copy_text(record.communicator, sizeof record.communicator, comm_->name.c_str());
-    else record.communicator[0] = 0;
+    record.communicator[0] = 0;
+    if (comm_) {
+        SpinGuard guard(comm_->name_lock);
+        copy_text(record.communicator, sizeof record.communicator, comm_->name.c_str());
+    }
     record.peer = peer_;
     record.tag = tag_;
     record.context = comm_ ? comm_->context : 0;

@@ -203,11 +203,13 @@ bool Collective::agrees_with_area() {
     return rank < 0;
 }
 
-// What this rank calls. Of a persistent one also what it was made as: who never made it knows nothing of its starts.
+// What this rank calls. Of a persistent one also what it was made as, while that number means no other call: who never made it knows
+// nothing of its starts.
 void Collective::tell(int rank, EnvelopeKind kind) {
     uint32_t peer = team_->peers[rank];
     executor_.messenger_.tell_call(peer, kind, {team_->context, team_->index, tag_}, word_);
-    if (tag_kept_) executor_.messenger_.tell_call(peer, kind, {team_->context, team_->index, tag_of(made_, false)}, word_);
+    bool known_by_number = team_->sequence - made_ < numbers / 4;
+    if (tag_kept_ && known_by_number) executor_.messenger_.tell_call(peer, kind, {team_->context, team_->index, tag_of(made_, false)}, word_);
 }
 
 void Collective::tell_awaited() {
