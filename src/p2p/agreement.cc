@@ -13,7 +13,7 @@ namespace {
 constexpr int bytes_bits = 11, reduction_bits = 5, root_bits = 9, persistent_bits = 1, kind_bits = 6;
 constexpr int reduction_at = bytes_bits, root_at = reduction_at + reduction_bits, persistent_at = root_at + root_bits;
 constexpr int kind_at = persistent_at + persistent_bits;
-static_assert(kind_at + kind_bits == 32 && Agreement::no_root == (1 << root_bits) - 1);
+static_assert(kind_at + kind_bits == 32);
 
 constexpr uint32_t field(uint32_t word, int at, int bits) { return word >> at & ((1u << bits) - 1); }
 CollectiveKind kind_of(uint32_t word) { return static_cast<CollectiveKind>(field(word, kind_at, kind_bits)); }
@@ -22,10 +22,10 @@ uint32_t root_of(uint32_t word) { return field(word, root_at, root_bits); }
 uint32_t reduction_of(uint32_t word) { return field(word, reduction_at, reduction_bits); }
 uint32_t bytes_of(uint32_t word) { return field(word, 0, bytes_bits); }
 
-constexpr uint32_t some_root = Agreement::no_root - 1;
+constexpr uint32_t without_root = (1 << root_bits) - 1, some_root = without_root - 1;
 uint32_t root_code(int root) {
     if (root == Agreement::unknown_root) return some_root;
-    return root == Agreement::no_root ? Agreement::no_root : static_cast<uint32_t>(root) % some_root;
+    return root == Agreement::no_root ? without_root : static_cast<uint32_t>(root) % some_root;
 }
 
 constexpr uint32_t own_reduction = 31, some_reduction = 30;  // of the program; predefined ones are numbered by the last bits of the ABI's value

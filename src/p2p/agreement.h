@@ -8,6 +8,7 @@
 // in which case the lengths of the messages tell. Blocking and nonblocking forms are not told apart: they work together here.
 #pragma once
 
+#include <climits>
 #include <cstdint>
 #include <string>
 
@@ -26,7 +27,7 @@ static_assert(static_cast<int>(CollectiveKind::count_of_them) <= 64);
 const char *name_of(CollectiveKind kind);  // without MPI_, in lower case
 
 struct Agreement {
-    static constexpr int no_root = 511, unknown_root = -1;
+    static constexpr int no_root = INT_MIN, unknown_root = no_root + 1;  // no rank, nor a constant for one
     static constexpr int unknown_reduction = -1;
     static constexpr int64_t unequal = -1;  // ranks may contribute different numbers of bytes
 
