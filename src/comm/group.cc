@@ -129,10 +129,7 @@ int compare_peers(const Peers &first, const Peers &second) {
 }
 
 Group *make_group(Universe &universe, Peers peers, std::shared_ptr<const SessionTraits> session) {
-    if (peers.empty() && universe.empty_group) {
-        universe.empty_group->hold();
-        return universe.empty_group;
-    }
+    if (peers.empty() && universe.empty_group) return universe.empty_group;
     Group *group = universe.groups.create();
     if (!group) return nullptr;
     for (size_t rank = 0; rank < peers.size(); ++rank)
@@ -156,7 +153,7 @@ Error give_group(Universe &universe, Peers peers, std::shared_ptr<const SessionT
 }
 
 void release_group(Group *group) {
-    if (group && group->let_go()) group->universe->groups.destroy(group);
+    if (group && !group->predefined() && group->let_go()) group->universe->groups.destroy(group);
 }
 
 }  // namespace lanyard

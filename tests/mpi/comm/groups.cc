@@ -60,6 +60,11 @@ int main(int argc, char **argv) {
     MPI_Group_difference(world, made, &other);
     check(other == MPI_GROUP_EMPTY, "an empty result is MPI_GROUP_EMPTY");
     MPI_Group_free(&other);
+    for (int turn = 0; turn < 3; ++turn) {
+        other = MPI_GROUP_EMPTY;  // for which the program made nothing
+        check_equal(MPI_Group_free(&other), MPI_SUCCESS);
+        check(other == MPI_GROUP_NULL, "a group that was freed still has a handle");
+    }
     MPI_Group_compare(MPI_GROUP_EMPTY, world, &result);
     check_equal(result, MPI_UNEQUAL);
     expect(made, backwards);
