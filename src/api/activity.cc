@@ -221,7 +221,7 @@ Error begin_world(const char *call, int required, int &provided) {
     provided = made.thread_level = granted_level(required);
     made.main_thread = std::this_thread::get_id();
     bool helped = made.helper && !made.helper->stopped();
-    // Below MPI_THREAD_SERIALIZED, too, another thread may begin a session while the one of this model is in a call.
+    // With any higher level another thread may begin a session while one is in a call of this model.
     made.engine->set_single_threaded(now.sessions == 0 && !helped && !now.threads && made.thread_level == abi::thread_single);
     made.universe->alloc_kinds = supported_alloc_kinds(made.settings.memory_alloc_kinds);
     for (Comm *comm : {made.universe->world, made.universe->self}) replace_errhandler(comm->errhandler, initial_errhandler());

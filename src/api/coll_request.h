@@ -40,8 +40,11 @@ Error begin_collective(Comm &comm, const Uses &uses, bool persistent, Request **
     *request = new_collective_request(comm, uses, persistent);
     Collective &collective = collective_of(**request);
     if (persistent) {
-        plan_persistent(executor, comm.team, collective, plan, arguments...);
-        return {};
+        Error error = plan_persistent(executor, comm.team, collective, plan, arguments...);
+        if (!error) return {};
+        release_request(*request);
+        *request = nullptr;
+        return error;
     }
     plan(executor, comm.team, collective, arguments...);
     return launch_collective(**request);

@@ -46,10 +46,6 @@ Error start_duplication(Comm &comm, const Info *hints, Comm **newcomm, Request *
     auto pending = std::make_unique<PendingDuplication>();
     if (Error error = pending->duplication.prepare(comm, hints, pending->made)) return error;
     Request *made = new_request(Request::Kind::other, &comm);
-    if (!made) {
-        release_comm(pending->made);
-        return Error(ErrorClass::no_mem, "there is no memory left for another request");
-    }
     made->operation = "MPI_Comm_idup";
     made->picked_up = finish_duplication;
     made->release = end_duplication;

@@ -62,16 +62,16 @@ void plan_alltoall(Executor &, Team &, Collective &, const Even &sent, const Eve
 void plan_alltoallv(Executor &, Team &, Collective &, const Uneven &sent, const Uneven &received);
 void plan_alltoallw(Executor &, Team &, Collective &, const Typed &sent, const Typed &received);
 
-// What making communicators needs, of any team; `kind`: the call that it is for. Down a binomial tree from member `first`, whose `data`
+// What making communicators needs, of any team; Collective::stand_for says for which call. Down a binomial tree from member `first`, whose `data`
 // all have afterwards; and up such a tree before that, by which all come to have each member's entry. P - 1 messages each way, log2 P
 // deep: on few processors it is the number that counts. Memory of the caller, which lives until completion.
-void plan_spread(Executor &, Team &, Collective &, CollectiveKind kind, void *data, int64_t bytes, int first);
-void plan_tell_all(Executor &, Team &, Collective &, CollectiveKind kind, void *entries, int64_t entry_bytes);
+void plan_spread(Executor &, Team &, Collective &, void *data, int64_t bytes, int first);
+void plan_tell_all(Executor &, Team &, Collective &, void *entries, int64_t entry_bytes);
 
 // Plans a persistent operation. The calls that make them come in the same order on all ranks, their starts in any (MPI-5.0 6.14):
 // so its messages get their tag here, and the node area, whose uses are counted in order of starting, is not used.
 template <class... Parameters, class... Arguments>
-void plan_persistent(Executor &executor, Team &team, Collective &collective, void (*plan)(Executor &, Team &, Collective &, Parameters...),
+Error plan_persistent(Executor &executor, Team &team, Collective &collective, void (*plan)(Executor &, Team &, Collective &, Parameters...),
                      const Arguments &...arguments) {
     Team without_area = team;
     without_area.node_area = nullptr;
@@ -79,7 +79,7 @@ void plan_persistent(Executor &executor, Team &team, Collective &collective, voi
     without_area.kept = nullptr;
     std::fill_n(&without_area.choices[0][0], sizeof without_area.choices, uint8_t{0});
     plan(executor, without_area, collective, arguments...);
-    collective.keep_tag(team);
+    return collective.keep_tag(team);
 }
 
 // Plans, starts, waits, and returns the error: blocking(executor, team, kind, plan_bcast, data, root). `kind`: the call that it is for.

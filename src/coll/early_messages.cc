@@ -1,5 +1,6 @@
 #include "coll/early_messages.h"
 
+#include "coll/collective_tag.h"
 #include "p2p/agreement.h"
 
 namespace lanyard {
@@ -15,37 +16,37 @@ void EarlyMessages::add(const EarlyMessage &message) {
     messages_[place] = message;
 }
 
-bool EarlyMessages::take_disagreeing(const Team &team, uint32_t number, uint32_t numbers, EarlyMessage &found) {
+template <class Belongs, class Fits>
+bool EarlyMessages::take(Belongs belongs, Fits fits, EarlyMessage &found) {
     bool disagrees = false;
     for (size_t i = 0; i < count_;) {
         EarlyMessage message = messages_[i];
-        uint32_t age = (number - message.number) & (numbers - 1);
-        if (message.context != team.context || message.persistent || age >= numbers / 2) {
+        if (!belongs(message)) {
             ++i;
             continue;
         }
         messages_[i] = messages_[--count_];
-        if (age >= recent_collectives || agree(team.recent[message.number % recent_collectives], message.check)) continue;
+        if (fits(message)) continue;
         found = message;
         disagrees = true;
     }
     return disagrees;
 }
 
+bool EarlyMessages::take_disagreeing(const Team &team, uint32_t number, EarlyMessage &found) {
+    auto age = [&](const EarlyMessage &message) { return (number - message.number) & (collective_numbers - 1); };
+    return take([&](const EarlyMessage &message) {
+                    return message.context == team.context && !message.persistent && age(message) < collective_numbers / 2;
+                },
+                [&](const EarlyMessage &message) {
+                    return age(message) >= recent_collectives || agree(team.recent[message.number % recent_collectives], message.check);
+                },
+                found);
+}
+
 bool EarlyMessages::take_disagreeing_persistent(const Team &team, uint32_t number, uint32_t word, EarlyMessage &found) {
-    bool disagrees = false;
-    for (size_t i = 0; i < count_;) {
-        EarlyMessage message = messages_[i];
-        if (message.context != team.context || !message.persistent || message.number != number) {
-            ++i;
-            continue;
-        }
-        messages_[i] = messages_[--count_];
-        if (agree(word, message.check)) continue;
-        found = message;
-        disagrees = true;
-    }
-    return disagrees;
+    return take([&](const EarlyMessage &message) { return message.context == team.context && message.persistent && message.number == number; },
+                [&](const EarlyMessage &message) { return agree(word, message.check); }, found);
 }
 
 }  // namespace lanyard

@@ -23,13 +23,17 @@ public:
     bool empty() const { return count_ == 0; }
     void add(const EarlyMessage &message);
     // Takes out those that belong to the team's collective `number`, which is about to start, or to earlier ones. True where one of them
-    // does not agree with what this rank does (team.recent): then it is in `found`. `numbers`: a power of two, from which numbers begin anew.
-    bool take_disagreeing(const Team &team, uint32_t number, uint32_t numbers, EarlyMessage &found);
+    // does not agree with what this rank does (team.recent): then it is in `found`.
+    bool take_disagreeing(const Team &team, uint32_t number, EarlyMessage &found);
     // The same for those of a persistent collective, which is about to be started and has this word.
     bool take_disagreeing_persistent(const Team &team, uint32_t number, uint32_t word, EarlyMessage &found);
 
 private:
     static constexpr size_t most = 16;
+
+    // Takes out those that belong() is true of; true, with the last of them, where some do not fit().
+    template <class Belongs, class Fits>
+    bool take(Belongs belongs, Fits fits, EarlyMessage &found);
 
     EarlyMessage messages_[most] = {};
     size_t count_ = 0;

@@ -104,17 +104,18 @@ bool ExchangeRun::look_who_is_done(const ExchangeTask &task, uint32_t generation
     for (int turn = 0; turn < 2; ++turn) {
         uint32_t least = least_of_others(task.area, task.team);
         use.known_done = reached(use.done_through, least) ? use.done_through : least;
-        if (reached(generation, use.known_done)) {
-            if (counted_) task.area.awaited().fetch_sub(1, std::memory_order_relaxed);
-            counted_ = false;
-            return true;
-        }
+        if (reached(generation, use.known_done)) return true;
         // Said first, looked at once more after that: who is done sees the word or is seen.
         if (counted_) return false;
         task.area.awaited().fetch_add(1, std::memory_order_seq_cst);
         counted_ = true;
     }
     return false;
+}
+
+void ExchangeRun::stop_waiting_for_others(const ExchangeTask &task) {
+    task.area.awaited().fetch_sub(1, std::memory_order_relaxed);
+    counted_ = false;
 }
 
 // May this rank write where it wrote some uses earlier? Who must wait does so until there is room for more than one, as others are
@@ -287,7 +288,8 @@ void ExchangeRun::ask_for(const ExchangeTask &task, int rank, uint64_t address, 
         own.asked.store(number, std::memory_order_seq_cst);
         while (own.answered.load(std::memory_order_acquire) != number) {
             if (task.reach->asleep(peer)) task.reach->wake(peer);
-            answer(task);
+            answer(task.team);
+            task.answer_elsewhere(task.owner);
             sched_yield();
         }
         std::memcpy(to + done, task.area.lent_piece(task.team.index), static_cast<size_t>(piece));
@@ -296,16 +298,17 @@ void ExchangeRun::ask_for(const ExchangeTask &task, int rank, uint64_t address, 
     task.area.asking().fetch_sub(1, std::memory_order_relaxed);
 }
 
-void ExchangeRun::answer(const ExchangeTask &task) {
-    if (task.area.asking().load(std::memory_order_relaxed) == 0) return;
-    for (int rank = 0; rank < task.team.size; ++rank) {
-        RankHeader &header = task.area.header(rank);
+void ExchangeRun::answer(const Team &team) {
+    NodeArea area(team);
+    if (area.asking().load(std::memory_order_relaxed) == 0) return;
+    for (int rank = 0; rank < team.size; ++rank) {
+        RankHeader &header = area.header(rank);
         uint32_t number = header.asked.load(std::memory_order_acquire);
         int32_t owner = header.owner.load(std::memory_order_relaxed);
         uint64_t address = header.address.load(std::memory_order_relaxed), bytes = header.bytes.load(std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_acquire);
-        if (number == header.answered.load(std::memory_order_relaxed) || owner != task.team.index) continue;
-        std::memcpy(task.area.lent_piece(rank), reinterpret_cast<const std::byte *>(address), static_cast<size_t>(bytes));
+        if (number == header.answered.load(std::memory_order_relaxed) || owner != team.index) continue;
+        std::memcpy(area.lent_piece(rank), reinterpret_cast<const std::byte *>(address), static_cast<size_t>(bytes));
         header.answered.store(number, std::memory_order_release);
     }
 }
@@ -432,7 +435,7 @@ void ExchangeRun::taken(const ExchangeTask &task) {
 bool ExchangeRun::advance(const ExchangeTask &task) {
     const Exchange &exchange = task.exchange;
     Team &team = task.team;
-    answer(task);
+    answer(team);
     if (state_ == State::posting) {
         if (generation_ - team.node_use.done_through > most_at_once) return false;
         if (exchange.posts) {

@@ -11,7 +11,8 @@
 // is over only when every rank is done with the generation; the buffer may be written then.
 //
 // Where reading is refused from some time on (a process has locked itself in) the taker asks for pieces through its header, and the
-// poster, which cannot be over, copies them there whenever it advances.
+// poster, which cannot be over, copies them there whenever it advances. The taker answers others while it waits for that, on every team
+// it is under way on: two may ask each other on different ones.
 //
 // Why it ends: the oldest generation that some rank is not done with needs nothing of a later one. Room in its slot is there, as all
 // are done with the ones before; each rank posts in it as soon as its own steps before allow that; and who has taken says so before it
@@ -47,8 +48,9 @@ struct ExchangeTask {
     NodeArea area;
     NodeReach *reach;   // nullptr: ranks that never sleep and read nothing directly
     std::byte *pieces;  // exchange_pieces_bytes, aligned for any datatype
-    const void *owner;  // turns blocks into memory
+    const void *owner;  // turns blocks into memory, and answers what is asked of this rank on other teams
     Buffer (*buffer_of)(const void *owner, const Block &block);
+    void (*answer_elsewhere)(const void *owner) = [](const void *) {};
 
     Buffer buffer(const Block &block) const { return buffer_of(owner, block); }
 };
@@ -63,6 +65,8 @@ public:
     bool can_go_on() const { return state_ == State::taking; }
     // Once done: the ranks' arguments did not fit together.
     Error error() const;
+    // Copies what others ask for of this rank's memory.
+    static void answer(const Team &team);
 
 private:
     enum class State : uint8_t { posting, waiting, taking, leaving, done };
@@ -74,8 +78,11 @@ private:
     };
 
     bool done_everywhere(const ExchangeTask &task, uint32_t generation) {
-        return reached(generation, task.team.node_use.known_done) || look_who_is_done(task, generation);
+        if (!reached(generation, task.team.node_use.known_done) && !look_who_is_done(task, generation)) return false;
+        if (counted_) stop_waiting_for_others(task);
+        return true;
     }
+    void stop_waiting_for_others(const ExchangeTask &task);
     bool look_who_is_done(const ExchangeTask &task, uint32_t generation);
     bool room(const ExchangeTask &task);
     void post(const ExchangeTask &task);
@@ -95,7 +102,6 @@ private:
     bool fits(const Posted &posted, int rank, int64_t bytes);
     void read(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes);
     void ask_for(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes);
-    void answer(const ExchangeTask &task);
     bool take(const ExchangeTask &task);
     bool copy_from(const ExchangeTask &task, int rank, const Buffer &into);
     bool reduce_all(const ExchangeTask &task);

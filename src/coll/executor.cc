@@ -4,30 +4,12 @@
 #include <cstring>
 #include <new>
 
+#include "coll/collective_tag.h"
 #include "datatype/cursor.h"
 
 namespace lanyard {
 
 namespace {
-
-// A tag is: persistent or not (1 bit), the collective's number on its team (19), the label of the message (11). Numbers come
-// round after half a million; by then the earlier holder is over, unless so many persistent operations are alive at once.
-constexpr int number_bits = collective_number_bits;
-static_assert(1 + number_bits + label_bits == 31);
-constexpr uint32_t numbers = 1u << number_bits;
-constexpr int32_t tag_of(uint32_t number, bool persistent) {
-    return static_cast<int32_t>((uint32_t{persistent} << number_bits | (number & (numbers - 1))) << label_bits);
-}
-constexpr bool persistent(int32_t tag) { return tag >> (number_bits + label_bits) != 0; }
-constexpr uint32_t number_of(int32_t tag) { return static_cast<uint32_t>(tag) >> label_bits & (numbers - 1); }
-
-// Has the team started a collective with this number, and not so many since that it has forgotten what that was?
-bool is_recent(const Team &team, uint32_t number) { return ((team.sequence - 1 - number) & (numbers - 1)) < recent_collectives; }
-
-constexpr int32_t step_done = -1;
-
-constexpr uint64_t alarm_every_ns = 1'000'000'000;
-constexpr uint8_t told_after_alarms = 2;
 
 constexpr size_t scratch_kept = 1 << 20;
 constexpr size_t scratch_alignment = 64;
@@ -106,14 +88,20 @@ bool Collective::prepare() {
     return true;
 }
 
-void Collective::keep_tag(Team &team) {
+Error Collective::keep_tag(Team &team) {
     LANYARD_MUST(schedule_->exchanges().empty());
+    team_ = &team;
     tag_ = tag_of(team.persistent++, true);
     word_ = persistent_form(word_);
     made_ = team.sequence++;
     team.recent[made_ % recent_collectives] = word_;
     number_ = 0;
+    if (!executor_.kept_tags_.insert({team.context, tag_}).second)
+        return Error(ErrorClass::request, std::to_string(collective_numbers) +
+                                              " persistent operations have been made on this communicator since one that is still there, and "
+                                              "there are no more numbers to tell them apart; free that one or use a duplicate of the communicator");
     tag_kept_ = true;
+    return {};
 }
 
 void Collective::stand_for(CollectiveKind kind) {
@@ -142,7 +130,7 @@ void Collective::start_exchange() {
     before_.assign(1, 0);
     polled_.push_back(0);
     executor_.engine().watch(*this);
-    executor_.engine().set_alarm(executor_.engine().now_ns() + alarm_every_ns, executor_);
+    executor_.engine().set_alarm(executor_.engine().now_ns() + Executor::alarm_every_ns, executor_);
 }
 
 void Collective::start(Team &team) {
@@ -177,81 +165,9 @@ void Collective::start(Team &team) {
         if (steps[id].before == 0) ready_.push_back(id);
     }
     drain();
-    if (left_ > 0) executor_.engine().set_alarm(executor_.engine().now_ns() + alarm_every_ns, executor_);
+    if (left_ > 0) executor_.engine().set_alarm(executor_.engine().now_ns() + Executor::alarm_every_ns, executor_);
     // Other ranks may wait in the node area for this one, which waits for a message.
     if (left_ > 0 && exchanges_.empty() && team.node_area && !tag_kept_) executor_.engine().watch(*this);
-}
-
-// False, with the error, where messages that are here show that other ranks called something else.
-bool Collective::agrees_with_early_messages() {
-    if (!tag_kept_) team_->recent[number_of(tag_) % recent_collectives] = word_;
-    EarlyMessages &early = executor_.early_;
-    if (early.empty()) return true;
-    EarlyMessage message;
-    bool of_this = tag_kept_ && early.take_disagreeing_persistent(*team_, number_of(tag_), word_, message);
-    if (!of_this && !early.take_disagreeing(*team_, team_->sequence - 1, numbers, message)) return true;
-    error = disagreement(of_this ? word_ : team_->recent[message.number % recent_collectives], message.check, message.source);
-    doubt(error, tag_of(message.number, message.persistent));
-    return false;
-}
-
-// False when it was abandoned, as another rank waits for this collective in the node area.
-bool Collective::agrees_with_area() {
-    uint32_t other = 0;
-    int rank = posted_by_another(*team_, number_of(tag_), word_, other);
-    if (rank >= 0) abandon(disagreement(word_, other, rank), tag_);
-    return rank < 0;
-}
-
-// What this rank calls. Of a persistent one also what it was made as, while that number means no other call: who never made it knows
-// nothing of its starts.
-void Collective::tell(int rank, EnvelopeKind kind) {
-    uint32_t peer = team_->peers[rank];
-    executor_.messenger_.tell_call(peer, kind, {team_->context, team_->index, tag_}, word_);
-    bool known_by_number = team_->sequence - made_ < numbers / 4;
-    if (tag_kept_ && known_by_number) executor_.messenger_.tell_call(peer, kind, {team_->context, team_->index, tag_of(made_, false)}, word_);
-}
-
-void Collective::tell_awaited() {
-    const std::vector<Step> &steps = schedule_->steps();
-    for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
-        if (steps[id].kind == StepKind::receive && before_[id] == 0) tell(steps[id].peer, EnvelopeKind::awaiting);
-    for (int rank = 0; rank < team_->size && !polled_.empty(); ++rank)
-        if (rank != team_->index) tell(rank, EnvelopeKind::awaiting);
-}
-
-// `tag`: of what the other rank calls.
-void Collective::abandon(Error reason, int32_t tag) {
-    doubt(reason, tag);
-    keep(reason);
-    if (!draining_ && !withdrawn_) withdraw();
-}
-
-// Nothing is started any more. All others are told what this rank calls and what that other one does, whichever of both they wait for.
-void Collective::doubt(const Error &reason, int32_t tag) {
-    if (abandoned_) return;
-    abandoned_ = true;
-    for (int rank = 0; rank < team_->size; ++rank) {
-        if (rank == team_->index) continue;
-        tell(rank, EnvelopeKind::calls);
-        if (reason.other_rank() < 0 || reason.other_rank() == rank) continue;
-        executor_.messenger_.tell_call(team_->peers[rank], EnvelopeKind::calls, {team_->context, reason.other_rank(), tag}, reason.other_word());
-    }
-}
-
-// What has been started is withdrawn where that is possible.
-void Collective::withdraw() {
-    withdrawn_ = true;
-    for (; next_ready_ < ready_.size(); ++next_ready_) before_[ready_[next_ready_]] = 1;
-    for (StepId id : polled_) before_[id] = step_done;
-    polled_.clear();
-    const std::vector<Step> &steps = schedule_->steps();
-    left_ = static_cast<int32_t>(std::count(before_.begin(), before_.end(), 0));
-    draining_ = true;
-    for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
-        if (before_[id] == 0) executor_.messenger_.cancel(flights_[steps[id].number]);
-    draining_ = false;
-    if (left_ == 0) finish();
 }
 
 // Runs what is ready, and what becomes ready by that; how many steps.
@@ -335,7 +251,9 @@ bool Collective::advance(StepId id) {
     const Exchange &exchange = schedule_->exchanges()[number];
     ExchangeRun &run = exchanges_[number];
     auto buffer_of = [](const void *owner, const Block &block) { return static_cast<const Collective *>(owner)->buffer(block); };
-    if (!run.advance({*schedule_, exchange, *team_, NodeArea(*team_), executor_.reach_, executor_.pieces_, this, buffer_of})) return false;
+    auto answer_elsewhere = [](const void *owner) { static_cast<const Collective *>(owner)->executor_.answer_in_areas(); };
+    if (!run.advance({*schedule_, exchange, *team_, NodeArea(*team_), executor_.reach_, executor_.pieces_, this, buffer_of, answer_elsewhere}))
+        return false;
     Error failure = run.error();
     if (failure.is_mismatch()) doubt(failure, tag_);
     keep(failure);
@@ -381,63 +299,10 @@ Executor::Executor(Messenger &messenger, NodeReach *reach) : messenger_(messenge
     Task::run = [](Task &task) { return static_cast<Executor &>(task).look_for_patient_ones(); };
 }
 
-// Who waits for long, a whole alarm after the one that saw it first, tells those for whom it waits.
-int Executor::look_for_patient_ones() {
-    bool untold = false;
-    for (Collective *one = under_way_.front(); one; one = under_way_.after(*one)) {
-        if (one->alarms_ < told_after_alarms && ++one->alarms_ == told_after_alarms) one->tell_awaited();
-        untold |= one->alarms_ < told_after_alarms;
-    }
-    if (untold) engine().set_alarm(engine().now_ns() + alarm_every_ns, *this);
-    return 0;
-}
-
-void Executor::heard(const Envelope &envelope) {
-    if (!envelope.check) return;
-    if (envelope.kind == EnvelopeKind::awaiting) answer(envelope);
-    uint32_t number = number_of(envelope.tag);
-    bool kept = persistent(envelope.tag);
-    for (Collective *one = under_way_.front(); one; one = under_way_.after(*one)) {
-        if (one->team_->context != envelope.context) continue;
-        uint32_t own = one->word_;
-        if (kept) {
-            if (!one->tag_kept_ || number_of(one->tag_) != number) continue;
-        } else {
-            if (!is_recent(*one->team_, number)) continue;
-            own = one->team_->recent[number % recent_collectives];
-        }
-        if (!agree(own, envelope.check)) one->abandon(disagreement(own, envelope.check, envelope.source), envelope.tag);
-        return;
-    }
-    early_.add({envelope.context, number, kept, envelope.check, envelope.source});
-}
-
-// A rank waits for others in a collective in whose place this one called something else, and may be done with that.
-void Executor::answer(const Envelope &envelope) {
-    if (persistent(envelope.tag)) return;
-    uint32_t number = number_of(envelope.tag), own = 0, peer = 0;
-    int index = 0;
-    {
-        SpinGuard guard(teams_lock_);
-        auto known = teams_.find(envelope.context);
-        if (known == teams_.end() || !is_recent(*known->second, number)) return;
-        const Team &team = *known->second;
-        own = team.recent[number % recent_collectives];
-        peer = team.peers[envelope.source];
-        index = team.index;
-    }
-    if (!agree(own, envelope.check)) messenger_.tell_call(peer, EnvelopeKind::calls, {envelope.context, index, envelope.tag}, own);
-}
-
-void Executor::know(const Team &team) {
-    SpinGuard guard(teams_lock_);
-    teams_[team.context] = &team;
-}
-
-void Executor::forget(const Team &team) {
-    SpinGuard guard(teams_lock_);
-    auto known = teams_.find(team.context);
-    if (known != teams_.end() && known->second == &team) teams_.erase(known);
+// What other ranks ask for of this one's memory (exchange_run.h).
+void Executor::answer_in_areas() {
+    for (Collective *one = under_way_.front(); one; one = under_way_.after(*one))
+        if (one->team_->node_area) ExchangeRun::answer(*one->team_);
 }
 
 Executor::~Executor() {
@@ -464,6 +329,7 @@ void Executor::give_back(Collective *collective) {
     }
     collective->release_plan();
     collective->completion.then = nullptr;
+    if (collective->tag_kept_) kept_tags_.erase({collective->team_->context, collective->tag_});
     collective->tag_kept_ = false;
     collective->error = {};
     collective->next_spare_ = spare_;

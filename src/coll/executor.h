@@ -12,7 +12,9 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/spin_lock.h"
@@ -49,8 +51,9 @@ public:
     // It stands for this call of the program, whatever was planned for it.
     void stand_for(CollectiveKind kind);
 
-    // Makes it persistent: takes the tag of every later start now.
-    void keep_tag(Team &team);
+    // Makes it persistent: takes the tag of every later start now. An error where the program still has the operation that got this tag
+    // long ago: nothing is kept then.
+    Error keep_tag(Team &team);
 
     explicit Collective(Executor &executor);
     ~Collective();
@@ -91,6 +94,8 @@ private:
     void keep(Error &failure);
     Buffer buffer(const Block &block) const;
     static void arrived(Completion &completion);
+
+    static constexpr int32_t step_done = -1;
 
     Executor &executor_;
     Team *team_ = nullptr;
@@ -153,9 +158,11 @@ public:
 
 private:
     friend class Collective;
+    static constexpr uint64_t alarm_every_ns = 1'000'000'000;
 
     void heard(const Envelope &envelope) override;
     void answer(const Envelope &envelope);
+    void answer_in_areas();
     int look_for_patient_ones();
 
     Messenger &messenger_;
@@ -164,6 +171,7 @@ private:
     Collective *spare_ = nullptr;
     List<Collective, &Collective::under_way_hook_> under_way_;
     EarlyMessages early_;
+    std::set<std::pair<uint64_t, int32_t>> kept_tags_;  // of the persistent ones, by context
     std::unordered_map<uint64_t, const Team *> teams_;  // by context
     SpinLock teams_lock_;
     alignas(64) std::byte pieces_[exchange_pieces_bytes];

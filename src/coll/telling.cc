@@ -15,13 +15,13 @@ void spread(const BinomialTree &tree, const Block &all, StepId after, Schedule &
 
 }  // namespace
 
-void plan_spread(Executor &, Team &team, Collective &collective, CollectiveKind kind, void *data, int64_t bytes, int first) {
-    collective.describe({kind}, nullptr, data);
+void plan_spread(Executor &, Team &team, Collective &collective, void *data, int64_t bytes, int first) {
+    collective.describe({}, nullptr, data);
     spread(BinomialTree(team.index, team.size, first), {Space::receive, 0, bytes, &packed_bytes()}, no_step, collective.schedule());
 }
 
-void plan_tell_all(Executor &, Team &team, Collective &collective, CollectiveKind kind, void *entries, int64_t entry_bytes) {
-    collective.describe({kind}, nullptr, entries);
+void plan_tell_all(Executor &, Team &team, Collective &collective, void *entries, int64_t entry_bytes) {
+    collective.describe({}, nullptr, entries);
     Schedule &schedule = collective.schedule();
     BinomialTree tree(team.index, team.size, 0);
     auto entries_of = [&](int first, int members) { return Block{Space::receive, first * entry_bytes, members * entry_bytes, &packed_bytes()}; };

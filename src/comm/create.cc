@@ -16,9 +16,7 @@ namespace {
 // Rank 0 of the new communicator decides and tells the others.
 Error exchange_birth(Universe &universe, const Meeting &meeting, Birth &birth) {
     if (meeting.own == 0) birth = give_birth(universe, meeting.peers);
-    Relay relay(universe.messenger);
-    relay.plan_spread(meeting, &birth, sizeof birth);
-    return run(relay, universe.engine);
+    return spread(universe.messenger, meeting, &birth, sizeof birth);
 }
 
 // Makes the communicator for a group that has a way to meet.
@@ -158,7 +156,8 @@ Error Duplication::prepare(Comm &parent, const Info *hints, Comm *&made) {
 void Duplication::start(Comm &parent, void (*then)(Completion &), void *context, Collective *&collective) {
     Executor &executor = *parent.universe->executor;
     collective = executor.take();
-    plan_spread(executor, parent.team, *collective, CollectiveKind::comm_dup, &birth_, sizeof birth_, 0);
+    plan_spread(executor, parent.team, *collective, &birth_, sizeof birth_, 0);
+    collective->stand_for(CollectiveKind::comm_dup);
     collective->completion.then = then;
     collective->completion.context = context;
     executor.start(*collective, parent.team);

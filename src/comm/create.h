@@ -9,7 +9,7 @@
 #include "coll/collectives.h"
 #include "comm/comm.h"
 #include "comm/info.h"
-#include "comm/relay.h"
+#include "comm/meeting.h"
 #include "comm/universe.h"
 
 namespace lanyard {

@@ -93,7 +93,7 @@ Error agree(const Way &way, Group &local, Peers &remote, Birth &birth) {
     return {};
 }
 
-// The members of a group in the order of the relay's tree, which begins at the leader.
+// The members of a group in the order of the tree, which begins at the leader.
 Meeting led_by(int leader, const Group &group, const std::vector<int> &names, uint64_t context, int32_t tag) {
     Meeting meeting{context, tag, group.peers, names, (group.rank - leader + group.size()) % group.size()};
     std::rotate(meeting.peers.begin(), meeting.peers.begin() + leader, meeting.peers.end());
@@ -105,21 +105,14 @@ Meeting led_by(int leader, const Group &group, const std::vector<int> &names, ui
 using Spread = std::function<Error(void *data, size_t bytes)>;
 
 Spread in_group(Universe &universe, const Meeting &meeting) {
-    return [&](void *data, size_t bytes) {
-        Relay relay(universe.messenger);
-        relay.plan_spread(meeting, data, bytes);
-        return run(relay, universe.engine);
-    };
+    return [&](void *data, size_t bytes) { return spread(universe.messenger, meeting, data, bytes); };
 }
 
 Spread in_comm(Comm &comm, int leader) {
     return [&comm, leader](void *data, size_t bytes) {
         Executor &executor = *comm.universe->executor;
         EngineGuard guard(executor.engine());
-        Collective *collective = executor.take();
-        plan_spread(executor, comm.team, *collective, CollectiveKind::intercomm_create, data, static_cast<int64_t>(bytes), leader);
-        executor.start(*collective, comm.team);
-        return executor.finish(collective);
+        return blocking(executor, comm.team, CollectiveKind::intercomm_create, plan_spread, data, static_cast<int64_t>(bytes), leader);
     };
 }
 

@@ -31,9 +31,7 @@ Error share_area(Universe &universe, const Meeting &meeting, Birth &birth) {
     uint64_t context = birth.context;
     if (meeting.own == 0) birth = give_birth(universe, meeting.peers);
     birth.context = context;
-    Relay relay(universe.messenger);
-    relay.plan_spread(meeting, &birth, sizeof birth);
-    return run(relay, universe.engine);
+    return spread(universe.messenger, meeting, &birth, sizeof birth);
 }
 
 }  // namespace
@@ -41,10 +39,7 @@ Error share_area(Universe &universe, const Meeting &meeting, Birth &birth) {
 Error tell_all(Comm &parent, CollectiveKind kind, void *entries, size_t entry_bytes) {
     Executor &executor = *parent.universe->executor;
     EngineGuard guard(executor.engine());
-    Collective *collective = executor.take();
-    plan_tell_all(executor, parent.team, *collective, kind, entries, static_cast<int64_t>(entry_bytes));
-    executor.start(*collective, parent.team);
-    return executor.finish(collective);
+    return blocking(executor, parent.team, kind, plan_tell_all, entries, static_cast<int64_t>(entry_bytes));
 }
 
 Error split_comm(Comm &parent, CollectiveKind kind, int color, int key, Comm *&made) {

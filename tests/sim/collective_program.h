@@ -3,6 +3,8 @@
 // operations from generators in the same state.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <deque>
 #include <functional>
 #include <memory>
@@ -58,7 +60,7 @@ private:
     void plan_typed_exchange();
     template <class... Parameters, class... Arguments>
     void plan(void (*how)(Executor &, Team &, Collective &, Parameters...), const Arguments &...arguments) {
-        if (persistent_) plan_persistent(executor_, team_, *collective_, how, arguments...);
+        if (persistent_) EXPECT_FALSE(plan_persistent(executor_, team_, *collective_, how, arguments...));
         else how(executor_, team_, *collective_, arguments...);
     }
     Field &field(int64_t elements) { return fields_.emplace_back(type_, elements); }

@@ -56,6 +56,32 @@ TEST(SimulatedCollectives, LongReadsGoOn) {
     baton.run();
 }
 
+// Numbers of persistent operations come round: one that is still there keeps its own.
+TEST(SimulatedCollectives, PersistentNumbersAreNotTakenTwice) {
+    Baton baton(1);
+    Job job(baton, Behaviour::any(baton.random()), {.ranks = 2});
+    job.each([](Rank &rank) {
+        Team &team = rank.world().team;
+        {
+            EngineGuard guard(rank.engine);
+            Collective *kept = rank.executor.take(), *later = rank.executor.take();
+            EXPECT_FALSE(plan_persistent(rank.executor, team, *kept, plan_barrier));
+            team.persistent += (1u << collective_number_bits) - 1;
+            Error error = plan_persistent(rank.executor, team, *later, plan_barrier);
+            EXPECT_NE(error.sentence().find("524288 persistent operations"), std::string::npos);
+            error.discard();
+            rank.executor.give_back(later);
+            rank.executor.give_back(kept);
+            team.persistent += (1u << collective_number_bits) - 1;
+            Collective *again = rank.executor.take();
+            EXPECT_FALSE(plan_persistent(rank.executor, team, *again, plan_barrier));
+            rank.executor.give_back(again);
+        }
+        rank.finish();
+    });
+    baton.run();
+}
+
 // For each operation an algorithm that a job like this may take, whatever it costs.
 std::string any_algorithms(Random &random, const Crew &crew) {
     std::vector<SelectionRow> rows;

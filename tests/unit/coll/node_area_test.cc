@@ -103,12 +103,16 @@ public:
     bool advance(ExchangeRun &run, const Schedule &schedule, const Exchange &exchange, void *send, void *receive) {
         struct Spaces {
             void *of[3];
-        } spaces{{send, receive, scratch_.data()}};
+            const Team *other;
+        } spaces{{send, receive, scratch_.data()}, elsewhere};
         auto buffer_of = [](const void *owner, const Block &block) {
             void *base = static_cast<const Spaces *>(owner)->of[static_cast<size_t>(block.space)];
             return Buffer{static_cast<std::byte *>(base) + block.offset, block.count, block.type};
         };
-        return run.advance({schedule, exchange, team, NodeArea(team), &shared_.bells, pieces_.data(), &spaces, buffer_of});
+        auto answer_elsewhere = [](const void *owner) {
+            if (const Team *other = static_cast<const Spaces *>(owner)->other) ExchangeRun::answer(*other);
+        };
+        return run.advance({schedule, exchange, team, NodeArea(team), &shared_.bells, pieces_.data(), &spaces, buffer_of, answer_elsewhere});
     }
     // The exchanges of a schedule, one after the other.
     void run(const Schedule &schedule, void *send, void *receive) {
@@ -124,6 +128,7 @@ public:
         }
     }
     Team team;
+    const Team *elsewhere = nullptr;  // another on which this rank has something under way
 
 private:
     Shared &shared_;
@@ -250,6 +255,47 @@ TEST(NodeArea, MemoryIsNotReadAfterTheEnd) {
             if (rank.team.index == root) data.assign(count, -1);  // at once
         }
     });
+}
+
+// Both wait for a third rank on two teams, and then each takes from the other on another one: who asks answers, too.
+void ask_each_other_on_two_teams() {
+    constexpr int64_t count = 5000;
+    Shared first(3, true), second(3, true);
+    first.bells.reads_allowed = second.bells.reads_allowed = 0;
+    std::atomic<int> posted{0}, done{0};
+    with_ranks(first, [&](Rank &on_first) {
+        Rank on_second(second, on_first.team.index);
+        Rank *ranks[2] = {&on_first, &on_second};
+        on_first.elsewhere = &on_second.team;
+        on_second.elsewhere = &on_first.team;
+        std::vector<int64_t> send(count, on_first.team.index + 1), sums[2];
+        Schedule schedules[2];
+        ExchangeRun runs[2];
+        for (int i = 0; i < 2; ++i) {
+            sums[i].assign(count, 0);
+            allreduce_exchange(reduce_shape(*ranks[i], 0, count), schedules[i]);
+            ranks[i]->begin(runs[i]);
+        }
+        bool over[2] = {false, false};
+        auto look = [&](int i) { over[i] = over[i] || ranks[i]->advance(runs[i], schedules[i], send.data(), sums[i].data()); };
+        auto look_at_both = [&] {
+            look(on_first.team.index == 1);
+            look(on_first.team.index != 1);
+        };
+        if (on_first.team.index == 2)
+            while (posted < 2) sched_yield();
+        look_at_both();
+        ++posted;
+        while (!over[0] || !over[1]) look_at_both();
+        ++done;
+        while (done < 3) look_at_both();  // others may still ask
+        for (const std::vector<int64_t> &sum : sums)
+            if (std::count(sum.begin(), sum.end(), 6) != count) ++first.wrong;
+    });
+}
+
+TEST(NodeArea, RanksThatAskEachOtherOnTwoTeamsAnswer) {
+    for (int turn = 0; turn < 50; ++turn) ask_each_other_on_two_teams();
 }
 
 // A root may run ahead only as far as there are slots.
