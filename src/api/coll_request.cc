@@ -47,18 +47,36 @@ void collective_done(Completion &completion) {
     request.completion().finish();
 }
 
+// The end of the request's collective, which has been started, is that of the request.
+void follow(Request &request) {
+    Collective &collective = *held_by(request).collective;
+    collective.completion.context = &request;
+    request.operation = collective.name;
+    request.number = collective.number();
+    if (collective.completion.complete()) collective_done(collective.completion);
+    else collective.completion.then = collective_done;
+}
+
+Error start_again(Request &request) {
+    Collective &collective = *held_by(request).collective;
+    collective.completion.then = nullptr;
+    request.comm->universe->executor->start(collective, request.comm->team);
+    follow(request);
+    return {};
+}
+
 }  // namespace
 
-Request *new_collective_request(Comm &comm, const Uses &uses, bool persistent) {
+Request *new_collective_request(Comm &comm, const Uses &uses, Collective &collective, bool persistent) {
     Request *request = new_request(Request::Kind::other, &comm);
     HeldByCollective *held = spare ? spare.release() : new HeldByCollective;
     request->state = held;
     request->release = release_held;
     request->persistent = persistent;
     request->active = !persistent;
-    request->start = launch_collective;
+    request->start = start_again;
     request->hurry = look_for_posts;
-    held->collective = comm.universe->executor->take();
+    held->collective = &collective;
     for (Datatype *type : uses.datatypes) hold(*held, type);
     if (uses.list) hold_all(*held, uses.list, uses.list_length < 0 ? comm.size : uses.list_length);
     if (uses.second_list) hold_all(*held, uses.second_list, uses.second_length < 0 ? comm.size : uses.second_length);
@@ -66,19 +84,8 @@ Request *new_collective_request(Comm &comm, const Uses &uses, bool persistent) {
         uses.op->hold();
         held->op = uses.op;
     }
+    if (!persistent) follow(*request);
     return request;
-}
-
-Collective &collective_of(Request &request) { return *held_by(request).collective; }
-
-Error launch_collective(Request &request) {
-    Collective &collective = collective_of(request);
-    collective.completion.then = collective_done;
-    collective.completion.context = &request;
-    request.comm->universe->executor->start(collective, request.comm->team);
-    request.operation = collective.name;
-    request.number = collective.number();
-    return {};
 }
 
 }  // namespace lanyard

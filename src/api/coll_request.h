@@ -25,29 +25,27 @@ struct Uses {
     int list_length = -1, second_length = -1;                        // -1: as many as ranks
 };
 
-// A request whose collective is still to be planned.
-Request *new_collective_request(Comm &comm, const Uses &uses, bool persistent);
-Collective &collective_of(Request &request);
-// Starts the planned collective of a request; its completion completes the request.
-Error launch_collective(Request &request);
+// The request of a collective, which has been started unless it is persistent, and maybe completed.
+Request *new_collective_request(Comm &comm, const Uses &uses, Collective &collective, bool persistent);
 
-// Makes the request, plans and, unless it is persistent, starts.
+// Plans, starts unless it is persistent, and makes the request: last, as other ranks wait for what starting sends.
 template <class... Parameters, class... Arguments>
 Error begin_collective(Comm &comm, const Uses &uses, bool persistent, Request **request,
                        void (*plan)(Executor &, Team &, Collective &, Parameters...), const Arguments &...arguments) {
     Executor &executor = *comm.universe->executor;
     EngineGuard guard(executor.engine());
-    *request = new_collective_request(comm, uses, persistent);
-    Collective &collective = collective_of(**request);
+    Collective &collective = *executor.take();
     if (persistent) {
-        Error error = plan_persistent(executor, comm.team, collective, plan, arguments...);
-        if (!error) return {};
-        release_request(*request);
-        *request = nullptr;
-        return error;
+        if (Error error = plan_persistent(executor, comm.team, collective, plan, arguments...)) {
+            executor.give_back(&collective);
+            return error;
+        }
+    } else {
+        plan(executor, comm.team, collective, arguments...);
+        executor.start(collective, comm.team);
     }
-    plan(executor, comm.team, collective, arguments...);
-    return launch_collective(**request);
+    *request = new_collective_request(comm, uses, collective, persistent);
+    return {};
 }
 
 }  // namespace lanyard

@@ -288,7 +288,7 @@ void ExchangeRun::ask_for(const ExchangeTask &task, int rank, uint64_t address, 
         own.asked.store(number, std::memory_order_seq_cst);
         while (own.answered.load(std::memory_order_acquire) != number) {
             if (task.reach->asleep(peer)) task.reach->wake(peer);
-            answer(task.team);
+            answer(task.area, task.team);
             task.answer_elsewhere(task.owner);
             sched_yield();
         }
@@ -298,9 +298,7 @@ void ExchangeRun::ask_for(const ExchangeTask &task, int rank, uint64_t address, 
     task.area.asking().fetch_sub(1, std::memory_order_relaxed);
 }
 
-void ExchangeRun::answer(const Team &team) {
-    NodeArea area(team);
-    if (area.asking().load(std::memory_order_relaxed) == 0) return;
+void ExchangeRun::answer_askers(const NodeArea &area, const Team &team) {
     for (int rank = 0; rank < team.size; ++rank) {
         RankHeader &header = area.header(rank);
         uint32_t number = header.asked.load(std::memory_order_acquire);
@@ -435,7 +433,7 @@ void ExchangeRun::taken(const ExchangeTask &task) {
 bool ExchangeRun::advance(const ExchangeTask &task) {
     const Exchange &exchange = task.exchange;
     Team &team = task.team;
-    answer(team);
+    answer(task.area, team);
     if (state_ == State::posting) {
         if (generation_ - team.node_use.done_through > most_at_once) return false;
         if (exchange.posts) {

@@ -66,7 +66,9 @@ public:
     // Once done: the ranks' arguments did not fit together.
     Error error() const;
     // Copies what others ask for of this rank's memory.
-    static void answer(const Team &team);
+    static void answer(const NodeArea &area, const Team &team) {
+        if (area.asking().load(std::memory_order_relaxed) > 0) answer_askers(area, team);
+    }
 
 private:
     enum class State : uint8_t { posting, waiting, taking, leaving, done };
@@ -102,6 +104,7 @@ private:
     bool fits(const Posted &posted, int rank, int64_t bytes);
     void read(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes);
     void ask_for(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes);
+    static void answer_askers(const NodeArea &area, const Team &team);
     bool take(const ExchangeTask &task);
     bool copy_from(const ExchangeTask &task, int rank, const Buffer &into);
     bool reduce_all(const ExchangeTask &task);

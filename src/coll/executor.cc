@@ -302,7 +302,7 @@ Executor::Executor(Messenger &messenger, NodeReach *reach) : messenger_(messenge
 // What other ranks ask for of this one's memory (exchange_run.h).
 void Executor::answer_in_areas() {
     for (Collective *one = under_way_.front(); one; one = under_way_.after(*one))
-        if (one->team_->node_area) ExchangeRun::answer(*one->team_);
+        if (one->team_->node_area) ExchangeRun::answer(NodeArea(*one->team_), *one->team_);
 }
 
 Executor::~Executor() {

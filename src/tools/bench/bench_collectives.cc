@@ -1,6 +1,6 @@
 // bench-collectives: time of every blocking collective operation, for each size, on all ranks of the job. The size is that of one block:
 // what one rank contributes, or gets from each. Reductions add int. Roots are rank 0. The part iallreduce is MPI_Iallreduce with MPI_Wait,
-// to be compared with allreduce.
+// to be compared with allreduce: their blocks take turns.
 // An ordinary MPI program, started by `lanyard bench collectives` or any mpirun.
 #include <algorithm>
 #include <functional>
@@ -41,6 +41,7 @@ struct Operation {
     // What rank `rank` of `size` has afterwards as the first and last value of what it gets, where every rank had rank + 1 everywhere;
     // 0: nothing to look at.
     std::function<int(int rank, int size)> first, last;
+    bool beside_previous = false;  // measured by turns with the one before
 };
 
 int nothing(int, int) { return 0; }
@@ -60,6 +61,13 @@ const std::vector<Operation>& operations() {
         {"bcast", [=](Blocks& b) { MPI_Bcast(b.out.data(), b.count, MPI_INT, 0, world()); }, from_root, nothing},
         {"reduce", [=](Blocks& b) { MPI_Reduce(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, 0, world()); }, sum_at_root, nothing},
         {"allreduce", [=](Blocks& b) { MPI_Allreduce(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world()); }, sum_of_all, nothing},
+        {"iallreduce",
+         [=](Blocks& b) {
+             MPI_Request request;
+             MPI_Iallreduce(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world(), &request);
+             MPI_Wait(&request, MPI_STATUS_IGNORE);
+         },
+         sum_of_all, nothing, true},
         {"scan", [=](Blocks& b) { MPI_Scan(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world()); }, sum_through_own, nothing},
         {"exscan", [=](Blocks& b) { MPI_Exscan(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world()); }, sum_before_own, nothing},
         {"gather", [=](Blocks& b) { MPI_Gather(b.in.data(), b.count, MPI_INT, b.out.data(), b.count, MPI_INT, 0, world()); }, first_at_root,
@@ -100,13 +108,6 @@ const std::vector<Operation>& operations() {
          [=](Blocks& b) { MPI_Reduce_scatter_block(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world()); }, sum_of_all, nothing},
         {"reduce_scatter",
          [=](Blocks& b) { MPI_Reduce_scatter(b.in.data(), b.out.data(), b.counts.data(), MPI_INT, MPI_SUM, world()); }, sum_of_all, nothing},
-        {"iallreduce",
-         [=](Blocks& b) {
-             MPI_Request request;
-             MPI_Iallreduce(b.in.data(), b.out.data(), b.count, MPI_INT, MPI_SUM, world(), &request);
-             MPI_Wait(&request, MPI_STATUS_IGNORE);
-         },
-         sum_of_all, nothing},
     };
     return all;
 }
@@ -127,20 +128,37 @@ void check(const Job& job, const Operation& operation, Blocks& blocks) {
     if (wrong) fail(job, std::string("MPI_") + operation.name + " of blocks of " + std::to_string(blocks.count) + " int gave wrong values");
 }
 
-void measure_one(const Job& job, const Operation& operation, std::size_t bytes, Report& report) {
+using Group = std::vector<const Operation*>;
+
+void measure_group(const Job& job, const Group& group, std::size_t bytes, Report& report) {
     Blocks blocks(job, bytes);
-    check(job, operation, blocks);
-    auto samples = sample(job.settings, [&] { operation.call(blocks); });
-    report.add_named_size(operation.name, blocks.count * sizeof(int), "us", summarise_as(std::move(samples), [](double s) { return s * 1e6; }));
+    for (const Operation* operation : group) check(job, *operation, blocks);
+    Settings turn = job.settings;
+    if (group.size() > 1) turn.blocks = 1;
+    std::vector<std::vector<double>> samples(group.size());
+    for (int done = 0; done < job.settings.blocks; done += turn.blocks) {
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            auto taken = sample(turn, [&] { group[i]->call(blocks); });
+            samples[i].insert(samples[i].end(), taken.begin(), taken.end());
+        }
+    }
+    for (std::size_t i = 0; i < group.size(); ++i)
+        report.add_named_size(group[i]->name, blocks.count * sizeof(int), "us",
+                              summarise_as(std::move(samples[i]), [](double s) { return s * 1e6; }));
 }
 
 void measure(const Job& job, Report& report) {
+    std::vector<Group> groups;
     for (const Operation& operation : operations()) {
         const auto& parts = job.settings.parts;
         if (std::find(parts.begin(), parts.end(), operation.name) == parts.end()) continue;
+        if (!operation.beside_previous || groups.empty() || groups.back().back() != &operation - 1) groups.emplace_back();
+        groups.back().push_back(&operation);
+    }
+    for (const Group& group : groups) {
         for (std::size_t bytes : job.settings.sizes_bytes) {
-            measure_one(job, operation, bytes, report);
-            if (operation.name == std::string("barrier")) break;  // has no size
+            measure_group(job, group, bytes, report);
+            if (group.front()->name == std::string("barrier")) break;  // has no size
         }
     }
 }

@@ -110,7 +110,7 @@ public:
             return Buffer{static_cast<std::byte *>(base) + block.offset, block.count, block.type};
         };
         auto answer_elsewhere = [](const void *owner) {
-            if (const Team *other = static_cast<const Spaces *>(owner)->other) ExchangeRun::answer(*other);
+            if (const Team *other = static_cast<const Spaces *>(owner)->other) ExchangeRun::answer(NodeArea(*other), *other);
         };
         return run.advance({schedule, exchange, team, NodeArea(team), &shared_.bells, pieces_.data(), &spaces, buffer_of, answer_elsewhere});
     }
