@@ -4,6 +4,7 @@ A program is a failure when memcheck reports an error in it, or when it fails un
 load say so with the ctest label "timing" and are left out here, as they are meaningless ten times slower.
 """
 import os
+import pathlib
 import re
 import subprocess
 
@@ -11,7 +12,8 @@ import junit
 
 FOUND = 99  # exit code of a program in which memcheck found an error
 VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={FOUND}", "--leak-check=full", "--show-leak-kinds=definite",
-            "--errors-for-leak-kinds=definite", "--fair-sched=yes", "--trace-children=no", "--child-silent-after-fork=yes"]
+            "--errors-for-leak-kinds=definite", "--fair-sched=yes",
+            f"--suppressions={pathlib.Path(__file__).with_suffix('.supp')}", "--trace-children=no", "--child-silent-after-fork=yes"]
 
 
 def commands(build):

@@ -60,7 +60,7 @@ struct Universe {
         int universe_size = abi::undefined;
     } predefined;
 
-    ObjectPool<Comm> comms;
+    ObjectPool<Comm> comms{1 << 18};  // of 2 KiB each
     ObjectPool<Group> groups;
     Comm *world = nullptr;
     Comm *self = nullptr;
