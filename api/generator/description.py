@@ -12,7 +12,7 @@ import tomllib
 FOLDER = pathlib.Path(__file__).resolve().parent.parent
 PARAMETER_FLAGS = {'async', 'by_value', 'committed', 'in_place', 'large_only', 'mutable', 'null', 'nullable', 'pointer',
                    'unchecked'}
-PARAMETER_OPTIONS = {'at', 'by', 'elements', 'error', 'fn', 'overflow', 'unless_in_place'}
+PARAMETER_OPTIONS = {'at', 'by', 'elements', 'error', 'fn', 'overflow', 'part', 'unless_in_place'}
 FUNCTION_KEYS = {'says', 'since', 'deprecated', 'large_count', 'returns', 'parameters', 'core', 'door', 'state', 'raises_on',
                  'starts', 'tell_form', 'value'}
 

@@ -124,12 +124,19 @@ class EntryPoint:
             if p is not self.raising:
                 self.convert(p)
         steps = first + self.roots + self.converts + self.checks + self.buffers
-        lines = [f'    {line}' for line in self.openings + self.objects]
+        lines = [f'    {line}' for line in self.timed() + self.openings + self.objects]
         lines.append('    Error error = ' + steps[0].removeprefix('error = '))
         lines += [self.guarded(step) for step in steps[1:]]
         lines += self.call() + [f'    {line}' for line in self.statuses]
         lines += ['    if (!error) return MPI_SUCCESS;', *self.failure()]
         return lines
+
+    def timed(self):
+        """The call times itself where that is wanted (src/api/timed_call.h): none that may come at any time, or has unknown arguments."""
+        if self.function.state != 'active' or any(p.kind == 'varargs' for p in self.parameters):
+            return []
+        arguments = ', '.join(p.name for p in self.parameters)
+        return wrapped(f'if (to_be_timed()) return timed("{self.name}", [&] {{ return P{self.name}({arguments}); }});', ' ' * 8)
 
     def guarded(self, step):
         if step.startswith('if ('):
@@ -191,7 +198,8 @@ class EntryPoint:
             self.objects.append(f'ResultStatuses {p.name}_value;')
             self.buffers.append(f'error = {p.name}_value.reserve("{p.name}", {p.name}, {p.array});')
         else:
-            self.objects.append(f'{"ResultStatus" if p.direction == "out" else "GivenStatus"} {p.name}_value({p.name});')
+            kind = 'ResultStatus' if p.direction == 'out' else f'GivenStatus<StatusPart::{p.options["part"]}>'
+            self.objects.append(f'{kind} {p.name}_value({p.name});')
         self.arguments[p.name] = self.abi.status.format(p.name) if p.direction == 'out' else f'*{p.name}_value.data()'
         if p.direction != 'in':
             self.statuses.append(f'{p.name}_value.store({p.name});')

@@ -52,7 +52,8 @@ void forget_parent() { lanyard_process_state.store(ProcessState::forked); }
 void publish_state() {
     Activity &now = activity();
     ProcessState unused = now.world.load() == WorldState::finalized ? ProcessState::finalized : ProcessState::before;
-    lanyard_process_state.store(now.used() ? ProcessState::active : unused);
+    ProcessState used = runtime() && runtime()->profile ? ProcessState::timed : ProcessState::active;
+    lanyard_process_state.store(now.used() ? used : unused);
 }
 
 Error make_first(const char *call) {
@@ -158,11 +159,16 @@ Error leave_world(Runtime &ending) {
     EngineGuard guard(*ending.engine);
     if (alone)
         if (Error error = finish_sending(ending, "MPI_Finalize", &world)) return error;
+    if (ending.profile) {
+        Error error = ending.profile->report(*ending.executor, world.team, ending.bootstrap->job());
+        ending.profile.reset();
+        if (error) return error;
+    }
     Collective *barrier = ending.executor->take();
     plan_barrier(*ending.executor, world.team, *barrier);
     barrier->describe({CollectiveKind::finalize}, nullptr, nullptr);  // no program's barrier is met by it
     ending.executor->start(*barrier, world.team);
-    Waiting waiting("MPI_Finalize", &world, abi::undefined, abi::undefined);
+    Waiting waiting("MPI_Finalize", tool::WaitFor::ranks, &world, abi::undefined, abi::undefined);
     if (Error error = ending.executor->finish(barrier)) return error;
     while (ending.engine->step() > 0) {
     }
@@ -226,6 +232,7 @@ Error begin_world(const char *call, int required, int &provided) {
     made.universe->alloc_kinds = supported_alloc_kinds(made.settings.memory_alloc_kinds);
     for (Comm *comm : {made.universe->world, made.universe->self}) replace_errhandler(comm->errhandler, initial_errhandler());
     show_world(*made.universe, true);
+    if (made.settings.profile) made.profile = std::make_unique<tool::Profile>(*made.messenger);
     now.world.store(WorldState::active);
     fill_environment(*object_of<Info>(static_cast<uintptr_t>(abi::info_env)), startup_facts());
     publish_state();

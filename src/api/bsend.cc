@@ -91,7 +91,7 @@ void flush(const SendBuffer &buffer, const char *call, const Comm *comm) {
         return all.buffer.oldest() >= all.before;
     };
     if (sent(&awaited)) return;
-    Waiting waiting(call, comm, abi::undefined, abi::any_tag);
+    Waiting waiting(call, tool::WaitFor::receiver, comm, abi::undefined, abi::any_tag);
     runtime()->engine->wait_owned(Condition{sent, &awaited});
 }
 

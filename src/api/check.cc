@@ -48,7 +48,8 @@ Error not_active(ProcessState state) {
         return {ErrorClass::other, "MPI is finalised; nothing but queries of its state may be called now"};
     case ProcessState::forked:
         return {ErrorClass::other, "this process was made by fork() and is not part of the MPI job; only its parent may call MPI"};
-    case ProcessState::active: break;
+    case ProcessState::active:
+    case ProcessState::timed: break;
     }
     return {};
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "api/state.h"
+#include "api/timed_call.h"
 #include "api/types.h"
 #include "base/error.h"
 #include "comm/comm.h"
@@ -40,10 +41,7 @@ namespace complaint {
 #pragma GCC visibility pop
 }  // namespace complaint
 
-inline Error check_active() {
-    ProcessState state = lanyard_process_state.load(std::memory_order_relaxed);
-    return state == ProcessState::active ? Error() : complaint::not_active(state);
-}
+inline Error check_active() { return is_active() ? Error() : complaint::not_active(lanyard_process_state.load()); }
 
 // A typed function that no file defines has the address 0 (the doors see them as weak).
 template <class Typed>

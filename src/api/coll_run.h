@@ -18,7 +18,7 @@ Error run(Comm &comm, const char *call, int root, void (*plan)(Executor &, Team 
     executor.start(*collective, comm.team);
     executor.look_for_posts(*collective);
     if (!collective->completion.complete()) {
-        Waiting waiting(call, &comm, root, abi::undefined, collective->number());
+        Waiting waiting(call, tool::WaitFor::ranks, &comm, root, abi::undefined, collective->number());
         executor.engine().wait_owned(collective->completion);
     }
     return executor.finish(collective);

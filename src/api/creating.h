@@ -11,7 +11,7 @@ class Creating {
 public:
     Creating(const char *call, const Comm *comm, int peer, int tag, uint64_t sequence = 0) {
         EngineGuard guard(*runtime()->engine);
-        waiting_.emplace(call, comm, peer, tag, sequence);
+        waiting_.emplace(call, tool::WaitFor::ranks, comm, peer, tag, sequence);
     }
     ~Creating() {
         EngineGuard guard(*runtime()->engine);

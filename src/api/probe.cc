@@ -35,7 +35,7 @@ Error find_message(Comm &comm, int source, int tag, bool wait, const char *call,
             const auto *s = static_cast<const Sought *>(subject);
             return s->found() || s->lost();
         };
-        Waiting waiting(call, &comm, source, tag);
+        Waiting waiting(call, tool::WaitFor::message, &comm, source, tag);
         messenger.engine().wait_owned(Condition{over, &sought});
     } else {
         messenger.engine().step_for_test();

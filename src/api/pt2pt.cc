@@ -14,7 +14,7 @@ namespace {
     describe(transfer, send);
     messenger.send(transfer);
     if (!transfer.completion.complete()) {
-        Waiting waiting(call, &send.comm, send.dest, send.tag);
+        Waiting waiting(call, tool::WaitFor::receiver, &send.comm, send.dest, send.tag);
         messenger.engine().wait_owned(transfer.completion);
     }
     return transfer.error;
@@ -161,7 +161,7 @@ Error lanyard_recv(void *buf, int64_t count, Datatype &datatype, int source, int
     EngineGuard guard(engine);
     messenger.receive(transfer);
     if (!transfer.completion.complete()) {
-        Waiting waiting("MPI_Recv", &comm, source, tag);
+        Waiting waiting("MPI_Recv", tool::WaitFor::message, &comm, source, tag);
         engine.wait_owned(transfer.completion);
     }
     set_received(status, transfer);

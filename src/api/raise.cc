@@ -64,7 +64,7 @@ namespace {
     int exit_code = meaning_of(code).error_class & 255;
     if (exit_code == 0) exit_code = 1;  // the program's own code, or none at all
     Runtime *made = runtime();
-    if (made && made->universe && !alone && lanyard_process_state.load() == ProcessState::active)
+    if (made && made->universe && !alone && in_use(lanyard_process_state.load()))
         made->universe->abort(*made->universe, exit_code, message);
     // MPI is not active: no launcher waits for this process as a rank, so it ends alone.
     std::fprintf(stderr, "%s\n", message.c_str());

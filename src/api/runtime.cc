@@ -381,24 +381,44 @@ Error make_runtime(const char *call) {
     return {};
 }
 
-Waiting::Waiting(const char *call, const Comm *comm, int peer, int tag, uint64_t sequence)
-    : call_(call), comm_(comm), peer_(peer), tag_(tag), sequence_(sequence), others_(the_runtime->waits) {
+Waiting::Waiting(const char *call, tool::WaitFor what, const Comm *comm, int peer, int tag, uint64_t sequence)
+    : call_(call), comm_(comm), peer_(peer), tag_(tag), sequence_(sequence), others_(the_runtime->waits), what_(what) {
     show();
 }
 
+// What a wait for several operations is for, in a word.
+tool::WaitFor most_of(const WaitParts &parts) {
+    if (parts.requests == 0) return tool::WaitFor::receiver;
+    WaitPart::Kind kind = parts.part[0].kind;
+    for (uint32_t i = 1; i < std::min(parts.requests, most_wait_parts); ++i)
+        if (parts.part[i].kind == WaitPart::receive) kind = WaitPart::receive;
+    return kind == WaitPart::receive ? tool::WaitFor::message : kind == WaitPart::send ? tool::WaitFor::receiver : tool::WaitFor::ranks;
+}
+
 Waiting::Waiting(const char *call, const Comm *comm, const WaitParts &parts)
-    : call_(call), comm_(comm), peer_(abi::undefined), tag_(abi::undefined), sequence_(0), parts_(&parts), others_(the_runtime->waits) {
+    : call_(call), comm_(comm), peer_(abi::undefined), tag_(abi::undefined), sequence_(0), parts_(&parts), others_(the_runtime->waits),
+      what_(most_of(parts)) {
     show();
+}
+
+void Waiting::count() const {
+    uint64_t moved = the_runtime->profile->moved_ns() - moved_ns_;
+    the_runtime->profile->count_wait(what_, clock_ns() - began_ns_, moved);
 }
 
 void Waiting::show() {
     if (others_) others_->since_ns_ = the_runtime->record->since_ns;
     the_runtime->waits = this;
+    if (the_runtime->profile) {
+        began_ns_ = clock_ns();
+        moved_ns_ = the_runtime->profile->moved_ns();
+    }
     publish();
 }
 
 Waiting::~Waiting() {
     Waiting *&shown = the_runtime->waits;
+    if (began_ns_) count();
     if (shown == this) {
         shown = others_;
         if (others_) others_->publish();

@@ -19,6 +19,7 @@
 #include "p2p/messenger.h"
 #include "path/self/self_path.h"
 #include "path/shm/shm_path.h"
+#include "tool/profile.h"
 
 namespace lanyard {
 
@@ -38,6 +39,7 @@ struct Runtime {
     std::unique_ptr<Messenger> messenger;
     std::unique_ptr<Executor> executor;
     std::unique_ptr<Universe> universe;
+    std::unique_ptr<tool::Profile> profile;  // where one is wanted
     WaitRecord own_record;  // used where there is no segment
     WaitRecord *record = &own_record;
     std::vector<Path *> paths() const;
@@ -59,7 +61,7 @@ Error make_runtime(const char *call);
 class Waiting {
 public:
     // `call` has at most 31 characters. peer -32766: the call names none. Of a collective: its root, or none, and its number.
-    Waiting(const char *call, const Comm *comm, int peer, int tag, uint64_t sequence = 0);
+    Waiting(const char *call, tool::WaitFor what, const Comm *comm, int peer, int tag, uint64_t sequence = 0);
     // A call on requests. `comm` is nullptr where they are on several.
     Waiting(const char *call, const Comm *comm, const WaitParts &parts);
     ~Waiting();
@@ -69,6 +71,7 @@ public:
 private:
     void show();
     void publish() const;
+    void count() const;
 
     const char *call_;
     const Comm *comm_;
@@ -77,6 +80,8 @@ private:
     const WaitParts *parts_ = nullptr;
     uint64_t since_ns_ = 0;  // while another is shown
     Waiting *others_;        // the next latest
+    tool::WaitFor what_;     // for the profile, as are the next two
+    uint64_t began_ns_ = 0, moved_ns_ = 0;
 };
 
 }  // namespace lanyard

@@ -33,7 +33,8 @@ Error exchange(const Send &send, const Receive &receive, Status *status) {
         if (!out.completion.await(waiter)) waiter.remaining.fetch_sub(1);
     }
     if (!waiter.done()) {
-        Waiting waiting("MPI_Sendrecv", &send.comm, receives ? receive.source : send.dest, receives ? receive.tag : send.tag);
+        Waiting waiting("MPI_Sendrecv", receives ? tool::WaitFor::message : tool::WaitFor::receiver, &send.comm,
+                        receives ? receive.source : send.dest, receives ? receive.tag : send.tag);
         engine.wait_owned(waiter);
     }
     if (receives) set_received(status, in);

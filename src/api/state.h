@@ -9,9 +9,12 @@ namespace lanyard {
 enum class ProcessState : int {
     before,     // neither the world nor a session is initialised
     active,     // the world, or at least one session, is initialised
+    timed,      // likewise, and each call is timed (timed_call.h)
     finalized,  // the world was finalised and no session is left
     forked,     // this process is a child made by fork(): MPI belongs to its parent
 };
+
+constexpr bool in_use(ProcessState state) { return state == ProcessState::active || state == ProcessState::timed; }
 
 }  // namespace lanyard
 

@@ -27,6 +27,7 @@ inline constexpr LogName log_parts[] = {
     {"coll", "algorithms chosen for collectives"},
     {"engine", "who moves messages"},
     {"check", "what LANYARD_CHECK finds"},
+    {"profile", "the profile's file"},
 };
 
 enum class LogLevel : int { warn = 0, info = 1, debug = 2, trace = 3 };

@@ -121,11 +121,34 @@ size_t edit_distance(const std::string &a, const std::string &b) {
     return row[b.size()];
 }
 
-}  // namespace
-
-const std::vector<SettingRow> &setting_table() {
+std::vector<SettingRow> network_rows() {
     using enum SettingLevel;
-    static const std::vector<SettingRow> table = {
+    return {
+        text_row("INTERFACES", user, &Settings::interfaces,
+                 "the network interfaces that may be used, by name, address or network (eth0,10.1.0.0/16); all that are up if empty"),
+        text_row("PORT_RANGE", user, &Settings::port_range,
+                 "the ports that processes listen at, one for each on a host (5000-5100); any if empty", refuse_port_range),
+        integer_row("SOCKET_BUFFER", expert, &Settings::socket_buffer, 0, int64_t{1} << 30,
+                    "bytes of the kernel's buffers of each connection; 0 leaves them to the kernel's own tuning"),
+        boolean_row("CHECKSUM", user, &Settings::checksum,
+                    "check what comes over TCP, frame by frame, with a checksum (CRC32C, by the package libisal2): what a network or a card has "
+                    "changed is sent again; to be set alike for all processes")
+            .for_all(),
+        text_row("PROGRESS", user, &Settings::progress,
+                 "who moves messages while the program computes: auto (a helper thread where processes are connected by sockets), helper (such a "
+                 "thread in any case) or caller (nobody, until the program calls MPI again)")
+            .among("way of progress", {"auto", "helper", "caller"}),
+        text_row("CONNECT", user, &Settings::connect,
+                 "when processes connect: lazy (two of them when the first message goes between them) or all (everybody to everybody in MPI_Init)")
+            .among("way to connect", {"lazy", "all"}),
+        integer_row("PEER_TIMEOUT", user, &Settings::peer_timeout, 1, 86'400,
+                    "seconds after which a process or host that has fallen silent counts as lost; until then its connections are tried again"),
+    };
+}
+
+std::vector<SettingRow> other_rows() {
+    using enum SettingLevel;
+    return {
         text_row("PATHS", user, &Settings::paths,
                  "the ways to reach other processes that may be used: " + enumerate(names_of(std::span<const PathName>(path_names)), "and"),
                  refuse_paths)
@@ -141,6 +164,10 @@ const std::vector<SettingRow> &setting_table() {
                     "freed, receives never matched, objects never freed, and sends it waits for because no receive has matched them; and a "
                     "message of the program whose sides have different datatypes is an error")
             .at_any_time(),
+        boolean_row("PROFILE", user, &Settings::profile,
+                    "print at MPI_Finalize what the job spent in MPI: time by call, what was waited for, messages by size, protocol and path; the "
+                    "numbers of every rank go into lanyard-profile-<job>.json")
+            .for_all(),
         text_row("SHM_DIR", user, &Settings::shm_dir, "the folder, in memory, where the file shared by the processes of a node is made")
             .for_all(),
         integer_row("EAGER_LIMIT", user, &Settings::eager_limit, -1, 262144,
@@ -160,23 +187,6 @@ const std::vector<SettingRow> &setting_table() {
         integer_row("SPIN_US", expert, &Settings::spin_us, -1, 1'000'000,
                     "microseconds a waiting rank polls before it sleeps; -1 chooses by the processors granted and the ranks on the node")
             .at_any_time(),
-        text_row("INTERFACES", user, &Settings::interfaces,
-                 "the network interfaces that may be used, by name, address or network (eth0,10.1.0.0/16); all that are up if empty"),
-        text_row("PORT_RANGE", user, &Settings::port_range,
-                 "the ports that processes listen at, one for each on a host (5000-5100); any if empty", refuse_port_range),
-        integer_row("SOCKET_BUFFER", expert, &Settings::socket_buffer, 0, int64_t{1} << 30,
-                    "bytes of the kernel's buffers of each connection; 0 leaves them to the kernel's own tuning"),
-        boolean_row("CHECKSUM", user, &Settings::checksum,
-                    "check what comes over TCP, frame by frame, with a checksum (CRC32C, by the package libisal2): what a network or a card has "
-                    "changed is sent again; to be set alike for all processes")
-            .for_all(),
-        text_row("PROGRESS", user, &Settings::progress,
-                 "who moves messages while the program computes: auto (a helper thread where processes are connected by sockets), helper (such a "
-                 "thread in any case) or caller (nobody, until the program calls MPI again)")
-            .among("way of progress", {"auto", "helper", "caller"}),
-        text_row("CONNECT", user, &Settings::connect,
-                 "when processes connect: lazy (two of them when the first message goes between them) or all (everybody to everybody in MPI_Init)")
-            .among("way to connect", {"lazy", "all"}),
         text_row("COLL", expert, &Settings::coll,
                  "algorithms of collective operations instead of those that are estimated to be the fastest: allreduce=ring,bcast:64k=binomial, the "
                  "second from 64 KiB on; lanyard info --coll lists them")
@@ -188,9 +198,19 @@ const std::vector<SettingRow> &setting_table() {
         text_row("MEMORY_ALLOC_KINDS", user, &Settings::memory_alloc_kinds,
                  "the kinds of memory that the program wants to communicate from in the world model (system,mpi,mpi:alloc_mem); what is not "
                  "supported is left out of what mpi_memory_alloc_kinds tells it"),
-        integer_row("PEER_TIMEOUT", user, &Settings::peer_timeout, 1, 86'400,
-                    "seconds after which a process or host that has fallen silent counts as lost; until then its connections are tried again"),
     };
+}
+
+std::vector<SettingRow> all_rows() {
+    std::vector<SettingRow> all = other_rows(), more = network_rows();
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+}  // namespace
+
+const std::vector<SettingRow> &setting_table() {
+    static const std::vector<SettingRow> table = all_rows();
     return table;
 }
 

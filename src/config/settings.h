@@ -15,6 +15,7 @@ struct Settings {
     std::string paths = "self,shm,tcp";
     std::string log;
     bool check = false;
+    bool profile = false;
     std::string shm_dir = "/dev/shm";
     int64_t eager_limit = -1;
     int64_t first_bytes = 256 * 1024;

@@ -4,8 +4,8 @@
 namespace lanyard::launch {
 
 enum class Option {
-    ranks, exported, everyone, own, folder, initial_errhandler, alloc_kinds, tag, output, out_pattern, err_pattern, timeout, standard_input, bind,
-    hosts, host_file, ranks_per_host, map_by, by_node, remote_shell, prefix, fan_out, as_always, foreign_settings, help, version, manual,
+    ranks, exported, everyone, own, folder, initial_errhandler, alloc_kinds, tag, output, out_pattern, err_pattern, timeout, profile, standard_input,
+    bind, hosts, host_file, ranks_per_host, map_by, by_node, remote_shell, prefix, fan_out, as_always, foreign_settings, help, version, manual,
 };
 
 struct OptionRow {
@@ -31,6 +31,8 @@ inline constexpr OptionRow option_table[] = {
      "Write standard output of each rank into a file; %r in its name stands for the rank, %h for the host."},
     {Option::err_pattern, "errfile-pattern", "NAME", "The same for standard error."},
     {Option::timeout, "timeout", "SECONDS", "End the job when it runs longer, saying what each rank waits for, with exit code 124."},
+    {Option::profile, "profile", "",
+     "Print at the end what the job spent in MPI, and write the numbers of every rank into lanyard-profile-<job>.json (docs/profile.md)."},
     {Option::standard_input, "stdin", "RANK|none", "Which rank reads mpirun's standard input (0 if left out); the others read nothing."},
     {Option::bind, "bind-to", "none|core|auto",
      "Keep each rank on a processor core of its own (core), nowhere in particular (none), or within one memory domain where "

@@ -173,6 +173,7 @@ void Parser::apply(const OptionRow &row, const std::string &word) {
         case Option::out_pattern: return set_name(word, value, plan.out_pattern);
         case Option::err_pattern: return set_name(word, value, plan.err_pattern);
         case Option::timeout: return set_timeout(word, value);
+        case Option::profile: plan.environment.emplace_back("LANYARD_PROFILE", "on"); break;
         case Option::standard_input: return set_stdin(value);
         case Option::bind: return set_binding(value);
         case Option::hosts: return set_hosts(word, value, false);

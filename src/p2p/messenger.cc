@@ -236,7 +236,14 @@ void Messenger::begin_under_way(Transfer &transfer) {
     engine_.begin_under_way();
 }
 
+// Both sides know of each other, and its bytes are on their way.
+void Messenger::begin_moving(Transfer &transfer) {
+    if (traffic_ && transfer.state != Transfer::State::moving) traffic_->begin_moving();
+    transfer.state = Transfer::State::moving;
+}
+
 void Messenger::finish(Transfer &transfer) {
+    if (traffic_ && transfer.state == Transfer::State::moving) [[unlikely]] traffic_->end_moving();
     if (transfer.under_way) {
         transfer.under_way = false;
         engine_.end_under_way();

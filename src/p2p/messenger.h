@@ -33,6 +33,7 @@
 #include "base/tally.h"
 #include "config/settings.h"
 #include "engine/engine.h"
+#include "p2p/traffic.h"
 #include "p2p/transfer.h"
 #include "p2p/transfer_table.h"
 #include "p2p/unexpected.h"
@@ -132,6 +133,8 @@ public:
     }
     const MessageCounts &counts() const { return counts_; }
     void set_observer(CollectiveObserver *observer) { observer_ = observer; }
+    // From now on traffic is counted there.
+    void set_traffic(Traffic *traffic) { traffic_ = traffic; }
     size_t waiting_peers() const { return waiting_peers_; }
     MatchQueue &posted() { return posted_; }
     UnexpectedQueue &unexpected() { return unexpected_; }
@@ -205,6 +208,8 @@ private:
     // send.cc
     void tell_rendezvous(const Transfer &transfer) const;
     static bool eager_fits(const Peer &peer, int64_t bytes);
+    void count_sent(uint32_t peer, Protocol protocol, int64_t bytes);
+    void begin_moving(Transfer &transfer);
     bool send_gathered_now(uint32_t peer, Envelope &envelope, const Buffer &buffer);
     static bool flush_eager(Messenger &messenger, Outgoing &outgoing);
     static bool flush_kept(Messenger &messenger, Outgoing &outgoing);
@@ -253,6 +258,7 @@ private:
     static_assert(shared_words == 64);
     FlushTask flush_task_;
     CollectiveObserver *observer_ = nullptr;
+    Traffic *traffic_ = nullptr;
 };
 
 // Sends one envelope if there is room, with the credit owed to the peer.

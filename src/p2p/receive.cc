@@ -146,7 +146,7 @@ bool Messenger::accept_offer(Transfer &transfer, uint32_t peer, const std::byte 
     transfer.first = std::min<uint64_t>(size - sizeof offer, transfer.wanted);
     transfer.moved = 0;
     transfer.messenger = this;
-    transfer.state = Transfer::State::moving;
+    begin_moving(transfer);
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx answered: %llu bytes wanted", peer, static_cast<unsigned long long>(offer.sender_id),
         static_cast<unsigned long long>(transfer.wanted));
     transfer.cursor = Cursor(transfer.buffer);

@@ -55,6 +55,13 @@ inline bool Messenger::eager_fits(const Peer &peer, int64_t bytes) {
            (bytes <= static_cast<int64_t>(peer.eager_limit) && credit_cost(bytes) <= peer.credit_left);
 }
 
+inline void Messenger::count_sent(uint32_t peer, Protocol protocol, int64_t bytes) {
+    ++counts_.sent;
+    if (!traffic_) [[likely]] return;
+    if (protocol == Protocol::eager && bytes <= static_cast<int64_t>(inline_payload)) protocol = Protocol::short_message;
+    traffic_->sent(peer, peers_[peer].path->name(), protocol, static_cast<uint64_t>(bytes));
+}
+
 bool Messenger::send_now(uint32_t number, const MatchKey &key, const Buffer &buffer, uint32_t check) {
     Peer &peer = peers_[number];
     int64_t bytes = buffer.bytes();
@@ -65,7 +72,7 @@ bool Messenger::send_now(uint32_t number, const MatchKey &key, const Buffer &buf
                                     : send_gathered_now(number, envelope, buffer);
     if (!sent) return false;
     peer.credit_left -= credit_cost(bytes);
-    ++counts_.sent;
+    count_sent(number, Protocol::eager, bytes);
     return true;
 }
 
@@ -110,7 +117,7 @@ bool Messenger::flush_eager(Messenger &self, Outgoing &outgoing) {
         payload.cursor = &transfer.cursor;
     }
     if (self.transmit(self.peers_[transfer.peer], transfer.peer, envelope, payload) != Sent::done) return false;
-    ++self.counts_.sent;
+    self.count_sent(transfer.peer, Protocol::eager, bytes);
     self.finish(transfer);
     return true;
 }
@@ -124,7 +131,7 @@ bool Messenger::flush_kept(Messenger &self, Outgoing &outgoing) {
     if (!transfer.id) transfer.id = self.transfers_.add(transfer);
     Sent result = self.transmit_kept(self.peers_[transfer.peer], transfer.peer, envelope, {nullptr, 0, transfer.buffer.base, bytes, transfer.id});
     if (result == Sent::full) return false;
-    ++self.counts_.sent;
+    self.count_sent(transfer.peer, Protocol::eager, transfer.buffer.bytes());
     transfer.state = Transfer::State::kept;
     if (result == Sent::done) self.finish(transfer);
     else self.begin_under_way(transfer);
@@ -141,7 +148,7 @@ bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     auto most = static_cast<size_t>(std::max<int64_t>(peer.credit_left, 0));
     size_t first = std::min({peer.first_limit, static_cast<size_t>(transfer.buffer.bytes()), most});
     if (self.transmit_offer(transfer, envelope, offer, first) == Sent::full) return false;
-    ++self.counts_.sent;
+    self.count_sent(transfer.peer, Protocol::rendezvous, transfer.buffer.bytes());
     transfer.state = Transfer::State::offered;
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx of %lld bytes offered, %s", transfer.peer,
         static_cast<unsigned long long>(offer.sender_id), static_cast<long long>(transfer.buffer.bytes()),
@@ -184,7 +191,7 @@ void Messenger::cleared(uint64_t id, const ClearToSend &clear, bool in_place) {
     transfer->cursor = Cursor(transfer->buffer);
     if (clear.offset) transfer->cursor.seek(static_cast<int64_t>(clear.offset));
     transfer->messenger = this;
-    transfer->state = Transfer::State::moving;
+    begin_moving(*transfer);
     transfer->run = push_on;
     engine_.ready(*transfer);
 }

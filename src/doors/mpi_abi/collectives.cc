@@ -65,6 +65,8 @@ extern "C" {
 
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Allgather",
+            [&] { return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -89,6 +91,8 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Allgather_c",
+            [&] { return PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -113,6 +117,8 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 
 int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Allgather_init",
+            [&] { return PMPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -143,6 +149,8 @@ int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
 
 int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Allgather_init_c",
+            [&] { return PMPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -173,6 +181,8 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
 
 int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Allgatherv",
+            [&] { return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -199,6 +209,8 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 
 int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Allgatherv_c",
+            [&] { return PMPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -226,6 +238,8 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Allgatherv_init",
+            [&] { return PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -258,6 +272,8 @@ int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
 int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Allgatherv_init_c",
+            [&] { return PMPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -288,6 +304,8 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
 #pragma weak MPI_Allgatherv_init_c = PMPI_Allgatherv_init_c
 
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Allreduce",
+            [&] { return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -310,6 +328,8 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Allreduce_c",
+            [&] { return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -332,6 +352,8 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 
 int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Allreduce_init",
+            [&] { return PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -360,6 +382,8 @@ int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
 
 int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Allreduce_init_c",
+            [&] { return PMPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -388,6 +412,8 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, M
 
 int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Alltoall",
+            [&] { return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -412,6 +438,8 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Alltoall_c",
+            [&] { return PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -436,6 +464,8 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Alltoall_init",
+            [&] { return PMPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -466,6 +496,8 @@ int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
 
 int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Alltoall_init_c",
+            [&] { return PMPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -496,6 +528,8 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
 
 int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Alltoallv",
+            [&] { return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -523,6 +557,8 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
 int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Alltoallv_c",
+            [&] { return PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -550,6 +586,8 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Alltoallv_init",
+            [&] { return PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -583,6 +621,8 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
 int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Alltoallv_init_c",
+            [&] { return PMPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -615,6 +655,8 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
 
 int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
         void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Alltoallw",
+            [&] { return PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm); });
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
@@ -643,6 +685,8 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
 int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Alltoallw_c",
+            [&] { return PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm); });
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
@@ -671,6 +715,8 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Alltoallw_init",
+            [&] { return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request); });
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
@@ -705,6 +751,8 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
 int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Alltoallw_init_c",
+            [&] { return PMPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request); });
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
@@ -737,6 +785,7 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
 #pragma weak MPI_Alltoallw_init_c = PMPI_Alltoallw_init_c
 
 int PMPI_Barrier(MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Barrier", [&] { return PMPI_Barrier(comm); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -748,6 +797,7 @@ int PMPI_Barrier(MPI_Comm comm) {
 #pragma weak MPI_Barrier = PMPI_Barrier
 
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Barrier_init", [&] { return PMPI_Barrier_init(comm, info, request); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
@@ -765,6 +815,7 @@ int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 #pragma weak MPI_Barrier_init = PMPI_Barrier_init
 
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Bcast", [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -782,6 +833,7 @@ int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
 #pragma weak MPI_Bcast = PMPI_Bcast
 
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Bcast_c", [&] { return PMPI_Bcast_c(buffer, count, datatype, root, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -800,6 +852,8 @@ int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 
 int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Bcast_init",
+            [&] { return PMPI_Bcast_init(buffer, count, datatype, root, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Info *info_object = nullptr;
@@ -825,6 +879,8 @@ int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MP
 
 int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Bcast_init_c",
+            [&] { return PMPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Info *info_object = nullptr;
@@ -849,6 +905,8 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
 #pragma weak MPI_Bcast_init_c = PMPI_Bcast_init_c
 
 int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Exscan",
+            [&] { return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -871,6 +929,8 @@ int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Exscan_c",
+            [&] { return PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -893,6 +953,8 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 
 int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Exscan_init",
+            [&] { return PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -921,6 +983,8 @@ int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Exscan_init_c",
+            [&] { return PMPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -949,6 +1013,8 @@ int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 
 int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Gather",
+            [&] { return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -975,6 +1041,8 @@ int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
 
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Gather_c",
+            [&] { return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1001,6 +1069,8 @@ int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 
 int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Gather_init",
+            [&] { return PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1032,6 +1102,8 @@ int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
 
 int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Gather_init_c",
+            [&] { return PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1063,6 +1135,8 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 
 int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Gatherv",
+            [&] { return PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1090,6 +1164,8 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 
 int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Gatherv_c",
+            [&] { return PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1117,6 +1193,8 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Gatherv_init",
+            [&] { return PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1150,6 +1228,8 @@ int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Gatherv_init_c",
+            [&] { return PMPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1182,6 +1262,8 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 
 int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iallgather",
+            [&] { return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1210,6 +1292,8 @@ int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 
 int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iallgather_c",
+            [&] { return PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1238,6 +1322,8 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 
 int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iallgatherv",
+            [&] { return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1268,6 +1354,8 @@ int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
 int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iallgatherv_c",
+            [&] { return PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1297,6 +1385,8 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 
 int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iallreduce",
+            [&] { return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -1323,6 +1413,8 @@ int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
 
 int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iallreduce_c",
+            [&] { return PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -1349,6 +1441,8 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
 
 int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ialltoall",
+            [&] { return PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1377,6 +1471,8 @@ int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 
 int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ialltoall_c",
+            [&] { return PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1406,6 +1502,8 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ialltoallv",
+            [&] { return PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1436,6 +1534,8 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
 int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ialltoallv_c",
+            [&] { return PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1466,6 +1566,8 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
         void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ialltoallw",
+            [&] { return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request); });
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
@@ -1497,6 +1599,8 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
 int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ialltoallw_c",
+            [&] { return PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request); });
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
@@ -1526,6 +1630,7 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 #pragma weak MPI_Ialltoallw_c = PMPI_Ialltoallw_c
 
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ibarrier", [&] { return PMPI_Ibarrier(comm, request); });
     Comm *comm_object = nullptr;
     Request *request_object = nullptr;
     Error error = check_active();
@@ -1540,6 +1645,8 @@ int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request) {
 #pragma weak MPI_Ibarrier = PMPI_Ibarrier
 
 int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ibcast",
+            [&] { return PMPI_Ibcast(buffer, count, datatype, root, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -1562,6 +1669,8 @@ int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Co
 
 int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ibcast_c",
+            [&] { return PMPI_Ibcast_c(buffer, count, datatype, root, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -1584,6 +1693,8 @@ int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 
 int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iexscan",
+            [&] { return PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -1610,6 +1721,8 @@ int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
 
 int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iexscan_c",
+            [&] { return PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -1636,6 +1749,8 @@ int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 
 int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Igather",
+            [&] { return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1665,6 +1780,8 @@ int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 
 int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Igather_c",
+            [&] { return PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1694,6 +1811,8 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Igatherv",
+            [&] { return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1725,6 +1844,8 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Igatherv_c",
+            [&] { return PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1755,6 +1876,8 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ireduce",
+            [&] { return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -1782,6 +1905,8 @@ int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
 
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ireduce_c",
+            [&] { return PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -1809,6 +1934,8 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 
 int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ireduce_scatter",
+            [&] { return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -1834,6 +1961,8 @@ int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcount
 
 int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ireduce_scatter_c",
+            [&] { return PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -1859,6 +1988,8 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
 
 int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ireduce_scatter_block",
+            [&] { return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -1885,6 +2016,8 @@ int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount
 
 int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ireduce_scatter_block_c",
+            [&] { return PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -1911,6 +2044,8 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
 
 int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iscan",
+            [&] { return PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -1937,6 +2072,8 @@ int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
 
 int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iscan_c",
+            [&] { return PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -1963,6 +2100,8 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
 
 int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iscatter",
+            [&] { return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1992,6 +2131,8 @@ int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 
 int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iscatter_c",
+            [&] { return PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -2021,6 +2162,8 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iscatterv",
+            [&] { return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -2051,6 +2194,8 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
 
 int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iscatterv_c",
+            [&] { return PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -2081,6 +2226,8 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 
 int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Reduce",
+            [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2104,6 +2251,8 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Reduce_c",
+            [&] { return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2127,6 +2276,8 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 
 int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Reduce_init",
+            [&] { return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2157,6 +2308,8 @@ int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Reduce_init_c",
+            [&] { return PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2186,6 +2339,8 @@ int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 #pragma weak MPI_Reduce_init_c = PMPI_Reduce_init_c
 
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op) {
+    if (to_be_timed()) return timed("MPI_Reduce_local",
+            [&] { return PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op); });
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Error error = check_active();
@@ -2204,6 +2359,8 @@ int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype
 #pragma weak MPI_Reduce_local = PMPI_Reduce_local
 
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+    if (to_be_timed()) return timed("MPI_Reduce_local_c",
+            [&] { return PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op); });
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Error error = check_active();
@@ -2223,6 +2380,8 @@ int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_
 
 int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter",
+            [&] { return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2245,6 +2404,8 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
 
 int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_c",
+            [&] { return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2267,6 +2428,8 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
 
 int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_block",
+            [&] { return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2290,6 +2453,8 @@ int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
 
 int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_block_c",
+            [&] { return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2313,6 +2478,8 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
 
 int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_block_init",
+            [&] { return PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2341,6 +2508,8 @@ int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvc
 
 int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_block_init_c",
+            [&] { return PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2369,6 +2538,8 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
 
 int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_init",
+            [&] { return PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2396,6 +2567,8 @@ int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvc
 
 int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_init_c",
+            [&] { return PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2422,6 +2595,7 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
 #pragma weak MPI_Reduce_scatter_init_c = PMPI_Reduce_scatter_init_c
 
 int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Scan", [&] { return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2444,6 +2618,8 @@ int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
 
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Scan_c",
+            [&] { return PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2466,6 +2642,8 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
 
 int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Scan_init",
+            [&] { return PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2494,6 +2672,8 @@ int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Scan_init_c",
+            [&] { return PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
@@ -2522,6 +2702,8 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 
 int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Scatter",
+            [&] { return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -2548,6 +2730,8 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Scatter_c",
+            [&] { return PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -2574,6 +2758,8 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Scatter_init",
+            [&] { return PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -2605,6 +2791,8 @@ int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 
 int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Scatter_init_c",
+            [&] { return PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -2636,6 +2824,8 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 
 int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Scatterv",
+            [&] { return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -2663,6 +2853,8 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
 
 int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Scatterv_c",
+            [&] { return PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -2691,6 +2883,8 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Scatterv_init",
+            [&] { return PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -2724,6 +2918,8 @@ int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int di
 int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Scatterv_init_c",
+            [&] { return PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;

@@ -36,6 +36,7 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result) {
+    if (to_be_timed()) return timed("MPI_Comm_compare", [&] { return PMPI_Comm_compare(comm1, comm2, result); });
     Comm *comm1_object = nullptr;
     Comm *comm2_object = nullptr;
     Error error = check_active();
@@ -51,6 +52,7 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result) {
 #pragma weak MPI_Comm_compare = PMPI_Comm_compare
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm) {
+    if (to_be_timed()) return timed("MPI_Comm_create", [&] { return PMPI_Comm_create(comm, group, newcomm); });
     Comm *comm_object = nullptr;
     Group *group_object = nullptr;
     Comm *newcomm_object = nullptr;
@@ -69,6 +71,8 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm) {
 
 int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
         MPI_Comm *newcomm) {
+    if (to_be_timed()) return timed("MPI_Comm_create_from_group",
+            [&] { return PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm); });
     Errhandler *errhandler_object = nullptr;
     Group *group_object = nullptr;
     Info *info_object = nullptr;
@@ -91,6 +95,8 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
 #pragma weak MPI_Comm_create_from_group = PMPI_Comm_create_from_group
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm) {
+    if (to_be_timed()) return timed("MPI_Comm_create_group",
+            [&] { return PMPI_Comm_create_group(comm, group, tag, newcomm); });
     Comm *comm_object = nullptr;
     Group *group_object = nullptr;
     Comm *newcomm_object = nullptr;
@@ -109,6 +115,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
 #pragma weak MPI_Comm_create_group = PMPI_Comm_create_group
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm) {
+    if (to_be_timed()) return timed("MPI_Comm_dup", [&] { return PMPI_Comm_dup(comm, newcomm); });
     Comm *comm_object = nullptr;
     Comm *newcomm_object = nullptr;
     Error error = check_active();
@@ -123,6 +130,8 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm) {
 #pragma weak MPI_Comm_dup = PMPI_Comm_dup
 
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm) {
+    if (to_be_timed()) return timed("MPI_Comm_dup_with_info",
+            [&] { return PMPI_Comm_dup_with_info(comm, info, newcomm); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Comm *newcomm_object = nullptr;
@@ -140,6 +149,7 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm) {
 #pragma weak MPI_Comm_dup_with_info = PMPI_Comm_dup_with_info
 
 int PMPI_Comm_free(MPI_Comm *comm) {
+    if (to_be_timed()) return timed("MPI_Comm_free", [&] { return PMPI_Comm_free(comm); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = check_out("comm", comm);
@@ -155,6 +165,7 @@ int PMPI_Comm_free(MPI_Comm *comm) {
 #pragma weak MPI_Comm_free = PMPI_Comm_free
 
 int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used) {
+    if (to_be_timed()) return timed("MPI_Comm_get_info", [&] { return PMPI_Comm_get_info(comm, info_used); });
     Comm *comm_object = nullptr;
     Info *info_used_object = nullptr;
     Error error = check_active();
@@ -170,6 +181,7 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used) {
 #pragma weak MPI_Comm_get_info = PMPI_Comm_get_info
 
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen) {
+    if (to_be_timed()) return timed("MPI_Comm_get_name", [&] { return PMPI_Comm_get_name(comm, comm_name, resultlen); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find_or_null("comm", comm, comm_object);
@@ -184,6 +196,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen) {
 #pragma weak MPI_Comm_get_name = PMPI_Comm_get_name
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group) {
+    if (to_be_timed()) return timed("MPI_Comm_group", [&] { return PMPI_Comm_group(comm, group); });
     Comm *comm_object = nullptr;
     Group *group_object = nullptr;
     Error error = check_active();
@@ -198,6 +211,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group) {
 #pragma weak MPI_Comm_group = PMPI_Comm_group
 
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Comm_idup", [&] { return PMPI_Comm_idup(comm, newcomm, request); });
     Comm *comm_object = nullptr;
     Comm *newcomm_object = nullptr;
     Request *request_object = nullptr;
@@ -216,6 +230,8 @@ int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request) {
 #pragma weak MPI_Comm_idup = PMPI_Comm_idup
 
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Comm_idup_with_info",
+            [&] { return PMPI_Comm_idup_with_info(comm, info, newcomm, request); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Comm *newcomm_object = nullptr;
@@ -236,6 +252,7 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MP
 #pragma weak MPI_Comm_idup_with_info = PMPI_Comm_idup_with_info
 
 int PMPI_Comm_rank(MPI_Comm comm, int *rank) {
+    if (to_be_timed()) return timed("MPI_Comm_rank", [&] { return PMPI_Comm_rank(comm, rank); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -248,6 +265,7 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank) {
 #pragma weak MPI_Comm_rank = PMPI_Comm_rank
 
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group) {
+    if (to_be_timed()) return timed("MPI_Comm_remote_group", [&] { return PMPI_Comm_remote_group(comm, group); });
     Comm *comm_object = nullptr;
     Group *group_object = nullptr;
     Error error = check_active();
@@ -263,6 +281,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group) {
 #pragma weak MPI_Comm_remote_group = PMPI_Comm_remote_group
 
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size) {
+    if (to_be_timed()) return timed("MPI_Comm_remote_size", [&] { return PMPI_Comm_remote_size(comm, size); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -276,6 +295,7 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size) {
 #pragma weak MPI_Comm_remote_size = PMPI_Comm_remote_size
 
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
+    if (to_be_timed()) return timed("MPI_Comm_set_info", [&] { return PMPI_Comm_set_info(comm, info); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Error error = check_active();
@@ -290,6 +310,7 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
 #pragma weak MPI_Comm_set_info = PMPI_Comm_set_info
 
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name) {
+    if (to_be_timed()) return timed("MPI_Comm_set_name", [&] { return PMPI_Comm_set_name(comm, comm_name); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -303,6 +324,7 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name) {
 #pragma weak MPI_Comm_set_name = PMPI_Comm_set_name
 
 int PMPI_Comm_size(MPI_Comm comm, int *size) {
+    if (to_be_timed()) return timed("MPI_Comm_size", [&] { return PMPI_Comm_size(comm, size); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -315,6 +337,7 @@ int PMPI_Comm_size(MPI_Comm comm, int *size) {
 #pragma weak MPI_Comm_size = PMPI_Comm_size
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm) {
+    if (to_be_timed()) return timed("MPI_Comm_split", [&] { return PMPI_Comm_split(comm, color, key, newcomm); });
     Comm *comm_object = nullptr;
     Comm *newcomm_object = nullptr;
     Error error = check_active();
@@ -331,6 +354,8 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm) {
 #pragma weak MPI_Comm_split = PMPI_Comm_split
 
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm) {
+    if (to_be_timed()) return timed("MPI_Comm_split_type",
+            [&] { return PMPI_Comm_split_type(comm, split_type, key, info, newcomm); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Comm *newcomm_object = nullptr;
@@ -348,6 +373,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
 #pragma weak MPI_Comm_split_type = PMPI_Comm_split_type
 
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag) {
+    if (to_be_timed()) return timed("MPI_Comm_test_inter", [&] { return PMPI_Comm_test_inter(comm, flag); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -362,6 +388,8 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag) {
 
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
         MPI_Comm *newintercomm) {
+    if (to_be_timed()) return timed("MPI_Intercomm_create",
+            [&] { return PMPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm); });
     Comm *local_comm_object = nullptr;
     Comm *peer_comm_object = nullptr;
     Comm *newintercomm_object = nullptr;
@@ -383,6 +411,8 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
 
 int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
         int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm) {
+    if (to_be_timed()) return timed("MPI_Intercomm_create_from_groups",
+            [&] { return PMPI_Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm); });
     Errhandler *errhandler_object = nullptr;
     Group *local_group_object = nullptr;
     Group *remote_group_object = nullptr;
@@ -409,6 +439,8 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
 #pragma weak MPI_Intercomm_create_from_groups = PMPI_Intercomm_create_from_groups
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm) {
+    if (to_be_timed()) return timed("MPI_Intercomm_merge",
+            [&] { return PMPI_Intercomm_merge(intercomm, high, newintracomm); });
     Comm *intercomm_object = nullptr;
     Comm *newintracomm_object = nullptr;
     Error error = check_active();

@@ -66,6 +66,8 @@ int PMPI_Add_error_string(int errorcode, const char *string) {
 #pragma weak MPI_Add_error_string = PMPI_Add_error_string
 
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
+    if (to_be_timed()) return timed("MPI_Comm_call_errhandler",
+            [&] { return PMPI_Comm_call_errhandler(comm, errorcode); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -78,6 +80,8 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
 #pragma weak MPI_Comm_call_errhandler = PMPI_Comm_call_errhandler
 
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler) {
+    if (to_be_timed()) return timed("MPI_Comm_create_errhandler",
+            [&] { return PMPI_Comm_create_errhandler(comm_errhandler_fn, errhandler); });
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_comm_create_errhandler, "MPI_Comm_create_errhandler");
@@ -92,6 +96,8 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn
 #pragma weak MPI_Comm_create_errhandler = PMPI_Comm_create_errhandler
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
+    if (to_be_timed()) return timed("MPI_Comm_get_errhandler",
+            [&] { return PMPI_Comm_get_errhandler(comm, errhandler); });
     Comm *comm_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
@@ -107,6 +113,8 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
 #pragma weak MPI_Comm_get_errhandler = PMPI_Comm_get_errhandler
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
+    if (to_be_timed()) return timed("MPI_Comm_set_errhandler",
+            [&] { return PMPI_Comm_set_errhandler(comm, errhandler); });
     Comm *comm_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
@@ -156,6 +164,7 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen) {
 #pragma weak MPI_Error_string = PMPI_Error_string
 
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode) {
+    if (to_be_timed()) return timed("MPI_File_call_errhandler", [&] { return PMPI_File_call_errhandler(fh, errorcode); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find_or_null("fh", fh, fh_object);
@@ -168,6 +177,8 @@ int PMPI_File_call_errhandler(MPI_File fh, int errorcode) {
 #pragma weak MPI_File_call_errhandler = PMPI_File_call_errhandler
 
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler) {
+    if (to_be_timed()) return timed("MPI_File_create_errhandler",
+            [&] { return PMPI_File_create_errhandler(file_errhandler_fn, errhandler); });
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_file_create_errhandler, "MPI_File_create_errhandler");
@@ -182,6 +193,8 @@ int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn
 #pragma weak MPI_File_create_errhandler = PMPI_File_create_errhandler
 
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler) {
+    if (to_be_timed()) return timed("MPI_File_get_errhandler",
+            [&] { return PMPI_File_get_errhandler(file, errhandler); });
     File *file_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
@@ -197,6 +210,8 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler) {
 #pragma weak MPI_File_get_errhandler = PMPI_File_get_errhandler
 
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler) {
+    if (to_be_timed()) return timed("MPI_File_set_errhandler",
+            [&] { return PMPI_File_set_errhandler(file, errhandler); });
     File *file_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
@@ -287,6 +302,7 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler) 
 #pragma weak MPI_Session_set_errhandler = PMPI_Session_set_errhandler
 
 int PMPI_Win_call_errhandler(MPI_Win win, int errorcode) {
+    if (to_be_timed()) return timed("MPI_Win_call_errhandler", [&] { return PMPI_Win_call_errhandler(win, errorcode); });
     Win *win_object = nullptr;
     Error error = check_active();
     if (!error) error = find("win", win, win_object);
@@ -299,6 +315,8 @@ int PMPI_Win_call_errhandler(MPI_Win win, int errorcode) {
 #pragma weak MPI_Win_call_errhandler = PMPI_Win_call_errhandler
 
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler) {
+    if (to_be_timed()) return timed("MPI_Win_create_errhandler",
+            [&] { return PMPI_Win_create_errhandler(win_errhandler_fn, errhandler); });
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_win_create_errhandler, "MPI_Win_create_errhandler");
@@ -313,6 +331,7 @@ int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, M
 #pragma weak MPI_Win_create_errhandler = PMPI_Win_create_errhandler
 
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
+    if (to_be_timed()) return timed("MPI_Win_get_errhandler", [&] { return PMPI_Win_get_errhandler(win, errhandler); });
     Win *win_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
@@ -328,6 +347,7 @@ int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
 #pragma weak MPI_Win_get_errhandler = PMPI_Win_get_errhandler
 
 int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
+    if (to_be_timed()) return timed("MPI_Win_set_errhandler", [&] { return PMPI_Win_set_errhandler(win, errhandler); });
     Win *win_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();

@@ -68,6 +68,7 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_File_close(MPI_File *fh) {
+    if (to_be_timed()) return timed("MPI_File_close", [&] { return PMPI_File_close(fh); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = check_out("fh", fh);
@@ -83,6 +84,7 @@ int PMPI_File_close(MPI_File *fh) {
 #pragma weak MPI_File_close = PMPI_File_close
 
 int PMPI_File_delete(const char *filename, MPI_Info info) {
+    if (to_be_timed()) return timed("MPI_File_delete", [&] { return PMPI_File_delete(filename, info); });
     Info *info_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_file_delete, "MPI_File_delete");
@@ -95,6 +97,7 @@ int PMPI_File_delete(const char *filename, MPI_Info info) {
 #pragma weak MPI_File_delete = PMPI_File_delete
 
 int PMPI_File_get_amode(MPI_File fh, int *amode) {
+    if (to_be_timed()) return timed("MPI_File_get_amode", [&] { return PMPI_File_get_amode(fh, amode); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -107,6 +110,7 @@ int PMPI_File_get_amode(MPI_File fh, int *amode) {
 #pragma weak MPI_File_get_amode = PMPI_File_get_amode
 
 int PMPI_File_get_atomicity(MPI_File fh, int *flag) {
+    if (to_be_timed()) return timed("MPI_File_get_atomicity", [&] { return PMPI_File_get_atomicity(fh, flag); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -119,6 +123,8 @@ int PMPI_File_get_atomicity(MPI_File fh, int *flag) {
 #pragma weak MPI_File_get_atomicity = PMPI_File_get_atomicity
 
 int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp) {
+    if (to_be_timed()) return timed("MPI_File_get_byte_offset",
+            [&] { return PMPI_File_get_byte_offset(fh, offset, disp); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -132,6 +138,7 @@ int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp) 
 #pragma weak MPI_File_get_byte_offset = PMPI_File_get_byte_offset
 
 int PMPI_File_get_group(MPI_File fh, MPI_Group *group) {
+    if (to_be_timed()) return timed("MPI_File_get_group", [&] { return PMPI_File_get_group(fh, group); });
     File *fh_object = nullptr;
     Group *group_object = nullptr;
     Error error = check_active();
@@ -146,6 +153,7 @@ int PMPI_File_get_group(MPI_File fh, MPI_Group *group) {
 #pragma weak MPI_File_get_group = PMPI_File_get_group
 
 int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used) {
+    if (to_be_timed()) return timed("MPI_File_get_info", [&] { return PMPI_File_get_info(fh, info_used); });
     File *fh_object = nullptr;
     Info *info_used_object = nullptr;
     Error error = check_active();
@@ -161,6 +169,7 @@ int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used) {
 #pragma weak MPI_File_get_info = PMPI_File_get_info
 
 int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset) {
+    if (to_be_timed()) return timed("MPI_File_get_position", [&] { return PMPI_File_get_position(fh, offset); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -174,6 +183,8 @@ int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset) {
 #pragma weak MPI_File_get_position = PMPI_File_get_position
 
 int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset) {
+    if (to_be_timed()) return timed("MPI_File_get_position_shared",
+            [&] { return PMPI_File_get_position_shared(fh, offset); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -187,6 +198,7 @@ int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset) {
 #pragma weak MPI_File_get_position_shared = PMPI_File_get_position_shared
 
 int PMPI_File_get_size(MPI_File fh, MPI_Offset *size) {
+    if (to_be_timed()) return timed("MPI_File_get_size", [&] { return PMPI_File_get_size(fh, size); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -199,6 +211,8 @@ int PMPI_File_get_size(MPI_File fh, MPI_Offset *size) {
 #pragma weak MPI_File_get_size = PMPI_File_get_size
 
 int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent) {
+    if (to_be_timed()) return timed("MPI_File_get_type_extent",
+            [&] { return PMPI_File_get_type_extent(fh, datatype, extent); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -214,6 +228,8 @@ int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *exte
 #pragma weak MPI_File_get_type_extent = PMPI_File_get_type_extent
 
 int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent) {
+    if (to_be_timed()) return timed("MPI_File_get_type_extent_c",
+            [&] { return PMPI_File_get_type_extent_c(fh, datatype, extent); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -229,6 +245,8 @@ int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *e
 #pragma weak MPI_File_get_type_extent_c = PMPI_File_get_type_extent_c
 
 int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep) {
+    if (to_be_timed()) return timed("MPI_File_get_view",
+            [&] { return PMPI_File_get_view(fh, disp, etype, filetype, datarep); });
     File *fh_object = nullptr;
     Datatype *etype_object = nullptr;
     Datatype *filetype_object = nullptr;
@@ -249,6 +267,7 @@ int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_D
 #pragma weak MPI_File_get_view = PMPI_File_get_view
 
 int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread", [&] { return PMPI_File_iread(fh, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -268,6 +287,8 @@ int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MP
 #pragma weak MPI_File_iread = PMPI_File_iread
 
 int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_c",
+            [&] { return PMPI_File_iread_c(fh, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -287,6 +308,8 @@ int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype data
 #pragma weak MPI_File_iread_c = PMPI_File_iread_c
 
 int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_all",
+            [&] { return PMPI_File_iread_all(fh, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -306,6 +329,8 @@ int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype
 #pragma weak MPI_File_iread_all = PMPI_File_iread_all
 
 int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_all_c",
+            [&] { return PMPI_File_iread_all_c(fh, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -326,6 +351,8 @@ int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype 
 
 int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_at",
+            [&] { return PMPI_File_iread_at(fh, offset, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -347,6 +374,8 @@ int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI
 
 int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_at_c",
+            [&] { return PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -368,6 +397,8 @@ int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count co
 
 int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_at_all",
+            [&] { return PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -389,6 +420,8 @@ int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
 
 int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_at_all_c",
+            [&] { return PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -409,6 +442,8 @@ int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Coun
 #pragma weak MPI_File_iread_at_all_c = PMPI_File_iread_at_all_c
 
 int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_shared",
+            [&] { return PMPI_File_iread_shared(fh, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -428,6 +463,8 @@ int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datat
 #pragma weak MPI_File_iread_shared = PMPI_File_iread_shared
 
 int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_shared_c",
+            [&] { return PMPI_File_iread_shared_c(fh, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -448,6 +485,8 @@ int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
 #pragma weak MPI_File_iread_shared_c = PMPI_File_iread_shared_c
 
 int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite",
+            [&] { return PMPI_File_iwrite(fh, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -467,6 +506,8 @@ int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datat
 #pragma weak MPI_File_iwrite = PMPI_File_iwrite
 
 int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_c",
+            [&] { return PMPI_File_iwrite_c(fh, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -486,6 +527,8 @@ int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dataty
 #pragma weak MPI_File_iwrite_c = PMPI_File_iwrite_c
 
 int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_all",
+            [&] { return PMPI_File_iwrite_all(fh, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -506,6 +549,8 @@ int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype d
 
 int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_all_c",
+            [&] { return PMPI_File_iwrite_all_c(fh, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -526,6 +571,8 @@ int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Da
 
 int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_at",
+            [&] { return PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -547,6 +594,8 @@ int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int cou
 
 int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_at_c",
+            [&] { return PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -568,6 +617,8 @@ int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_C
 
 int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_at_all",
+            [&] { return PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -589,6 +640,8 @@ int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int
 
 int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_at_all_c",
+            [&] { return PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -609,6 +662,8 @@ int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, M
 #pragma weak MPI_File_iwrite_at_all_c = PMPI_File_iwrite_at_all_c
 
 int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_shared",
+            [&] { return PMPI_File_iwrite_shared(fh, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -629,6 +684,8 @@ int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatyp
 
 int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_shared_c",
+            [&] { return PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -649,6 +706,7 @@ int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI
 #pragma weak MPI_File_iwrite_shared_c = PMPI_File_iwrite_shared_c
 
 int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh) {
+    if (to_be_timed()) return timed("MPI_File_open", [&] { return PMPI_File_open(comm, filename, amode, info, fh); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     File *fh_object = nullptr;
@@ -667,6 +725,7 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
 #pragma weak MPI_File_open = PMPI_File_open
 
 int PMPI_File_preallocate(MPI_File fh, MPI_Offset size) {
+    if (to_be_timed()) return timed("MPI_File_preallocate", [&] { return PMPI_File_preallocate(fh, size); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -678,6 +737,7 @@ int PMPI_File_preallocate(MPI_File fh, MPI_Offset size) {
 #pragma weak MPI_File_preallocate = PMPI_File_preallocate
 
 int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read", [&] { return PMPI_File_read(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -694,6 +754,8 @@ int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
 #pragma weak MPI_File_read = PMPI_File_read
 
 int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_c",
+            [&] { return PMPI_File_read_c(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -710,6 +772,8 @@ int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
 #pragma weak MPI_File_read_c = PMPI_File_read_c
 
 int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_all",
+            [&] { return PMPI_File_read_all(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -726,6 +790,8 @@ int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
 #pragma weak MPI_File_read_all = PMPI_File_read_all
 
 int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_all_c",
+            [&] { return PMPI_File_read_all_c(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -742,6 +808,8 @@ int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
 #pragma weak MPI_File_read_all_c = PMPI_File_read_all_c
 
 int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_read_all_begin",
+            [&] { return PMPI_File_read_all_begin(fh, buf, count, datatype); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -758,6 +826,8 @@ int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype dat
 #pragma weak MPI_File_read_all_begin = PMPI_File_read_all_begin
 
 int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_read_all_begin_c",
+            [&] { return PMPI_File_read_all_begin_c(fh, buf, count, datatype); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -774,6 +844,7 @@ int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Data
 #pragma weak MPI_File_read_all_begin_c = PMPI_File_read_all_begin_c
 
 int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_all_end", [&] { return PMPI_File_read_all_end(fh, buf, status); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -788,6 +859,8 @@ int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status) {
 
 int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_at",
+            [&] { return PMPI_File_read_at(fh, offset, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -806,6 +879,8 @@ int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
 
 int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_at_c",
+            [&] { return PMPI_File_read_at_c(fh, offset, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -824,6 +899,8 @@ int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
 
 int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_at_all",
+            [&] { return PMPI_File_read_at_all(fh, offset, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -842,6 +919,8 @@ int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, 
 
 int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_at_all_c",
+            [&] { return PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -859,6 +938,8 @@ int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
 #pragma weak MPI_File_read_at_all_c = PMPI_File_read_at_all_c
 
 int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_read_at_all_begin",
+            [&] { return PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -876,6 +957,8 @@ int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int c
 #pragma weak MPI_File_read_at_all_begin = PMPI_File_read_at_all_begin
 
 int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_read_at_all_begin_c",
+            [&] { return PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -893,6 +976,8 @@ int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI
 #pragma weak MPI_File_read_at_all_begin_c = PMPI_File_read_at_all_begin_c
 
 int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_at_all_end",
+            [&] { return PMPI_File_read_at_all_end(fh, buf, status); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -906,6 +991,8 @@ int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status) {
 #pragma weak MPI_File_read_at_all_end = PMPI_File_read_at_all_end
 
 int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_ordered",
+            [&] { return PMPI_File_read_ordered(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -922,6 +1009,8 @@ int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datat
 #pragma weak MPI_File_read_ordered = PMPI_File_read_ordered
 
 int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_ordered_c",
+            [&] { return PMPI_File_read_ordered_c(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -939,6 +1028,8 @@ int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
 #pragma weak MPI_File_read_ordered_c = PMPI_File_read_ordered_c
 
 int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_read_ordered_begin",
+            [&] { return PMPI_File_read_ordered_begin(fh, buf, count, datatype); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -955,6 +1046,8 @@ int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype
 #pragma weak MPI_File_read_ordered_begin = PMPI_File_read_ordered_begin
 
 int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_read_ordered_begin_c",
+            [&] { return PMPI_File_read_ordered_begin_c(fh, buf, count, datatype); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -971,6 +1064,8 @@ int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_
 #pragma weak MPI_File_read_ordered_begin_c = PMPI_File_read_ordered_begin_c
 
 int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_ordered_end",
+            [&] { return PMPI_File_read_ordered_end(fh, buf, status); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -984,6 +1079,8 @@ int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status) {
 #pragma weak MPI_File_read_ordered_end = PMPI_File_read_ordered_end
 
 int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_shared",
+            [&] { return PMPI_File_read_shared(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1000,6 +1097,8 @@ int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
 #pragma weak MPI_File_read_shared = PMPI_File_read_shared
 
 int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_shared_c",
+            [&] { return PMPI_File_read_shared_c(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1016,6 +1115,7 @@ int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
 #pragma weak MPI_File_read_shared_c = PMPI_File_read_shared_c
 
 int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
+    if (to_be_timed()) return timed("MPI_File_seek", [&] { return PMPI_File_seek(fh, offset, whence); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -1028,6 +1128,7 @@ int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
 #pragma weak MPI_File_seek = PMPI_File_seek
 
 int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
+    if (to_be_timed()) return timed("MPI_File_seek_shared", [&] { return PMPI_File_seek_shared(fh, offset, whence); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -1040,6 +1141,7 @@ int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
 #pragma weak MPI_File_seek_shared = PMPI_File_seek_shared
 
 int PMPI_File_set_atomicity(MPI_File fh, int flag) {
+    if (to_be_timed()) return timed("MPI_File_set_atomicity", [&] { return PMPI_File_set_atomicity(fh, flag); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -1051,6 +1153,7 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag) {
 #pragma weak MPI_File_set_atomicity = PMPI_File_set_atomicity
 
 int PMPI_File_set_info(MPI_File fh, MPI_Info info) {
+    if (to_be_timed()) return timed("MPI_File_set_info", [&] { return PMPI_File_set_info(fh, info); });
     File *fh_object = nullptr;
     Info *info_object = nullptr;
     Error error = check_active();
@@ -1064,6 +1167,7 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info) {
 #pragma weak MPI_File_set_info = PMPI_File_set_info
 
 int PMPI_File_set_size(MPI_File fh, MPI_Offset size) {
+    if (to_be_timed()) return timed("MPI_File_set_size", [&] { return PMPI_File_set_size(fh, size); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -1076,6 +1180,8 @@ int PMPI_File_set_size(MPI_File fh, MPI_Offset size) {
 
 int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
         MPI_Info info) {
+    if (to_be_timed()) return timed("MPI_File_set_view",
+            [&] { return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info); });
     File *fh_object = nullptr;
     Datatype *etype_object = nullptr;
     Datatype *filetype_object = nullptr;
@@ -1097,6 +1203,7 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
 #pragma weak MPI_File_set_view = PMPI_File_set_view
 
 int PMPI_File_sync(MPI_File fh) {
+    if (to_be_timed()) return timed("MPI_File_sync", [&] { return PMPI_File_sync(fh); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -1108,6 +1215,7 @@ int PMPI_File_sync(MPI_File fh) {
 #pragma weak MPI_File_sync = PMPI_File_sync
 
 int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write", [&] { return PMPI_File_write(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1124,6 +1232,8 @@ int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
 #pragma weak MPI_File_write = PMPI_File_write
 
 int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_c",
+            [&] { return PMPI_File_write_c(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1140,6 +1250,8 @@ int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
 #pragma weak MPI_File_write_c = PMPI_File_write_c
 
 int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_all",
+            [&] { return PMPI_File_write_all(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1156,6 +1268,8 @@ int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
 #pragma weak MPI_File_write_all = PMPI_File_write_all
 
 int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_all_c",
+            [&] { return PMPI_File_write_all_c(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1172,6 +1286,8 @@ int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
 #pragma weak MPI_File_write_all_c = PMPI_File_write_all_c
 
 int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_write_all_begin",
+            [&] { return PMPI_File_write_all_begin(fh, buf, count, datatype); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1188,6 +1304,8 @@ int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datat
 #pragma weak MPI_File_write_all_begin = PMPI_File_write_all_begin
 
 int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_write_all_begin_c",
+            [&] { return PMPI_File_write_all_begin_c(fh, buf, count, datatype); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1204,6 +1322,7 @@ int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, M
 #pragma weak MPI_File_write_all_begin_c = PMPI_File_write_all_begin_c
 
 int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_all_end", [&] { return PMPI_File_write_all_end(fh, buf, status); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -1218,6 +1337,8 @@ int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status) {
 
 int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_at",
+            [&] { return PMPI_File_write_at(fh, offset, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1236,6 +1357,8 @@ int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
 
 int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_at_c",
+            [&] { return PMPI_File_write_at_c(fh, offset, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1254,6 +1377,8 @@ int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
 
 int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_at_all",
+            [&] { return PMPI_File_write_at_all(fh, offset, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1273,6 +1398,8 @@ int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
 
 int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_at_all_c",
+            [&] { return PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1291,6 +1418,8 @@ int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
 #pragma weak MPI_File_write_at_all_c = PMPI_File_write_at_all_c
 
 int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_write_at_all_begin",
+            [&] { return PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1309,6 +1438,8 @@ int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf
 
 int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
         MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_write_at_all_begin_c",
+            [&] { return PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1326,6 +1457,8 @@ int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *b
 #pragma weak MPI_File_write_at_all_begin_c = PMPI_File_write_at_all_begin_c
 
 int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_at_all_end",
+            [&] { return PMPI_File_write_at_all_end(fh, buf, status); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -1339,6 +1472,8 @@ int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 #pragma weak MPI_File_write_at_all_end = PMPI_File_write_at_all_end
 
 int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_ordered",
+            [&] { return PMPI_File_write_ordered(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1356,6 +1491,8 @@ int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatyp
 
 int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_ordered_c",
+            [&] { return PMPI_File_write_ordered_c(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1373,6 +1510,8 @@ int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI
 #pragma weak MPI_File_write_ordered_c = PMPI_File_write_ordered_c
 
 int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_write_ordered_begin",
+            [&] { return PMPI_File_write_ordered_begin(fh, buf, count, datatype); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1389,6 +1528,8 @@ int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_D
 #pragma weak MPI_File_write_ordered_begin = PMPI_File_write_ordered_begin
 
 int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_write_ordered_begin_c",
+            [&] { return PMPI_File_write_ordered_begin_c(fh, buf, count, datatype); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1405,6 +1546,8 @@ int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count coun
 #pragma weak MPI_File_write_ordered_begin_c = PMPI_File_write_ordered_begin_c
 
 int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_ordered_end",
+            [&] { return PMPI_File_write_ordered_end(fh, buf, status); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -1418,6 +1561,8 @@ int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status
 #pragma weak MPI_File_write_ordered_end = PMPI_File_write_ordered_end
 
 int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_shared",
+            [&] { return PMPI_File_write_shared(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1435,6 +1580,8 @@ int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
 
 int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_shared_c",
+            [&] { return PMPI_File_write_shared_c(fh, buf, count, datatype, status); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1454,6 +1601,8 @@ int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
 int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
         MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
         void *extra_state) {
+    if (to_be_timed()) return timed("MPI_Register_datarep",
+            [&] { return PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state); });
     Error error = check_active();
     if (!error) error = check_available(lanyard_register_datarep, "MPI_Register_datarep");
     if (!error) error = check_string("datarep", datarep);
@@ -1471,6 +1620,8 @@ int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *
 int PMPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn,
         MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
         void *extra_state) {
+    if (to_be_timed()) return timed("MPI_Register_datarep_c",
+            [&] { return PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state); });
     Error error = check_active();
     if (!error) error = check_available(lanyard_register_datarep, "MPI_Register_datarep_c");
     if (!error) error = check_string("datarep", datarep);

@@ -28,6 +28,8 @@ extern "C" {
 
 int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_allgather",
+            [&] { return PMPI_Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -55,6 +57,8 @@ int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype se
 
 int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_allgather_c",
+            [&] { return PMPI_Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -82,6 +86,8 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 
 int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_allgatherv",
+            [&] { return PMPI_Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -111,6 +117,8 @@ int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
 int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_allgatherv_c",
+            [&] { return PMPI_Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -139,6 +147,8 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 
 int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_alltoall",
+            [&] { return PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -166,6 +176,8 @@ int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sen
 
 int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_alltoall_c",
+            [&] { return PMPI_Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -194,6 +206,8 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
 int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_alltoallv",
+            [&] { return PMPI_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -224,6 +238,8 @@ int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
 int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_alltoallv_c",
+            [&] { return PMPI_Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -254,6 +270,8 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
 int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_alltoallw",
+            [&] { return PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request); });
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
@@ -285,6 +303,8 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const 
 int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_alltoallw_c",
+            [&] { return PMPI_Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request); });
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
@@ -315,6 +335,8 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
 
 int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgather",
+            [&] { return PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -338,6 +360,8 @@ int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
 
 int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgather_c",
+            [&] { return PMPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -361,6 +385,8 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
 
 int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgather_init",
+            [&] { return PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -390,6 +416,8 @@ int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatyp
 
 int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgather_init_c",
+            [&] { return PMPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -419,6 +447,8 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
 
 int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgatherv",
+            [&] { return PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -444,6 +474,8 @@ int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
 
 int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgatherv_c",
+            [&] { return PMPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -470,6 +502,8 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgatherv_init",
+            [&] { return PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -501,6 +535,8 @@ int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
 int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgatherv_init_c",
+            [&] { return PMPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -531,6 +567,8 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
 
 int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoall",
+            [&] { return PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -554,6 +592,8 @@ int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
 
 int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoall_c",
+            [&] { return PMPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -577,6 +617,8 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
 
 int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoall_init",
+            [&] { return PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -606,6 +648,8 @@ int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype
 
 int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoall_init_c",
+            [&] { return PMPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -635,6 +679,8 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
 
 int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallv",
+            [&] { return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -662,6 +708,8 @@ int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
 int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallv_c",
+            [&] { return PMPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -689,6 +737,8 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
 int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallv_init",
+            [&] { return PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -722,6 +772,8 @@ int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], co
 int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallv_init_c",
+            [&] { return PMPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -755,6 +807,8 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
 int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallw",
+            [&] { return PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm); });
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
@@ -783,6 +837,8 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
 int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallw_c",
+            [&] { return PMPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm); });
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
@@ -811,6 +867,8 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
 int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallw_init",
+            [&] { return PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request); });
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
@@ -845,6 +903,8 @@ int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], co
 int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallw_init_c",
+            [&] { return PMPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request); });
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;

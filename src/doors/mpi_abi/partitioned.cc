@@ -18,6 +18,7 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_Parrived(MPI_Request request, int partition, int *flag) {
+    if (to_be_timed()) return timed("MPI_Parrived", [&] { return PMPI_Parrived(request, partition, flag); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_parrived, "MPI_Parrived");
@@ -31,6 +32,7 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag) {
 #pragma weak MPI_Parrived = PMPI_Parrived
 
 int PMPI_Pready(int partition, MPI_Request request) {
+    if (to_be_timed()) return timed("MPI_Pready", [&] { return PMPI_Pready(partition, request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_pready, "MPI_Pready");
@@ -42,6 +44,8 @@ int PMPI_Pready(int partition, MPI_Request request) {
 #pragma weak MPI_Pready = PMPI_Pready
 
 int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request) {
+    if (to_be_timed()) return timed("MPI_Pready_list",
+            [&] { return PMPI_Pready_list(length, array_of_partitions, request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_pready_list, "MPI_Pready_list");
@@ -56,6 +60,8 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
 #pragma weak MPI_Pready_list = PMPI_Pready_list
 
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request) {
+    if (to_be_timed()) return timed("MPI_Pready_range",
+            [&] { return PMPI_Pready_range(partition_low, partition_high, request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_pready_range, "MPI_Pready_range");
@@ -69,6 +75,8 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
 
 int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Precv_init",
+            [&] { return PMPI_Precv_init(buf, partitions, count, datatype, dest, tag, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Info *info_object = nullptr;
@@ -95,6 +103,8 @@ int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype dat
 
 int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Psend_init",
+            [&] { return PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Info *info_object = nullptr;

@@ -49,6 +49,7 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Bsend", [&] { return PMPI_Bsend(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -68,6 +69,7 @@ int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 #pragma weak MPI_Bsend = PMPI_Bsend
 
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Bsend_c", [&] { return PMPI_Bsend_c(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -88,6 +90,8 @@ int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Bsend_init",
+            [&] { return PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -111,6 +115,8 @@ int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Bsend_init_c",
+            [&] { return PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -133,6 +139,7 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 #pragma weak MPI_Bsend_init_c = PMPI_Bsend_init_c
 
 int PMPI_Buffer_attach(void *buffer, int size) {
+    if (to_be_timed()) return timed("MPI_Buffer_attach", [&] { return PMPI_Buffer_attach(buffer, size); });
     Error error = check_active();
     if (!error) error = check_available(lanyard_buffer_attach, "MPI_Buffer_attach");
     if (!error) error = check_size("size", size);
@@ -144,6 +151,7 @@ int PMPI_Buffer_attach(void *buffer, int size) {
 #pragma weak MPI_Buffer_attach = PMPI_Buffer_attach
 
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size) {
+    if (to_be_timed()) return timed("MPI_Buffer_attach_c", [&] { return PMPI_Buffer_attach_c(buffer, size); });
     Error error = check_active();
     if (!error) error = check_available(lanyard_buffer_attach, "MPI_Buffer_attach_c");
     if (!error) error = check_size("size", size);
@@ -155,6 +163,7 @@ int PMPI_Buffer_attach_c(void *buffer, MPI_Count size) {
 #pragma weak MPI_Buffer_attach_c = PMPI_Buffer_attach_c
 
 int PMPI_Buffer_detach(void *buffer_addr, int *size) {
+    if (to_be_timed()) return timed("MPI_Buffer_detach", [&] { return PMPI_Buffer_detach(buffer_addr, size); });
     int64_t size_value = 0;
     Error error = check_active();
     if (!error) error = check_available(lanyard_buffer_detach, "MPI_Buffer_detach");
@@ -168,6 +177,7 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size) {
 #pragma weak MPI_Buffer_detach = PMPI_Buffer_detach
 
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size) {
+    if (to_be_timed()) return timed("MPI_Buffer_detach_c", [&] { return PMPI_Buffer_detach_c(buffer_addr, size); });
     Error error = check_active();
     if (!error) error = check_available(lanyard_buffer_detach, "MPI_Buffer_detach_c");
     if (!error) error = check_out("buffer_addr", buffer_addr);
@@ -179,6 +189,7 @@ int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size) {
 #pragma weak MPI_Buffer_detach_c = PMPI_Buffer_detach_c
 
 int PMPI_Buffer_flush(void) {
+    if (to_be_timed()) return timed("MPI_Buffer_flush", [&] { return PMPI_Buffer_flush(); });
     Error error = check_active();
     if (!error) error = check_available(lanyard_buffer_flush, "MPI_Buffer_flush");
     if (!error) error = lanyard_buffer_flush();
@@ -188,6 +199,7 @@ int PMPI_Buffer_flush(void) {
 #pragma weak MPI_Buffer_flush = PMPI_Buffer_flush
 
 int PMPI_Buffer_iflush(MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Buffer_iflush", [&] { return PMPI_Buffer_iflush(request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_buffer_iflush, "MPI_Buffer_iflush");
@@ -200,6 +212,8 @@ int PMPI_Buffer_iflush(MPI_Request *request) {
 #pragma weak MPI_Buffer_iflush = PMPI_Buffer_iflush
 
 int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size) {
+    if (to_be_timed()) return timed("MPI_Comm_attach_buffer",
+            [&] { return PMPI_Comm_attach_buffer(comm, buffer, size); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -214,6 +228,8 @@ int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size) {
 #pragma weak MPI_Comm_attach_buffer = PMPI_Comm_attach_buffer
 
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size) {
+    if (to_be_timed()) return timed("MPI_Comm_attach_buffer_c",
+            [&] { return PMPI_Comm_attach_buffer_c(comm, buffer, size); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -228,6 +244,8 @@ int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size) {
 #pragma weak MPI_Comm_attach_buffer_c = PMPI_Comm_attach_buffer_c
 
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size) {
+    if (to_be_timed()) return timed("MPI_Comm_detach_buffer",
+            [&] { return PMPI_Comm_detach_buffer(comm, buffer_addr, size); });
     Comm *comm_object = nullptr;
     int64_t size_value = 0;
     Error error = check_active();
@@ -244,6 +262,8 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size) {
 #pragma weak MPI_Comm_detach_buffer = PMPI_Comm_detach_buffer
 
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size) {
+    if (to_be_timed()) return timed("MPI_Comm_detach_buffer_c",
+            [&] { return PMPI_Comm_detach_buffer_c(comm, buffer_addr, size); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -258,6 +278,7 @@ int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 #pragma weak MPI_Comm_detach_buffer_c = PMPI_Comm_detach_buffer_c
 
 int PMPI_Comm_flush_buffer(MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Comm_flush_buffer", [&] { return PMPI_Comm_flush_buffer(comm); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -269,6 +290,7 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm) {
 #pragma weak MPI_Comm_flush_buffer = PMPI_Comm_flush_buffer
 
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Comm_iflush_buffer", [&] { return PMPI_Comm_iflush_buffer(comm, request); });
     Comm *comm_object = nullptr;
     Request *request_object = nullptr;
     Error error = check_active();
@@ -285,6 +307,8 @@ int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request) {
 
 int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ibsend",
+            [&] { return PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -308,6 +332,8 @@ int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ibsend_c",
+            [&] { return PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -330,6 +356,8 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 #pragma weak MPI_Ibsend_c = PMPI_Ibsend_c
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Improbe",
+            [&] { return PMPI_Improbe(source, tag, comm, flag, message, status); });
     Comm *comm_object = nullptr;
     Message *message_object = nullptr;
     Error error = check_active();
@@ -348,6 +376,7 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 #pragma weak MPI_Improbe = PMPI_Improbe
 
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Imrecv", [&] { return PMPI_Imrecv(buf, count, datatype, message, request); });
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
     Request *request_object = nullptr;
@@ -371,6 +400,8 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
 #pragma weak MPI_Imrecv = PMPI_Imrecv
 
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Imrecv_c",
+            [&] { return PMPI_Imrecv_c(buf, count, datatype, message, request); });
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
     Request *request_object = nullptr;
@@ -394,6 +425,7 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 #pragma weak MPI_Imrecv_c = PMPI_Imrecv_c
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Iprobe", [&] { return PMPI_Iprobe(source, tag, comm, flag, status); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -410,6 +442,8 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
 
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Irecv",
+            [&] { return PMPI_Irecv(buf, count, datatype, source, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -433,6 +467,8 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Irecv_c",
+            [&] { return PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -456,6 +492,8 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
 
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Irsend",
+            [&] { return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -479,6 +517,8 @@ int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Irsend_c",
+            [&] { return PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -502,6 +542,8 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Isend",
+            [&] { return PMPI_Isend(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -525,6 +567,8 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Isend_c",
+            [&] { return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -548,6 +592,8 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Isendrecv",
+            [&] { return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -581,6 +627,8 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
 int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Isendrecv_c",
+            [&] { return PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -613,6 +661,8 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Isendrecv_replace",
+            [&] { return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -640,6 +690,8 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
 
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
         int recvtag, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Isendrecv_replace_c",
+            [&] { return PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -667,6 +719,8 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
 
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Issend",
+            [&] { return PMPI_Issend(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -690,6 +744,8 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Issend_c",
+            [&] { return PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -712,6 +768,7 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 #pragma weak MPI_Issend_c = PMPI_Issend_c
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Mprobe", [&] { return PMPI_Mprobe(source, tag, comm, message, status); });
     Comm *comm_object = nullptr;
     Message *message_object = nullptr;
     Error error = check_active();
@@ -729,6 +786,7 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
 #pragma weak MPI_Mprobe = PMPI_Mprobe
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Mrecv", [&] { return PMPI_Mrecv(buf, count, datatype, message, status); });
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
     Error error = check_active();
@@ -749,6 +807,7 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
 #pragma weak MPI_Mrecv = PMPI_Mrecv
 
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Mrecv_c", [&] { return PMPI_Mrecv_c(buf, count, datatype, message, status); });
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
     Error error = check_active();
@@ -769,6 +828,7 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
 #pragma weak MPI_Mrecv_c = PMPI_Mrecv_c
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Probe", [&] { return PMPI_Probe(source, tag, comm, status); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -783,6 +843,8 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 #pragma weak MPI_Probe = PMPI_Probe
 
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Recv",
+            [&] { return PMPI_Recv(buf, count, datatype, source, tag, comm, status); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -803,6 +865,8 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Recv_c",
+            [&] { return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -823,6 +887,8 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
 
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Recv_init",
+            [&] { return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -846,6 +912,8 @@ int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int 
 
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Recv_init_c",
+            [&] { return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -868,6 +936,7 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
 #pragma weak MPI_Recv_init_c = PMPI_Recv_init_c
 
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Rsend", [&] { return PMPI_Rsend(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -887,6 +956,7 @@ int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 #pragma weak MPI_Rsend = PMPI_Rsend
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Rsend_c", [&] { return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -907,6 +977,8 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Rsend_init",
+            [&] { return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -930,6 +1002,8 @@ int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Rsend_init_c",
+            [&] { return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -952,6 +1026,7 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 #pragma weak MPI_Rsend_init_c = PMPI_Rsend_init_c
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Send", [&] { return PMPI_Send(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -971,6 +1046,7 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 #pragma weak MPI_Send = PMPI_Send
 
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Send_c", [&] { return PMPI_Send_c(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -991,6 +1067,8 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 
 int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Send_init",
+            [&] { return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -1014,6 +1092,8 @@ int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
 
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Send_init_c",
+            [&] { return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -1037,6 +1117,8 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Sendrecv",
+            [&] { return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1067,6 +1149,8 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
 int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Sendrecv_c",
+            [&] { return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
@@ -1096,6 +1180,8 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Sendrecv_replace",
+            [&] { return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1120,6 +1206,8 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
         int recvtag, MPI_Comm comm, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Sendrecv_replace_c",
+            [&] { return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1143,6 +1231,8 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
 #pragma weak MPI_Sendrecv_replace_c = PMPI_Sendrecv_replace_c
 
 int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size) {
+    if (to_be_timed()) return timed("MPI_Session_attach_buffer",
+            [&] { return PMPI_Session_attach_buffer(session, buffer, size); });
     Session *session_object = nullptr;
     Error error = check_active();
     if (!error) error = find("session", session, session_object);
@@ -1157,6 +1247,8 @@ int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size) {
 #pragma weak MPI_Session_attach_buffer = PMPI_Session_attach_buffer
 
 int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size) {
+    if (to_be_timed()) return timed("MPI_Session_attach_buffer_c",
+            [&] { return PMPI_Session_attach_buffer_c(session, buffer, size); });
     Session *session_object = nullptr;
     Error error = check_active();
     if (!error) error = find("session", session, session_object);
@@ -1171,6 +1263,8 @@ int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count si
 #pragma weak MPI_Session_attach_buffer_c = PMPI_Session_attach_buffer_c
 
 int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size) {
+    if (to_be_timed()) return timed("MPI_Session_detach_buffer",
+            [&] { return PMPI_Session_detach_buffer(session, buffer_addr, size); });
     Session *session_object = nullptr;
     int64_t size_value = 0;
     Error error = check_active();
@@ -1188,6 +1282,8 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size
 #pragma weak MPI_Session_detach_buffer = PMPI_Session_detach_buffer
 
 int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size) {
+    if (to_be_timed()) return timed("MPI_Session_detach_buffer_c",
+            [&] { return PMPI_Session_detach_buffer_c(session, buffer_addr, size); });
     Session *session_object = nullptr;
     Error error = check_active();
     if (!error) error = find("session", session, session_object);
@@ -1202,6 +1298,7 @@ int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Cou
 #pragma weak MPI_Session_detach_buffer_c = PMPI_Session_detach_buffer_c
 
 int PMPI_Session_flush_buffer(MPI_Session session) {
+    if (to_be_timed()) return timed("MPI_Session_flush_buffer", [&] { return PMPI_Session_flush_buffer(session); });
     Session *session_object = nullptr;
     Error error = check_active();
     if (!error) error = find("session", session, session_object);
@@ -1213,6 +1310,8 @@ int PMPI_Session_flush_buffer(MPI_Session session) {
 #pragma weak MPI_Session_flush_buffer = PMPI_Session_flush_buffer
 
 int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Session_iflush_buffer",
+            [&] { return PMPI_Session_iflush_buffer(session, request); });
     Session *session_object = nullptr;
     Request *request_object = nullptr;
     Error error = check_active();
@@ -1228,6 +1327,7 @@ int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request) {
 #pragma weak MPI_Session_iflush_buffer = PMPI_Session_iflush_buffer
 
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Ssend", [&] { return PMPI_Ssend(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1247,6 +1347,7 @@ int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 #pragma weak MPI_Ssend = PMPI_Ssend
 
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Ssend_c", [&] { return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -1267,6 +1368,8 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ssend_init",
+            [&] { return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
@@ -1290,6 +1393,8 @@ int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ssend_init_c",
+            [&] { return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;

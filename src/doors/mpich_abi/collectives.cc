@@ -66,6 +66,8 @@ extern "C" {
 
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Allgather",
+            [&] { return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -92,6 +94,8 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Allgather_c",
+            [&] { return PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -118,6 +122,8 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 
 int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Allgather_init",
+            [&] { return PMPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -150,6 +156,8 @@ int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
 
 int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Allgather_init_c",
+            [&] { return PMPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -182,6 +190,8 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
 
 int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Allgatherv",
+            [&] { return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -210,6 +220,8 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 
 int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Allgatherv_c",
+            [&] { return PMPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -239,6 +251,8 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Allgatherv_init",
+            [&] { return PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -273,6 +287,8 @@ int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
 int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Allgatherv_init_c",
+            [&] { return PMPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -305,6 +321,8 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
 #pragma weak MPI_Allgatherv_init_c = PMPI_Allgatherv_init_c
 
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Allreduce",
+            [&] { return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -329,6 +347,8 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Allreduce_c",
+            [&] { return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -353,6 +373,8 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 
 int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Allreduce_init",
+            [&] { return PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -383,6 +405,8 @@ int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
 
 int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Allreduce_init_c",
+            [&] { return PMPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -413,6 +437,8 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, M
 
 int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Alltoall",
+            [&] { return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -439,6 +465,8 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Alltoall_c",
+            [&] { return PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -465,6 +493,8 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Alltoall_init",
+            [&] { return PMPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -497,6 +527,8 @@ int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
 
 int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Alltoall_init_c",
+            [&] { return PMPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -529,6 +561,8 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
 
 int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Alltoallv",
+            [&] { return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -558,6 +592,8 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
 int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Alltoallv_c",
+            [&] { return PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -587,6 +623,8 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Alltoallv_init",
+            [&] { return PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -622,6 +660,8 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
 int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Alltoallv_init_c",
+            [&] { return PMPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -656,6 +696,8 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
 
 int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
         void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Alltoallw",
+            [&] { return PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -686,6 +728,8 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
 int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Alltoallw_c",
+            [&] { return PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -716,6 +760,8 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Alltoallw_init",
+            [&] { return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -752,6 +798,8 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
 int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Alltoallw_init_c",
+            [&] { return PMPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -786,6 +834,7 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
 #pragma weak MPI_Alltoallw_init_c = PMPI_Alltoallw_init_c
 
 int PMPI_Barrier(MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Barrier", [&] { return PMPI_Barrier(comm); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -797,6 +846,7 @@ int PMPI_Barrier(MPI_Comm comm) {
 #pragma weak MPI_Barrier = PMPI_Barrier
 
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Barrier_init", [&] { return PMPI_Barrier_init(comm, info, request); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
@@ -814,6 +864,7 @@ int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 #pragma weak MPI_Barrier_init = PMPI_Barrier_init
 
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Bcast", [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); });
     buffer = buffer_in(buffer);
     root = rank_in(root);
     Comm *comm_object = nullptr;
@@ -834,6 +885,7 @@ int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
 #pragma weak MPI_Bcast = PMPI_Bcast
 
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Bcast_c", [&] { return PMPI_Bcast_c(buffer, count, datatype, root, comm); });
     buffer = buffer_in(buffer);
     root = rank_in(root);
     Comm *comm_object = nullptr;
@@ -855,6 +907,8 @@ int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 
 int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Bcast_init",
+            [&] { return PMPI_Bcast_init(buffer, count, datatype, root, comm, info, request); });
     buffer = buffer_in(buffer);
     root = rank_in(root);
     Comm *comm_object = nullptr;
@@ -882,6 +936,8 @@ int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MP
 
 int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Bcast_init_c",
+            [&] { return PMPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request); });
     buffer = buffer_in(buffer);
     root = rank_in(root);
     Comm *comm_object = nullptr;
@@ -908,6 +964,8 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
 #pragma weak MPI_Bcast_init_c = PMPI_Bcast_init_c
 
 int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Exscan",
+            [&] { return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -932,6 +990,8 @@ int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Exscan_c",
+            [&] { return PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -956,6 +1016,8 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 
 int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Exscan_init",
+            [&] { return PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -986,6 +1048,8 @@ int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Exscan_init_c",
+            [&] { return PMPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1016,6 +1080,8 @@ int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 
 int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Gather",
+            [&] { return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1045,6 +1111,8 @@ int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
 
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Gather_c",
+            [&] { return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1074,6 +1142,8 @@ int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 
 int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Gather_init",
+            [&] { return PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1108,6 +1178,8 @@ int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
 
 int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Gather_init_c",
+            [&] { return PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1142,6 +1214,8 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 
 int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Gatherv",
+            [&] { return PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1172,6 +1246,8 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 
 int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Gatherv_c",
+            [&] { return PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1202,6 +1278,8 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Gatherv_init",
+            [&] { return PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1238,6 +1316,8 @@ int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Gatherv_init_c",
+            [&] { return PMPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1273,6 +1353,8 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 
 int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iallgather",
+            [&] { return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1303,6 +1385,8 @@ int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 
 int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iallgather_c",
+            [&] { return PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1333,6 +1417,8 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 
 int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iallgatherv",
+            [&] { return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1365,6 +1451,8 @@ int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
 int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iallgatherv_c",
+            [&] { return PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1396,6 +1484,8 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 
 int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iallreduce",
+            [&] { return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1424,6 +1514,8 @@ int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
 
 int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iallreduce_c",
+            [&] { return PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1452,6 +1544,8 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
 
 int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ialltoall",
+            [&] { return PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1482,6 +1576,8 @@ int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 
 int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ialltoall_c",
+            [&] { return PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1513,6 +1609,8 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ialltoallv",
+            [&] { return PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1545,6 +1643,8 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
 int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ialltoallv_c",
+            [&] { return PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1577,6 +1677,8 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
         void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ialltoallw",
+            [&] { return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1610,6 +1712,8 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
 int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ialltoallw_c",
+            [&] { return PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1641,6 +1745,7 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 #pragma weak MPI_Ialltoallw_c = PMPI_Ialltoallw_c
 
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ibarrier", [&] { return PMPI_Ibarrier(comm, request); });
     Comm *comm_object = nullptr;
     Request *request_object = nullptr;
     Error error = check_active();
@@ -1656,6 +1761,8 @@ int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request) {
 #pragma weak MPI_Ibarrier = PMPI_Ibarrier
 
 int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ibcast",
+            [&] { return PMPI_Ibcast(buffer, count, datatype, root, comm, request); });
     buffer = buffer_in(buffer);
     root = rank_in(root);
     Comm *comm_object = nullptr;
@@ -1680,6 +1787,8 @@ int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Co
 
 int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ibcast_c",
+            [&] { return PMPI_Ibcast_c(buffer, count, datatype, root, comm, request); });
     buffer = buffer_in(buffer);
     root = rank_in(root);
     Comm *comm_object = nullptr;
@@ -1704,6 +1813,8 @@ int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 
 int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iexscan",
+            [&] { return PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1732,6 +1843,8 @@ int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
 
 int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iexscan_c",
+            [&] { return PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1760,6 +1873,8 @@ int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 
 int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Igather",
+            [&] { return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1792,6 +1907,8 @@ int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 
 int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Igather_c",
+            [&] { return PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1824,6 +1941,8 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Igatherv",
+            [&] { return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1858,6 +1977,8 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Igatherv_c",
+            [&] { return PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1891,6 +2012,8 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ireduce",
+            [&] { return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1921,6 +2044,8 @@ int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
 
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ireduce_c",
+            [&] { return PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1951,6 +2076,8 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 
 int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ireduce_scatter",
+            [&] { return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1978,6 +2105,8 @@ int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcount
 
 int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ireduce_scatter_c",
+            [&] { return PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2005,6 +2134,8 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
 
 int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ireduce_scatter_block",
+            [&] { return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2033,6 +2164,8 @@ int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount
 
 int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ireduce_scatter_block_c",
+            [&] { return PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2062,6 +2195,8 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
 
 int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iscan",
+            [&] { return PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2090,6 +2225,8 @@ int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
 
 int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iscan_c",
+            [&] { return PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2118,6 +2255,8 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
 
 int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iscatter",
+            [&] { return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2150,6 +2289,8 @@ int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 
 int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iscatter_c",
+            [&] { return PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2182,6 +2323,8 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iscatterv",
+            [&] { return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2215,6 +2358,8 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
 
 int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Iscatterv_c",
+            [&] { return PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2248,6 +2393,8 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 
 int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Reduce",
+            [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2274,6 +2421,8 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Reduce_c",
+            [&] { return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2300,6 +2449,8 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 
 int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Reduce_init",
+            [&] { return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2333,6 +2484,8 @@ int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Reduce_init_c",
+            [&] { return PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2365,6 +2518,8 @@ int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 #pragma weak MPI_Reduce_init_c = PMPI_Reduce_init_c
 
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op) {
+    if (to_be_timed()) return timed("MPI_Reduce_local",
+            [&] { return PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op); });
     inbuf = buffer_in(inbuf);
     inoutbuf = buffer_in(inoutbuf);
     Datatype *datatype_object = nullptr;
@@ -2385,6 +2540,8 @@ int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype
 #pragma weak MPI_Reduce_local = PMPI_Reduce_local
 
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+    if (to_be_timed()) return timed("MPI_Reduce_local_c",
+            [&] { return PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op); });
     inbuf = buffer_in(inbuf);
     inoutbuf = buffer_in(inoutbuf);
     Datatype *datatype_object = nullptr;
@@ -2406,6 +2563,8 @@ int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_
 
 int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter",
+            [&] { return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2430,6 +2589,8 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
 
 int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_c",
+            [&] { return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2454,6 +2615,8 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
 
 int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_block",
+            [&] { return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2479,6 +2642,8 @@ int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
 
 int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_block_c",
+            [&] { return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2504,6 +2669,8 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
 
 int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_block_init",
+            [&] { return PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2535,6 +2702,8 @@ int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvc
 
 int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_block_init_c",
+            [&] { return PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2566,6 +2735,8 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
 
 int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_init",
+            [&] { return PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2595,6 +2766,8 @@ int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvc
 
 int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Reduce_scatter_init_c",
+            [&] { return PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2623,6 +2796,7 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
 #pragma weak MPI_Reduce_scatter_init_c = PMPI_Reduce_scatter_init_c
 
 int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Scan", [&] { return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2647,6 +2821,8 @@ int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
 
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Scan_c",
+            [&] { return PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2671,6 +2847,8 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
 
 int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Scan_init",
+            [&] { return PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2701,6 +2879,8 @@ int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Scan_init_c",
+            [&] { return PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2731,6 +2911,8 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 
 int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Scatter",
+            [&] { return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2760,6 +2942,8 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Scatter_c",
+            [&] { return PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2789,6 +2973,8 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Scatter_init",
+            [&] { return PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2823,6 +3009,8 @@ int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 
 int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Scatter_init_c",
+            [&] { return PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2857,6 +3045,8 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 
 int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Scatterv",
+            [&] { return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2887,6 +3077,8 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
 
 int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Scatterv_c",
+            [&] { return PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2918,6 +3110,8 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Scatterv_init",
+            [&] { return PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2954,6 +3148,8 @@ int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int di
 int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Scatterv_init_c",
+            [&] { return PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);

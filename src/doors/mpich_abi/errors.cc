@@ -73,6 +73,8 @@ int PMPI_Add_error_string(int errorcode, const char *string) {
 #pragma weak MPI_Add_error_string = PMPI_Add_error_string
 
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
+    if (to_be_timed()) return timed("MPI_Comm_call_errhandler",
+            [&] { return PMPI_Comm_call_errhandler(comm, errorcode); });
     errorcode = error_code_in(errorcode);
     Comm *comm_object = nullptr;
     Error error = check_active();
@@ -86,6 +88,8 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
 #pragma weak MPI_Comm_call_errhandler = PMPI_Comm_call_errhandler
 
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler) {
+    if (to_be_timed()) return timed("MPI_Comm_create_errhandler",
+            [&] { return PMPI_Comm_create_errhandler(comm_errhandler_fn, errhandler); });
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_comm_create_errhandler, "MPI_Comm_create_errhandler");
@@ -100,6 +104,8 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn
 #pragma weak MPI_Comm_create_errhandler = PMPI_Comm_create_errhandler
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
+    if (to_be_timed()) return timed("MPI_Comm_get_errhandler",
+            [&] { return PMPI_Comm_get_errhandler(comm, errhandler); });
     Comm *comm_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
@@ -115,6 +121,8 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
 #pragma weak MPI_Comm_get_errhandler = PMPI_Comm_get_errhandler
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
+    if (to_be_timed()) return timed("MPI_Comm_set_errhandler",
+            [&] { return PMPI_Comm_set_errhandler(comm, errhandler); });
     Comm *comm_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
@@ -168,6 +176,7 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen) {
 #pragma weak MPI_Error_string = PMPI_Error_string
 
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode) {
+    if (to_be_timed()) return timed("MPI_File_call_errhandler", [&] { return PMPI_File_call_errhandler(fh, errorcode); });
     errorcode = error_code_in(errorcode);
     File *fh_object = nullptr;
     Error error = check_active();
@@ -181,6 +190,8 @@ int PMPI_File_call_errhandler(MPI_File fh, int errorcode) {
 #pragma weak MPI_File_call_errhandler = PMPI_File_call_errhandler
 
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler) {
+    if (to_be_timed()) return timed("MPI_File_create_errhandler",
+            [&] { return PMPI_File_create_errhandler(file_errhandler_fn, errhandler); });
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_file_create_errhandler, "MPI_File_create_errhandler");
@@ -195,6 +206,8 @@ int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn
 #pragma weak MPI_File_create_errhandler = PMPI_File_create_errhandler
 
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler) {
+    if (to_be_timed()) return timed("MPI_File_get_errhandler",
+            [&] { return PMPI_File_get_errhandler(file, errhandler); });
     File *file_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
@@ -210,6 +223,8 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler) {
 #pragma weak MPI_File_get_errhandler = PMPI_File_get_errhandler
 
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler) {
+    if (to_be_timed()) return timed("MPI_File_set_errhandler",
+            [&] { return PMPI_File_set_errhandler(file, errhandler); });
     File *file_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
@@ -304,6 +319,7 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler) 
 #pragma weak MPI_Session_set_errhandler = PMPI_Session_set_errhandler
 
 int PMPI_Win_call_errhandler(MPI_Win win, int errorcode) {
+    if (to_be_timed()) return timed("MPI_Win_call_errhandler", [&] { return PMPI_Win_call_errhandler(win, errorcode); });
     errorcode = error_code_in(errorcode);
     Win *win_object = nullptr;
     Error error = check_active();
@@ -317,6 +333,8 @@ int PMPI_Win_call_errhandler(MPI_Win win, int errorcode) {
 #pragma weak MPI_Win_call_errhandler = PMPI_Win_call_errhandler
 
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler) {
+    if (to_be_timed()) return timed("MPI_Win_create_errhandler",
+            [&] { return PMPI_Win_create_errhandler(win_errhandler_fn, errhandler); });
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_win_create_errhandler, "MPI_Win_create_errhandler");
@@ -331,6 +349,7 @@ int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, M
 #pragma weak MPI_Win_create_errhandler = PMPI_Win_create_errhandler
 
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
+    if (to_be_timed()) return timed("MPI_Win_get_errhandler", [&] { return PMPI_Win_get_errhandler(win, errhandler); });
     Win *win_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();
@@ -346,6 +365,7 @@ int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
 #pragma weak MPI_Win_get_errhandler = PMPI_Win_get_errhandler
 
 int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
+    if (to_be_timed()) return timed("MPI_Win_set_errhandler", [&] { return PMPI_Win_set_errhandler(win, errhandler); });
     Win *win_object = nullptr;
     Errhandler *errhandler_object = nullptr;
     Error error = check_active();

@@ -17,6 +17,8 @@ using namespace lanyard::mpich_abi;
 extern "C" {
 
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype) {
+    if (to_be_timed()) return timed("MPI_Type_create_f90_complex",
+            [&] { return PMPI_Type_create_f90_complex(p, r, newtype); });
     Datatype *newtype_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_type_create_f90_complex, "MPI_Type_create_f90_complex");
@@ -30,6 +32,8 @@ int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype) {
 #pragma weak MPI_Type_create_f90_complex = PMPI_Type_create_f90_complex
 
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype) {
+    if (to_be_timed()) return timed("MPI_Type_create_f90_integer",
+            [&] { return PMPI_Type_create_f90_integer(r, newtype); });
     Datatype *newtype_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_type_create_f90_integer, "MPI_Type_create_f90_integer");
@@ -43,6 +47,7 @@ int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype) {
 #pragma weak MPI_Type_create_f90_integer = PMPI_Type_create_f90_integer
 
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype) {
+    if (to_be_timed()) return timed("MPI_Type_create_f90_real", [&] { return PMPI_Type_create_f90_real(p, r, newtype); });
     Datatype *newtype_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_type_create_f90_real, "MPI_Type_create_f90_real");
@@ -56,6 +61,8 @@ int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype) {
 #pragma weak MPI_Type_create_f90_real = PMPI_Type_create_f90_real
 
 int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype) {
+    if (to_be_timed()) return timed("MPI_Type_match_size",
+            [&] { return PMPI_Type_match_size(typeclass, size, datatype); });
     typeclass = typeclass_in(typeclass);
     Datatype *datatype_object = nullptr;
     Error error = check_active();

@@ -69,6 +69,7 @@ using namespace lanyard::mpich_abi;
 extern "C" {
 
 int PMPI_File_close(MPI_File *fh) {
+    if (to_be_timed()) return timed("MPI_File_close", [&] { return PMPI_File_close(fh); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = check_out("fh", fh);
@@ -84,6 +85,7 @@ int PMPI_File_close(MPI_File *fh) {
 #pragma weak MPI_File_close = PMPI_File_close
 
 int PMPI_File_delete(const char *filename, MPI_Info info) {
+    if (to_be_timed()) return timed("MPI_File_delete", [&] { return PMPI_File_delete(filename, info); });
     Info *info_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_file_delete, "MPI_File_delete");
@@ -97,6 +99,7 @@ int PMPI_File_delete(const char *filename, MPI_Info info) {
 #pragma weak MPI_File_delete = PMPI_File_delete
 
 int PMPI_File_get_amode(MPI_File fh, int *amode) {
+    if (to_be_timed()) return timed("MPI_File_get_amode", [&] { return PMPI_File_get_amode(fh, amode); });
     int amode_value{};
     File *fh_object = nullptr;
     Error error = check_active();
@@ -112,6 +115,7 @@ int PMPI_File_get_amode(MPI_File fh, int *amode) {
 #pragma weak MPI_File_get_amode = PMPI_File_get_amode
 
 int PMPI_File_get_atomicity(MPI_File fh, int *flag) {
+    if (to_be_timed()) return timed("MPI_File_get_atomicity", [&] { return PMPI_File_get_atomicity(fh, flag); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -125,6 +129,8 @@ int PMPI_File_get_atomicity(MPI_File fh, int *flag) {
 #pragma weak MPI_File_get_atomicity = PMPI_File_get_atomicity
 
 int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp) {
+    if (to_be_timed()) return timed("MPI_File_get_byte_offset",
+            [&] { return PMPI_File_get_byte_offset(fh, offset, disp); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -138,6 +144,7 @@ int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp) 
 #pragma weak MPI_File_get_byte_offset = PMPI_File_get_byte_offset
 
 int PMPI_File_get_group(MPI_File fh, MPI_Group *group) {
+    if (to_be_timed()) return timed("MPI_File_get_group", [&] { return PMPI_File_get_group(fh, group); });
     File *fh_object = nullptr;
     Group *group_object = nullptr;
     Error error = check_active();
@@ -153,6 +160,7 @@ int PMPI_File_get_group(MPI_File fh, MPI_Group *group) {
 #pragma weak MPI_File_get_group = PMPI_File_get_group
 
 int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used) {
+    if (to_be_timed()) return timed("MPI_File_get_info", [&] { return PMPI_File_get_info(fh, info_used); });
     File *fh_object = nullptr;
     Info *info_used_object = nullptr;
     Error error = check_active();
@@ -168,6 +176,7 @@ int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used) {
 #pragma weak MPI_File_get_info = PMPI_File_get_info
 
 int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset) {
+    if (to_be_timed()) return timed("MPI_File_get_position", [&] { return PMPI_File_get_position(fh, offset); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -181,6 +190,8 @@ int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset) {
 #pragma weak MPI_File_get_position = PMPI_File_get_position
 
 int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset) {
+    if (to_be_timed()) return timed("MPI_File_get_position_shared",
+            [&] { return PMPI_File_get_position_shared(fh, offset); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -194,6 +205,7 @@ int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset) {
 #pragma weak MPI_File_get_position_shared = PMPI_File_get_position_shared
 
 int PMPI_File_get_size(MPI_File fh, MPI_Offset *size) {
+    if (to_be_timed()) return timed("MPI_File_get_size", [&] { return PMPI_File_get_size(fh, size); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -207,6 +219,8 @@ int PMPI_File_get_size(MPI_File fh, MPI_Offset *size) {
 #pragma weak MPI_File_get_size = PMPI_File_get_size
 
 int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent) {
+    if (to_be_timed()) return timed("MPI_File_get_type_extent",
+            [&] { return PMPI_File_get_type_extent(fh, datatype, extent); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -222,6 +236,8 @@ int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *exte
 #pragma weak MPI_File_get_type_extent = PMPI_File_get_type_extent
 
 int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent) {
+    if (to_be_timed()) return timed("MPI_File_get_type_extent_c",
+            [&] { return PMPI_File_get_type_extent_c(fh, datatype, extent); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Error error = check_active();
@@ -237,6 +253,8 @@ int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *e
 #pragma weak MPI_File_get_type_extent_c = PMPI_File_get_type_extent_c
 
 int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep) {
+    if (to_be_timed()) return timed("MPI_File_get_view",
+            [&] { return PMPI_File_get_view(fh, disp, etype, filetype, datarep); });
     File *fh_object = nullptr;
     Datatype *etype_object = nullptr;
     Datatype *filetype_object = nullptr;
@@ -257,6 +275,7 @@ int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_D
 #pragma weak MPI_File_get_view = PMPI_File_get_view
 
 int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread", [&] { return PMPI_File_iread(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -278,6 +297,8 @@ int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MP
 #pragma weak MPI_File_iread = PMPI_File_iread
 
 int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_c",
+            [&] { return PMPI_File_iread_c(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -299,6 +320,8 @@ int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype data
 #pragma weak MPI_File_iread_c = PMPI_File_iread_c
 
 int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_all",
+            [&] { return PMPI_File_iread_all(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -320,6 +343,8 @@ int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype
 #pragma weak MPI_File_iread_all = PMPI_File_iread_all
 
 int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_all_c",
+            [&] { return PMPI_File_iread_all_c(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -342,6 +367,8 @@ int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype 
 
 int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_at",
+            [&] { return PMPI_File_iread_at(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -364,6 +391,8 @@ int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI
 
 int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_at_c",
+            [&] { return PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -386,6 +415,8 @@ int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count co
 
 int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_at_all",
+            [&] { return PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -408,6 +439,8 @@ int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
 
 int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_at_all_c",
+            [&] { return PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -429,6 +462,8 @@ int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Coun
 #pragma weak MPI_File_iread_at_all_c = PMPI_File_iread_at_all_c
 
 int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_shared",
+            [&] { return PMPI_File_iread_shared(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -450,6 +485,8 @@ int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datat
 #pragma weak MPI_File_iread_shared = PMPI_File_iread_shared
 
 int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iread_shared_c",
+            [&] { return PMPI_File_iread_shared_c(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -471,6 +508,8 @@ int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
 #pragma weak MPI_File_iread_shared_c = PMPI_File_iread_shared_c
 
 int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite",
+            [&] { return PMPI_File_iwrite(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -492,6 +531,8 @@ int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datat
 #pragma weak MPI_File_iwrite = PMPI_File_iwrite
 
 int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_c",
+            [&] { return PMPI_File_iwrite_c(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -513,6 +554,8 @@ int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dataty
 #pragma weak MPI_File_iwrite_c = PMPI_File_iwrite_c
 
 int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_all",
+            [&] { return PMPI_File_iwrite_all(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -535,6 +578,8 @@ int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype d
 
 int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_all_c",
+            [&] { return PMPI_File_iwrite_all_c(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -557,6 +602,8 @@ int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Da
 
 int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_at",
+            [&] { return PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -579,6 +626,8 @@ int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int cou
 
 int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_at_c",
+            [&] { return PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -601,6 +650,8 @@ int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_C
 
 int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_at_all",
+            [&] { return PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -623,6 +674,8 @@ int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int
 
 int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_at_all_c",
+            [&] { return PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -644,6 +697,8 @@ int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, M
 #pragma weak MPI_File_iwrite_at_all_c = PMPI_File_iwrite_at_all_c
 
 int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_shared",
+            [&] { return PMPI_File_iwrite_shared(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -666,6 +721,8 @@ int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatyp
 
 int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_File_iwrite_shared_c",
+            [&] { return PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -687,6 +744,7 @@ int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI
 #pragma weak MPI_File_iwrite_shared_c = PMPI_File_iwrite_shared_c
 
 int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh) {
+    if (to_be_timed()) return timed("MPI_File_open", [&] { return PMPI_File_open(comm, filename, amode, info, fh); });
     amode = amode_in(amode);
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
@@ -706,6 +764,7 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
 #pragma weak MPI_File_open = PMPI_File_open
 
 int PMPI_File_preallocate(MPI_File fh, MPI_Offset size) {
+    if (to_be_timed()) return timed("MPI_File_preallocate", [&] { return PMPI_File_preallocate(fh, size); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -718,6 +777,7 @@ int PMPI_File_preallocate(MPI_File fh, MPI_Offset size) {
 #pragma weak MPI_File_preallocate = PMPI_File_preallocate
 
 int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read", [&] { return PMPI_File_read(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -739,6 +799,8 @@ int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
 #pragma weak MPI_File_read = PMPI_File_read
 
 int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_c",
+            [&] { return PMPI_File_read_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -760,6 +822,8 @@ int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
 #pragma weak MPI_File_read_c = PMPI_File_read_c
 
 int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_all",
+            [&] { return PMPI_File_read_all(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -781,6 +845,8 @@ int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
 #pragma weak MPI_File_read_all = PMPI_File_read_all
 
 int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_all_c",
+            [&] { return PMPI_File_read_all_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -802,6 +868,8 @@ int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
 #pragma weak MPI_File_read_all_c = PMPI_File_read_all_c
 
 int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_read_all_begin",
+            [&] { return PMPI_File_read_all_begin(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -819,6 +887,8 @@ int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype dat
 #pragma weak MPI_File_read_all_begin = PMPI_File_read_all_begin
 
 int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_read_all_begin_c",
+            [&] { return PMPI_File_read_all_begin_c(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -836,6 +906,7 @@ int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Data
 #pragma weak MPI_File_read_all_begin_c = PMPI_File_read_all_begin_c
 
 int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_all_end", [&] { return PMPI_File_read_all_end(fh, buf, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -854,6 +925,8 @@ int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status) {
 
 int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_at",
+            [&] { return PMPI_File_read_at(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -876,6 +949,8 @@ int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
 
 int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_at_c",
+            [&] { return PMPI_File_read_at_c(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -898,6 +973,8 @@ int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
 
 int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_at_all",
+            [&] { return PMPI_File_read_at_all(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -921,6 +998,8 @@ int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, 
 
 int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_at_all_c",
+            [&] { return PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -943,6 +1022,8 @@ int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
 #pragma weak MPI_File_read_at_all_c = PMPI_File_read_at_all_c
 
 int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_read_at_all_begin",
+            [&] { return PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -961,6 +1042,8 @@ int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int c
 #pragma weak MPI_File_read_at_all_begin = PMPI_File_read_at_all_begin
 
 int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_read_at_all_begin_c",
+            [&] { return PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -979,6 +1062,8 @@ int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI
 #pragma weak MPI_File_read_at_all_begin_c = PMPI_File_read_at_all_begin_c
 
 int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_at_all_end",
+            [&] { return PMPI_File_read_at_all_end(fh, buf, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -996,6 +1081,8 @@ int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status) {
 #pragma weak MPI_File_read_at_all_end = PMPI_File_read_at_all_end
 
 int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_ordered",
+            [&] { return PMPI_File_read_ordered(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1017,6 +1104,8 @@ int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datat
 #pragma weak MPI_File_read_ordered = PMPI_File_read_ordered
 
 int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_ordered_c",
+            [&] { return PMPI_File_read_ordered_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1038,6 +1127,8 @@ int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
 #pragma weak MPI_File_read_ordered_c = PMPI_File_read_ordered_c
 
 int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_read_ordered_begin",
+            [&] { return PMPI_File_read_ordered_begin(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -1055,6 +1146,8 @@ int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype
 #pragma weak MPI_File_read_ordered_begin = PMPI_File_read_ordered_begin
 
 int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_read_ordered_begin_c",
+            [&] { return PMPI_File_read_ordered_begin_c(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -1072,6 +1165,8 @@ int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_
 #pragma weak MPI_File_read_ordered_begin_c = PMPI_File_read_ordered_begin_c
 
 int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_ordered_end",
+            [&] { return PMPI_File_read_ordered_end(fh, buf, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1089,6 +1184,8 @@ int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status) {
 #pragma weak MPI_File_read_ordered_end = PMPI_File_read_ordered_end
 
 int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_shared",
+            [&] { return PMPI_File_read_shared(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1110,6 +1207,8 @@ int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
 #pragma weak MPI_File_read_shared = PMPI_File_read_shared
 
 int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_read_shared_c",
+            [&] { return PMPI_File_read_shared_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1131,6 +1230,7 @@ int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
 #pragma weak MPI_File_read_shared_c = PMPI_File_read_shared_c
 
 int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
+    if (to_be_timed()) return timed("MPI_File_seek", [&] { return PMPI_File_seek(fh, offset, whence); });
     whence = whence_in(whence);
     File *fh_object = nullptr;
     Error error = check_active();
@@ -1144,6 +1244,7 @@ int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
 #pragma weak MPI_File_seek = PMPI_File_seek
 
 int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
+    if (to_be_timed()) return timed("MPI_File_seek_shared", [&] { return PMPI_File_seek_shared(fh, offset, whence); });
     whence = whence_in(whence);
     File *fh_object = nullptr;
     Error error = check_active();
@@ -1157,6 +1258,7 @@ int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
 #pragma weak MPI_File_seek_shared = PMPI_File_seek_shared
 
 int PMPI_File_set_atomicity(MPI_File fh, int flag) {
+    if (to_be_timed()) return timed("MPI_File_set_atomicity", [&] { return PMPI_File_set_atomicity(fh, flag); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -1169,6 +1271,7 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag) {
 #pragma weak MPI_File_set_atomicity = PMPI_File_set_atomicity
 
 int PMPI_File_set_info(MPI_File fh, MPI_Info info) {
+    if (to_be_timed()) return timed("MPI_File_set_info", [&] { return PMPI_File_set_info(fh, info); });
     File *fh_object = nullptr;
     Info *info_object = nullptr;
     Error error = check_active();
@@ -1183,6 +1286,7 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info) {
 #pragma weak MPI_File_set_info = PMPI_File_set_info
 
 int PMPI_File_set_size(MPI_File fh, MPI_Offset size) {
+    if (to_be_timed()) return timed("MPI_File_set_size", [&] { return PMPI_File_set_size(fh, size); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -1196,6 +1300,8 @@ int PMPI_File_set_size(MPI_File fh, MPI_Offset size) {
 
 int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
         MPI_Info info) {
+    if (to_be_timed()) return timed("MPI_File_set_view",
+            [&] { return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info); });
     disp = view_displacement_in(disp);
     File *fh_object = nullptr;
     Datatype *etype_object = nullptr;
@@ -1218,6 +1324,7 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
 #pragma weak MPI_File_set_view = PMPI_File_set_view
 
 int PMPI_File_sync(MPI_File fh) {
+    if (to_be_timed()) return timed("MPI_File_sync", [&] { return PMPI_File_sync(fh); });
     File *fh_object = nullptr;
     Error error = check_active();
     if (!error) error = find("fh", fh, fh_object);
@@ -1229,6 +1336,7 @@ int PMPI_File_sync(MPI_File fh) {
 #pragma weak MPI_File_sync = PMPI_File_sync
 
 int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write", [&] { return PMPI_File_write(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1250,6 +1358,8 @@ int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
 #pragma weak MPI_File_write = PMPI_File_write
 
 int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_c",
+            [&] { return PMPI_File_write_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1271,6 +1381,8 @@ int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
 #pragma weak MPI_File_write_c = PMPI_File_write_c
 
 int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_all",
+            [&] { return PMPI_File_write_all(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1292,6 +1404,8 @@ int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
 #pragma weak MPI_File_write_all = PMPI_File_write_all
 
 int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_all_c",
+            [&] { return PMPI_File_write_all_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1313,6 +1427,8 @@ int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
 #pragma weak MPI_File_write_all_c = PMPI_File_write_all_c
 
 int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_write_all_begin",
+            [&] { return PMPI_File_write_all_begin(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -1330,6 +1446,8 @@ int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datat
 #pragma weak MPI_File_write_all_begin = PMPI_File_write_all_begin
 
 int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_write_all_begin_c",
+            [&] { return PMPI_File_write_all_begin_c(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -1347,6 +1465,7 @@ int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, M
 #pragma weak MPI_File_write_all_begin_c = PMPI_File_write_all_begin_c
 
 int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_all_end", [&] { return PMPI_File_write_all_end(fh, buf, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1365,6 +1484,8 @@ int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status) {
 
 int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_at",
+            [&] { return PMPI_File_write_at(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1387,6 +1508,8 @@ int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
 
 int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_at_c",
+            [&] { return PMPI_File_write_at_c(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1409,6 +1532,8 @@ int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
 
 int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_at_all",
+            [&] { return PMPI_File_write_at_all(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1432,6 +1557,8 @@ int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
 
 int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_at_all_c",
+            [&] { return PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1454,6 +1581,8 @@ int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
 #pragma weak MPI_File_write_at_all_c = PMPI_File_write_at_all_c
 
 int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_write_at_all_begin",
+            [&] { return PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -1473,6 +1602,8 @@ int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf
 
 int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
         MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_write_at_all_begin_c",
+            [&] { return PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -1491,6 +1622,8 @@ int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *b
 #pragma weak MPI_File_write_at_all_begin_c = PMPI_File_write_at_all_begin_c
 
 int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_at_all_end",
+            [&] { return PMPI_File_write_at_all_end(fh, buf, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1508,6 +1641,8 @@ int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 #pragma weak MPI_File_write_at_all_end = PMPI_File_write_at_all_end
 
 int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_ordered",
+            [&] { return PMPI_File_write_ordered(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1530,6 +1665,8 @@ int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatyp
 
 int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_ordered_c",
+            [&] { return PMPI_File_write_ordered_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1551,6 +1688,8 @@ int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI
 #pragma weak MPI_File_write_ordered_c = PMPI_File_write_ordered_c
 
 int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_write_ordered_begin",
+            [&] { return PMPI_File_write_ordered_begin(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -1568,6 +1707,8 @@ int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_D
 #pragma weak MPI_File_write_ordered_begin = PMPI_File_write_ordered_begin
 
 int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype) {
+    if (to_be_timed()) return timed("MPI_File_write_ordered_begin_c",
+            [&] { return PMPI_File_write_ordered_begin_c(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
@@ -1585,6 +1726,8 @@ int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count coun
 #pragma weak MPI_File_write_ordered_begin_c = PMPI_File_write_ordered_begin_c
 
 int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_ordered_end",
+            [&] { return PMPI_File_write_ordered_end(fh, buf, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1602,6 +1745,8 @@ int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status
 #pragma weak MPI_File_write_ordered_end = PMPI_File_write_ordered_end
 
 int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_shared",
+            [&] { return PMPI_File_write_shared(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1624,6 +1769,8 @@ int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
 
 int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_File_write_shared_c",
+            [&] { return PMPI_File_write_shared_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -1647,6 +1794,8 @@ int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
 int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
         MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
         void *extra_state) {
+    if (to_be_timed()) return timed("MPI_Register_datarep",
+            [&] { return PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state); });
     Error error = check_active();
     if (!error) error = check_available(lanyard_register_datarep, "MPI_Register_datarep");
     if (!error) error = check_string("datarep", datarep);
@@ -1664,6 +1813,8 @@ int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *
 int PMPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn,
         MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
         void *extra_state) {
+    if (to_be_timed()) return timed("MPI_Register_datarep_c",
+            [&] { return PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state); });
     Error error = check_active();
     if (!error) error = check_available(lanyard_register_datarep, "MPI_Register_datarep_c");
     if (!error) error = check_string("datarep", datarep);

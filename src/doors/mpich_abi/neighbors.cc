@@ -29,6 +29,8 @@ extern "C" {
 
 int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_allgather",
+            [&] { return PMPI_Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -58,6 +60,8 @@ int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype se
 
 int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_allgather_c",
+            [&] { return PMPI_Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -87,6 +91,8 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 
 int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_allgatherv",
+            [&] { return PMPI_Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -118,6 +124,8 @@ int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
 int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_allgatherv_c",
+            [&] { return PMPI_Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -148,6 +156,8 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 
 int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_alltoall",
+            [&] { return PMPI_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -177,6 +187,8 @@ int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sen
 
 int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_alltoall_c",
+            [&] { return PMPI_Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -207,6 +219,8 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
 int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_alltoallv",
+            [&] { return PMPI_Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -239,6 +253,8 @@ int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
 int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_alltoallv_c",
+            [&] { return PMPI_Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -271,6 +287,8 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
 int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_alltoallw",
+            [&] { return PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -304,6 +322,8 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const 
 int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ineighbor_alltoallw_c",
+            [&] { return PMPI_Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -336,6 +356,8 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
 
 int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgather",
+            [&] { return PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -361,6 +383,8 @@ int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
 
 int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgather_c",
+            [&] { return PMPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -386,6 +410,8 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
 
 int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgather_init",
+            [&] { return PMPI_Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -417,6 +443,8 @@ int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatyp
 
 int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgather_init_c",
+            [&] { return PMPI_Neighbor_allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -448,6 +476,8 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
 
 int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgatherv",
+            [&] { return PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -475,6 +505,8 @@ int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
 
 int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgatherv_c",
+            [&] { return PMPI_Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -503,6 +535,8 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgatherv_init",
+            [&] { return PMPI_Neighbor_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -537,6 +571,8 @@ int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
 int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_allgatherv_init_c",
+            [&] { return PMPI_Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -570,6 +606,8 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
 
 int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoall",
+            [&] { return PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -595,6 +633,8 @@ int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
 
 int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoall_c",
+            [&] { return PMPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -620,6 +660,8 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
 
 int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoall_init",
+            [&] { return PMPI_Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -651,6 +693,8 @@ int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype
 
 int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoall_init_c",
+            [&] { return PMPI_Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -682,6 +726,8 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
 
 int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallv",
+            [&] { return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -711,6 +757,8 @@ int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
 int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallv_c",
+            [&] { return PMPI_Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -740,6 +788,8 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
 int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallv_init",
+            [&] { return PMPI_Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -775,6 +825,8 @@ int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], co
 int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallv_init_c",
+            [&] { return PMPI_Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -810,6 +862,8 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
 int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallw",
+            [&] { return PMPI_Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -840,6 +894,8 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
 int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallw_c",
+            [&] { return PMPI_Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -870,6 +926,8 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
 int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallw_init",
+            [&] { return PMPI_Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -906,6 +964,8 @@ int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], co
 int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Neighbor_alltoallw_init_c",
+            [&] { return PMPI_Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;

@@ -52,6 +52,8 @@ extern "C" {
 
 int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Accumulate",
+            [&] { return PMPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -79,6 +81,8 @@ int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
 
 int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Accumulate_c",
+            [&] { return PMPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -106,6 +110,8 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
 
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
         int target_rank, MPI_Aint target_disp, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Compare_and_swap",
+            [&] { return PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win); });
     origin_addr = buffer_in(origin_addr);
     compare_addr = buffer_in(compare_addr);
     result_addr = buffer_in(result_addr);
@@ -131,6 +137,8 @@ int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
 
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
         MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Fetch_and_op",
+            [&] { return PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win); });
     origin_addr = buffer_in(origin_addr);
     result_addr = buffer_in(result_addr);
     target_rank = rank_in(target_rank);
@@ -156,6 +164,8 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype d
 
 int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
         int target_count, MPI_Datatype target_datatype, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Get",
+            [&] { return PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -181,6 +191,8 @@ int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
 
 int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Get_c",
+            [&] { return PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -207,6 +219,8 @@ int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
 int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
         int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
         MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Get_accumulate",
+            [&] { return PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win); });
     origin_addr = buffer_in(origin_addr);
     result_addr = buffer_in(result_addr);
     target_rank = rank_in(target_rank);
@@ -243,6 +257,8 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
 int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
         void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Get_accumulate_c",
+            [&] { return PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win); });
     origin_addr = buffer_in(origin_addr);
     result_addr = buffer_in(result_addr);
     target_rank = rank_in(target_rank);
@@ -278,6 +294,8 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
 
 int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Put",
+            [&] { return PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -303,6 +321,8 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
 
 int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Put_c",
+            [&] { return PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -329,6 +349,8 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
 int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Raccumulate",
+            [&] { return PMPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -361,6 +383,8 @@ int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype ori
 int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Raccumulate_c",
+            [&] { return PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -392,6 +416,8 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 
 int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
         int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Rget",
+            [&] { return PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -421,6 +447,8 @@ int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
 int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Rget_c",
+            [&] { return PMPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -450,6 +478,8 @@ int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
 int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
         int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
         MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Rget_accumulate",
+            [&] { return PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request); });
     origin_addr = buffer_in(origin_addr);
     result_addr = buffer_in(result_addr);
     target_rank = rank_in(target_rank);
@@ -490,6 +520,8 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
 int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
         void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Rget_accumulate_c",
+            [&] { return PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request); });
     origin_addr = buffer_in(origin_addr);
     result_addr = buffer_in(result_addr);
     target_rank = rank_in(target_rank);
@@ -529,6 +561,8 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
 
 int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Rput",
+            [&] { return PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -558,6 +592,8 @@ int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_dat
 int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Rput_c",
+            [&] { return PMPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -585,6 +621,8 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
 #pragma weak MPI_Rput_c = PMPI_Rput_c
 
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win) {
+    if (to_be_timed()) return timed("MPI_Win_allocate",
+            [&] { return PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Win *win_object = nullptr;
@@ -608,6 +646,8 @@ int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm
 
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
         MPI_Win *win) {
+    if (to_be_timed()) return timed("MPI_Win_allocate_c",
+            [&] { return PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Win *win_object = nullptr;
@@ -631,6 +671,8 @@ int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Co
 
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
         MPI_Win *win) {
+    if (to_be_timed()) return timed("MPI_Win_allocate_shared",
+            [&] { return PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Win *win_object = nullptr;
@@ -654,6 +696,8 @@ int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Co
 
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
         MPI_Win *win) {
+    if (to_be_timed()) return timed("MPI_Win_allocate_shared_c",
+            [&] { return PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Win *win_object = nullptr;
@@ -676,6 +720,7 @@ int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
 #pragma weak MPI_Win_allocate_shared_c = PMPI_Win_allocate_shared_c
 
 int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size) {
+    if (to_be_timed()) return timed("MPI_Win_attach", [&] { return PMPI_Win_attach(win, base, size); });
     base = buffer_in(base);
     Win *win_object = nullptr;
     Error error = check_active();
@@ -691,6 +736,7 @@ int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size) {
 #pragma weak MPI_Win_attach = PMPI_Win_attach
 
 int PMPI_Win_complete(MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_complete", [&] { return PMPI_Win_complete(win); });
     Win *win_object = nullptr;
     Error error = check_active();
     if (!error) error = find("win", win, win_object);
@@ -702,6 +748,8 @@ int PMPI_Win_complete(MPI_Win win) {
 #pragma weak MPI_Win_complete = PMPI_Win_complete
 
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win) {
+    if (to_be_timed()) return timed("MPI_Win_create",
+            [&] { return PMPI_Win_create(base, size, disp_unit, info, comm, win); });
     base = buffer_in(base);
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
@@ -724,6 +772,8 @@ int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI
 #pragma weak MPI_Win_create = PMPI_Win_create
 
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win) {
+    if (to_be_timed()) return timed("MPI_Win_create_c",
+            [&] { return PMPI_Win_create_c(base, size, disp_unit, info, comm, win); });
     base = buffer_in(base);
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
@@ -746,6 +796,7 @@ int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info in
 #pragma weak MPI_Win_create_c = PMPI_Win_create_c
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win) {
+    if (to_be_timed()) return timed("MPI_Win_create_dynamic", [&] { return PMPI_Win_create_dynamic(info, comm, win); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Win *win_object = nullptr;
@@ -763,6 +814,7 @@ int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win) {
 #pragma weak MPI_Win_create_dynamic = PMPI_Win_create_dynamic
 
 int PMPI_Win_detach(MPI_Win win, const void *base) {
+    if (to_be_timed()) return timed("MPI_Win_detach", [&] { return PMPI_Win_detach(win, base); });
     base = buffer_in(base);
     Win *win_object = nullptr;
     Error error = check_active();
@@ -777,6 +829,7 @@ int PMPI_Win_detach(MPI_Win win, const void *base) {
 #pragma weak MPI_Win_detach = PMPI_Win_detach
 
 int PMPI_Win_fence(int assert, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_fence", [&] { return PMPI_Win_fence(assert, win); });
     assert = assertion_in(assert);
     Win *win_object = nullptr;
     Error error = check_active();
@@ -790,6 +843,7 @@ int PMPI_Win_fence(int assert, MPI_Win win) {
 #pragma weak MPI_Win_fence = PMPI_Win_fence
 
 int PMPI_Win_flush(int rank, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_flush", [&] { return PMPI_Win_flush(rank, win); });
     rank = rank_in(rank);
     Win *win_object = nullptr;
     Error error = check_active();
@@ -803,6 +857,7 @@ int PMPI_Win_flush(int rank, MPI_Win win) {
 #pragma weak MPI_Win_flush = PMPI_Win_flush
 
 int PMPI_Win_flush_all(MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_flush_all", [&] { return PMPI_Win_flush_all(win); });
     Win *win_object = nullptr;
     Error error = check_active();
     if (!error) error = find("win", win, win_object);
@@ -814,6 +869,7 @@ int PMPI_Win_flush_all(MPI_Win win) {
 #pragma weak MPI_Win_flush_all = PMPI_Win_flush_all
 
 int PMPI_Win_flush_local(int rank, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_flush_local", [&] { return PMPI_Win_flush_local(rank, win); });
     rank = rank_in(rank);
     Win *win_object = nullptr;
     Error error = check_active();
@@ -827,6 +883,7 @@ int PMPI_Win_flush_local(int rank, MPI_Win win) {
 #pragma weak MPI_Win_flush_local = PMPI_Win_flush_local
 
 int PMPI_Win_flush_local_all(MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_flush_local_all", [&] { return PMPI_Win_flush_local_all(win); });
     Win *win_object = nullptr;
     Error error = check_active();
     if (!error) error = find("win", win, win_object);
@@ -838,6 +895,7 @@ int PMPI_Win_flush_local_all(MPI_Win win) {
 #pragma weak MPI_Win_flush_local_all = PMPI_Win_flush_local_all
 
 int PMPI_Win_free(MPI_Win *win) {
+    if (to_be_timed()) return timed("MPI_Win_free", [&] { return PMPI_Win_free(win); });
     Win *win_object = nullptr;
     Error error = check_active();
     if (!error) error = check_out("win", win);
@@ -853,6 +911,7 @@ int PMPI_Win_free(MPI_Win *win) {
 #pragma weak MPI_Win_free = PMPI_Win_free
 
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group) {
+    if (to_be_timed()) return timed("MPI_Win_get_group", [&] { return PMPI_Win_get_group(win, group); });
     Win *win_object = nullptr;
     Group *group_object = nullptr;
     Error error = check_active();
@@ -868,6 +927,7 @@ int PMPI_Win_get_group(MPI_Win win, MPI_Group *group) {
 #pragma weak MPI_Win_get_group = PMPI_Win_get_group
 
 int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used) {
+    if (to_be_timed()) return timed("MPI_Win_get_info", [&] { return PMPI_Win_get_info(win, info_used); });
     Win *win_object = nullptr;
     Info *info_used_object = nullptr;
     Error error = check_active();
@@ -883,6 +943,7 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used) {
 #pragma weak MPI_Win_get_info = PMPI_Win_get_info
 
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen) {
+    if (to_be_timed()) return timed("MPI_Win_get_name", [&] { return PMPI_Win_get_name(win, win_name, resultlen); });
     Win *win_object = nullptr;
     Error error = check_active();
     if (!error) error = find_or_null("win", win, win_object);
@@ -897,6 +958,7 @@ int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen) {
 #pragma weak MPI_Win_get_name = PMPI_Win_get_name
 
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_lock", [&] { return PMPI_Win_lock(lock_type, rank, assert, win); });
     lock_type = lock_type_in(lock_type);
     rank = rank_in(rank);
     assert = assertion_in(assert);
@@ -912,6 +974,7 @@ int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 #pragma weak MPI_Win_lock = PMPI_Win_lock
 
 int PMPI_Win_lock_all(int assert, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_lock_all", [&] { return PMPI_Win_lock_all(assert, win); });
     assert = assertion_in(assert);
     Win *win_object = nullptr;
     Error error = check_active();
@@ -925,6 +988,7 @@ int PMPI_Win_lock_all(int assert, MPI_Win win) {
 #pragma weak MPI_Win_lock_all = PMPI_Win_lock_all
 
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_post", [&] { return PMPI_Win_post(group, assert, win); });
     assert = assertion_in(assert);
     Win *win_object = nullptr;
     Group *group_object = nullptr;
@@ -940,6 +1004,7 @@ int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
 #pragma weak MPI_Win_post = PMPI_Win_post
 
 int PMPI_Win_set_info(MPI_Win win, MPI_Info info) {
+    if (to_be_timed()) return timed("MPI_Win_set_info", [&] { return PMPI_Win_set_info(win, info); });
     Win *win_object = nullptr;
     Info *info_object = nullptr;
     Error error = check_active();
@@ -954,6 +1019,7 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info) {
 #pragma weak MPI_Win_set_info = PMPI_Win_set_info
 
 int PMPI_Win_set_name(MPI_Win win, const char *win_name) {
+    if (to_be_timed()) return timed("MPI_Win_set_name", [&] { return PMPI_Win_set_name(win, win_name); });
     Win *win_object = nullptr;
     Error error = check_active();
     if (!error) error = find("win", win, win_object);
@@ -967,6 +1033,8 @@ int PMPI_Win_set_name(MPI_Win win, const char *win_name) {
 #pragma weak MPI_Win_set_name = PMPI_Win_set_name
 
 int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr) {
+    if (to_be_timed()) return timed("MPI_Win_shared_query",
+            [&] { return PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr); });
     rank = rank_in(rank);
     Win *win_object = nullptr;
     int64_t disp_unit_value = 0;
@@ -986,6 +1054,8 @@ int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
 #pragma weak MPI_Win_shared_query = PMPI_Win_shared_query
 
 int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr) {
+    if (to_be_timed()) return timed("MPI_Win_shared_query_c",
+            [&] { return PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr); });
     rank = rank_in(rank);
     Win *win_object = nullptr;
     Error error = check_active();
@@ -1002,6 +1072,7 @@ int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *dis
 #pragma weak MPI_Win_shared_query_c = PMPI_Win_shared_query_c
 
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_start", [&] { return PMPI_Win_start(group, assert, win); });
     assert = assertion_in(assert);
     Win *win_object = nullptr;
     Group *group_object = nullptr;
@@ -1017,6 +1088,7 @@ int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
 #pragma weak MPI_Win_start = PMPI_Win_start
 
 int PMPI_Win_sync(MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_sync", [&] { return PMPI_Win_sync(win); });
     Win *win_object = nullptr;
     Error error = check_active();
     if (!error) error = find("win", win, win_object);
@@ -1028,6 +1100,7 @@ int PMPI_Win_sync(MPI_Win win) {
 #pragma weak MPI_Win_sync = PMPI_Win_sync
 
 int PMPI_Win_test(MPI_Win win, int *flag) {
+    if (to_be_timed()) return timed("MPI_Win_test", [&] { return PMPI_Win_test(win, flag); });
     Win *win_object = nullptr;
     Error error = check_active();
     if (!error) error = find("win", win, win_object);
@@ -1041,6 +1114,7 @@ int PMPI_Win_test(MPI_Win win, int *flag) {
 #pragma weak MPI_Win_test = PMPI_Win_test
 
 int PMPI_Win_unlock(int rank, MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_unlock", [&] { return PMPI_Win_unlock(rank, win); });
     rank = rank_in(rank);
     Win *win_object = nullptr;
     Error error = check_active();
@@ -1054,6 +1128,7 @@ int PMPI_Win_unlock(int rank, MPI_Win win) {
 #pragma weak MPI_Win_unlock = PMPI_Win_unlock
 
 int PMPI_Win_unlock_all(MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_unlock_all", [&] { return PMPI_Win_unlock_all(win); });
     Win *win_object = nullptr;
     Error error = check_active();
     if (!error) error = find("win", win, win_object);
@@ -1065,6 +1140,7 @@ int PMPI_Win_unlock_all(MPI_Win win) {
 #pragma weak MPI_Win_unlock_all = PMPI_Win_unlock_all
 
 int PMPI_Win_wait(MPI_Win win) {
+    if (to_be_timed()) return timed("MPI_Win_wait", [&] { return PMPI_Win_wait(win); });
     Win *win_object = nullptr;
     Error error = check_active();
     if (!error) error = find("win", win, win_object);

@@ -16,6 +16,7 @@ using namespace lanyard::mpich_abi;
 extern "C" {
 
 int PMPI_Op_commutative(MPI_Op op, int *commute) {
+    if (to_be_timed()) return timed("MPI_Op_commutative", [&] { return PMPI_Op_commutative(op, commute); });
     Op *op_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_op_commutative, "MPI_Op_commutative");
@@ -29,6 +30,7 @@ int PMPI_Op_commutative(MPI_Op op, int *commute) {
 #pragma weak MPI_Op_commutative = PMPI_Op_commutative
 
 int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op) {
+    if (to_be_timed()) return timed("MPI_Op_create", [&] { return PMPI_Op_create(user_fn, commute, op); });
     Op *op_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_op_create, "MPI_Op_create");
@@ -42,6 +44,7 @@ int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op) {
 #pragma weak MPI_Op_create = PMPI_Op_create
 
 int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op) {
+    if (to_be_timed()) return timed("MPI_Op_create_c", [&] { return PMPI_Op_create_c(user_fn, commute, op); });
     Op *op_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_op_create, "MPI_Op_create_c");
@@ -55,6 +58,7 @@ int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op) {
 #pragma weak MPI_Op_create_c = PMPI_Op_create_c
 
 int PMPI_Op_free(MPI_Op *op) {
+    if (to_be_timed()) return timed("MPI_Op_free", [&] { return PMPI_Op_free(op); });
     Op *op_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_op_free, "MPI_Op_free");

@@ -19,6 +19,7 @@ using namespace lanyard::mpich_abi;
 extern "C" {
 
 int PMPI_Parrived(MPI_Request request, int partition, int *flag) {
+    if (to_be_timed()) return timed("MPI_Parrived", [&] { return PMPI_Parrived(request, partition, flag); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_parrived, "MPI_Parrived");
@@ -32,6 +33,7 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag) {
 #pragma weak MPI_Parrived = PMPI_Parrived
 
 int PMPI_Pready(int partition, MPI_Request request) {
+    if (to_be_timed()) return timed("MPI_Pready", [&] { return PMPI_Pready(partition, request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_pready, "MPI_Pready");
@@ -44,6 +46,8 @@ int PMPI_Pready(int partition, MPI_Request request) {
 #pragma weak MPI_Pready = PMPI_Pready
 
 int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request) {
+    if (to_be_timed()) return timed("MPI_Pready_list",
+            [&] { return PMPI_Pready_list(length, array_of_partitions, request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_pready_list, "MPI_Pready_list");
@@ -58,6 +62,8 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
 #pragma weak MPI_Pready_list = PMPI_Pready_list
 
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request) {
+    if (to_be_timed()) return timed("MPI_Pready_range",
+            [&] { return PMPI_Pready_range(partition_low, partition_high, request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_pready_range, "MPI_Pready_range");
@@ -71,6 +77,8 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
 
 int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Precv_init",
+            [&] { return PMPI_Precv_init(buf, partitions, count, datatype, dest, tag, comm, info, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -100,6 +108,8 @@ int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype dat
 
 int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Psend_init",
+            [&] { return PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);

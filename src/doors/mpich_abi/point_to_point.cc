@@ -50,6 +50,7 @@ using namespace lanyard::mpich_abi;
 extern "C" {
 
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Bsend", [&] { return PMPI_Bsend(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -72,6 +73,7 @@ int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 #pragma weak MPI_Bsend = PMPI_Bsend
 
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Bsend_c", [&] { return PMPI_Bsend_c(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -95,6 +97,8 @@ int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Bsend_init",
+            [&] { return PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -121,6 +125,8 @@ int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Bsend_init_c",
+            [&] { return PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -146,6 +152,7 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 #pragma weak MPI_Bsend_init_c = PMPI_Bsend_init_c
 
 int PMPI_Buffer_attach(void *buffer, int size) {
+    if (to_be_timed()) return timed("MPI_Buffer_attach", [&] { return PMPI_Buffer_attach(buffer, size); });
     buffer = buffer_in(buffer);
     Error error = check_active();
     if (!error) error = check_available(lanyard_buffer_attach, "MPI_Buffer_attach");
@@ -159,6 +166,7 @@ int PMPI_Buffer_attach(void *buffer, int size) {
 #pragma weak MPI_Buffer_attach = PMPI_Buffer_attach
 
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size) {
+    if (to_be_timed()) return timed("MPI_Buffer_attach_c", [&] { return PMPI_Buffer_attach_c(buffer, size); });
     buffer = buffer_in(buffer);
     Error error = check_active();
     if (!error) error = check_available(lanyard_buffer_attach, "MPI_Buffer_attach_c");
@@ -172,6 +180,7 @@ int PMPI_Buffer_attach_c(void *buffer, MPI_Count size) {
 #pragma weak MPI_Buffer_attach_c = PMPI_Buffer_attach_c
 
 int PMPI_Buffer_detach(void *buffer_addr, int *size) {
+    if (to_be_timed()) return timed("MPI_Buffer_detach", [&] { return PMPI_Buffer_detach(buffer_addr, size); });
     void *buffer_addr_value{};
     int64_t size_value = 0;
     Error error = check_active();
@@ -188,6 +197,7 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size) {
 #pragma weak MPI_Buffer_detach = PMPI_Buffer_detach
 
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size) {
+    if (to_be_timed()) return timed("MPI_Buffer_detach_c", [&] { return PMPI_Buffer_detach_c(buffer_addr, size); });
     void *buffer_addr_value{};
     Error error = check_active();
     if (!error) error = check_available(lanyard_buffer_detach, "MPI_Buffer_detach_c");
@@ -202,6 +212,7 @@ int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size) {
 #pragma weak MPI_Buffer_detach_c = PMPI_Buffer_detach_c
 
 int PMPI_Buffer_flush(void) {
+    if (to_be_timed()) return timed("MPI_Buffer_flush", [&] { return PMPI_Buffer_flush(); });
     Error error = check_active();
     if (!error) error = check_available(lanyard_buffer_flush, "MPI_Buffer_flush");
     if (!error) error = lanyard_buffer_flush();
@@ -211,6 +222,7 @@ int PMPI_Buffer_flush(void) {
 #pragma weak MPI_Buffer_flush = PMPI_Buffer_flush
 
 int PMPI_Buffer_iflush(MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Buffer_iflush", [&] { return PMPI_Buffer_iflush(request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_buffer_iflush, "MPI_Buffer_iflush");
@@ -223,6 +235,8 @@ int PMPI_Buffer_iflush(MPI_Request *request) {
 #pragma weak MPI_Buffer_iflush = PMPI_Buffer_iflush
 
 int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size) {
+    if (to_be_timed()) return timed("MPI_Comm_attach_buffer",
+            [&] { return PMPI_Comm_attach_buffer(comm, buffer, size); });
     buffer = buffer_in(buffer);
     Comm *comm_object = nullptr;
     Error error = check_active();
@@ -238,6 +252,8 @@ int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size) {
 #pragma weak MPI_Comm_attach_buffer = PMPI_Comm_attach_buffer
 
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size) {
+    if (to_be_timed()) return timed("MPI_Comm_attach_buffer_c",
+            [&] { return PMPI_Comm_attach_buffer_c(comm, buffer, size); });
     buffer = buffer_in(buffer);
     Comm *comm_object = nullptr;
     Error error = check_active();
@@ -253,6 +269,8 @@ int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size) {
 #pragma weak MPI_Comm_attach_buffer_c = PMPI_Comm_attach_buffer_c
 
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size) {
+    if (to_be_timed()) return timed("MPI_Comm_detach_buffer",
+            [&] { return PMPI_Comm_detach_buffer(comm, buffer_addr, size); });
     void *buffer_addr_value{};
     Comm *comm_object = nullptr;
     int64_t size_value = 0;
@@ -271,6 +289,8 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size) {
 #pragma weak MPI_Comm_detach_buffer = PMPI_Comm_detach_buffer
 
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size) {
+    if (to_be_timed()) return timed("MPI_Comm_detach_buffer_c",
+            [&] { return PMPI_Comm_detach_buffer_c(comm, buffer_addr, size); });
     void *buffer_addr_value{};
     Comm *comm_object = nullptr;
     Error error = check_active();
@@ -287,6 +307,7 @@ int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 #pragma weak MPI_Comm_detach_buffer_c = PMPI_Comm_detach_buffer_c
 
 int PMPI_Comm_flush_buffer(MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Comm_flush_buffer", [&] { return PMPI_Comm_flush_buffer(comm); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -298,6 +319,7 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm) {
 #pragma weak MPI_Comm_flush_buffer = PMPI_Comm_flush_buffer
 
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Comm_iflush_buffer", [&] { return PMPI_Comm_iflush_buffer(comm, request); });
     Comm *comm_object = nullptr;
     Request *request_object = nullptr;
     Error error = check_active();
@@ -314,6 +336,8 @@ int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request) {
 
 int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ibsend",
+            [&] { return PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -340,6 +364,8 @@ int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ibsend_c",
+            [&] { return PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -365,6 +391,8 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 #pragma weak MPI_Ibsend_c = PMPI_Ibsend_c
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Improbe",
+            [&] { return PMPI_Improbe(source, tag, comm, flag, message, status); });
     source = rank_in(source);
     tag = tag_in(tag);
     status = status_in(status);
@@ -389,6 +417,7 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 #pragma weak MPI_Improbe = PMPI_Improbe
 
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Imrecv", [&] { return PMPI_Imrecv(buf, count, datatype, message, request); });
     buf = buffer_in(buf);
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
@@ -413,6 +442,8 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
 #pragma weak MPI_Imrecv = PMPI_Imrecv
 
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Imrecv_c",
+            [&] { return PMPI_Imrecv_c(buf, count, datatype, message, request); });
     buf = buffer_in(buf);
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
@@ -437,6 +468,7 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 #pragma weak MPI_Imrecv_c = PMPI_Imrecv_c
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Iprobe", [&] { return PMPI_Iprobe(source, tag, comm, flag, status); });
     source = rank_in(source);
     tag = tag_in(tag);
     status = status_in(status);
@@ -458,6 +490,8 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
 
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Irecv",
+            [&] { return PMPI_Irecv(buf, count, datatype, source, tag, comm, request); });
     buf = buffer_in(buf);
     source = rank_in(source);
     tag = tag_in(tag);
@@ -484,6 +518,8 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Irecv_c",
+            [&] { return PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request); });
     buf = buffer_in(buf);
     source = rank_in(source);
     tag = tag_in(tag);
@@ -510,6 +546,8 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
 
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Irsend",
+            [&] { return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -536,6 +574,8 @@ int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Irsend_c",
+            [&] { return PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -562,6 +602,8 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Isend",
+            [&] { return PMPI_Isend(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -588,6 +630,8 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Isend_c",
+            [&] { return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -614,6 +658,8 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Isendrecv",
+            [&] { return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request); });
     sendbuf = buffer_in(sendbuf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -653,6 +699,8 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
 int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Isendrecv_c",
+            [&] { return PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request); });
     sendbuf = buffer_in(sendbuf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -691,6 +739,8 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Isendrecv_replace",
+            [&] { return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -723,6 +773,8 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
 
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
         int recvtag, MPI_Comm comm, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Isendrecv_replace_c",
+            [&] { return PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -755,6 +807,8 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
 
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Issend",
+            [&] { return PMPI_Issend(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -781,6 +835,8 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Issend_c",
+            [&] { return PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -806,6 +862,7 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 #pragma weak MPI_Issend_c = PMPI_Issend_c
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Mprobe", [&] { return PMPI_Mprobe(source, tag, comm, message, status); });
     source = rank_in(source);
     tag = tag_in(tag);
     status = status_in(status);
@@ -828,6 +885,7 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
 #pragma weak MPI_Mprobe = PMPI_Mprobe
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Mrecv", [&] { return PMPI_Mrecv(buf, count, datatype, message, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -852,6 +910,7 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
 #pragma weak MPI_Mrecv = PMPI_Mrecv
 
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Mrecv_c", [&] { return PMPI_Mrecv_c(buf, count, datatype, message, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
@@ -876,6 +935,7 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
 #pragma weak MPI_Mrecv_c = PMPI_Mrecv_c
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Probe", [&] { return PMPI_Probe(source, tag, comm, status); });
     source = rank_in(source);
     tag = tag_in(tag);
     status = status_in(status);
@@ -895,6 +955,8 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 #pragma weak MPI_Probe = PMPI_Probe
 
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Recv",
+            [&] { return PMPI_Recv(buf, count, datatype, source, tag, comm, status); });
     buf = buffer_in(buf);
     source = rank_in(source);
     tag = tag_in(tag);
@@ -921,6 +983,8 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Recv_c",
+            [&] { return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status); });
     buf = buffer_in(buf);
     source = rank_in(source);
     tag = tag_in(tag);
@@ -947,6 +1011,8 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
 
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Recv_init",
+            [&] { return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request); });
     buf = buffer_in(buf);
     source = rank_in(source);
     tag = tag_in(tag);
@@ -973,6 +1039,8 @@ int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int 
 
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Recv_init_c",
+            [&] { return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request); });
     buf = buffer_in(buf);
     source = rank_in(source);
     tag = tag_in(tag);
@@ -998,6 +1066,7 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
 #pragma weak MPI_Recv_init_c = PMPI_Recv_init_c
 
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Rsend", [&] { return PMPI_Rsend(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -1020,6 +1089,7 @@ int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 #pragma weak MPI_Rsend = PMPI_Rsend
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Rsend_c", [&] { return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -1043,6 +1113,8 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Rsend_init",
+            [&] { return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -1069,6 +1141,8 @@ int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Rsend_init_c",
+            [&] { return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -1094,6 +1168,7 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 #pragma weak MPI_Rsend_init_c = PMPI_Rsend_init_c
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Send", [&] { return PMPI_Send(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -1116,6 +1191,7 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 #pragma weak MPI_Send = PMPI_Send
 
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Send_c", [&] { return PMPI_Send_c(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -1139,6 +1215,8 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 
 int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Send_init",
+            [&] { return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -1165,6 +1243,8 @@ int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
 
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Send_init_c",
+            [&] { return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -1191,6 +1271,8 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Sendrecv",
+            [&] { return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
     sendbuf = buffer_in(sendbuf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -1230,6 +1312,8 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
 int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Sendrecv_c",
+            [&] { return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
     sendbuf = buffer_in(sendbuf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -1268,6 +1352,8 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Sendrecv_replace",
+            [&] { return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -1300,6 +1386,8 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
         int recvtag, MPI_Comm comm, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Sendrecv_replace_c",
+            [&] { return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -1331,6 +1419,8 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
 #pragma weak MPI_Sendrecv_replace_c = PMPI_Sendrecv_replace_c
 
 int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size) {
+    if (to_be_timed()) return timed("MPI_Session_attach_buffer",
+            [&] { return PMPI_Session_attach_buffer(session, buffer, size); });
     buffer = buffer_in(buffer);
     Session *session_object = nullptr;
     Error error = check_active();
@@ -1346,6 +1436,8 @@ int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size) {
 #pragma weak MPI_Session_attach_buffer = PMPI_Session_attach_buffer
 
 int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size) {
+    if (to_be_timed()) return timed("MPI_Session_attach_buffer_c",
+            [&] { return PMPI_Session_attach_buffer_c(session, buffer, size); });
     buffer = buffer_in(buffer);
     Session *session_object = nullptr;
     Error error = check_active();
@@ -1361,6 +1453,8 @@ int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count si
 #pragma weak MPI_Session_attach_buffer_c = PMPI_Session_attach_buffer_c
 
 int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size) {
+    if (to_be_timed()) return timed("MPI_Session_detach_buffer",
+            [&] { return PMPI_Session_detach_buffer(session, buffer_addr, size); });
     void *buffer_addr_value{};
     Session *session_object = nullptr;
     int64_t size_value = 0;
@@ -1379,6 +1473,8 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size
 #pragma weak MPI_Session_detach_buffer = PMPI_Session_detach_buffer
 
 int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size) {
+    if (to_be_timed()) return timed("MPI_Session_detach_buffer_c",
+            [&] { return PMPI_Session_detach_buffer_c(session, buffer_addr, size); });
     void *buffer_addr_value{};
     Session *session_object = nullptr;
     Error error = check_active();
@@ -1395,6 +1491,7 @@ int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Cou
 #pragma weak MPI_Session_detach_buffer_c = PMPI_Session_detach_buffer_c
 
 int PMPI_Session_flush_buffer(MPI_Session session) {
+    if (to_be_timed()) return timed("MPI_Session_flush_buffer", [&] { return PMPI_Session_flush_buffer(session); });
     Session *session_object = nullptr;
     Error error = check_active();
     if (!error) error = find("session", session, session_object);
@@ -1407,6 +1504,8 @@ int PMPI_Session_flush_buffer(MPI_Session session) {
 #pragma weak MPI_Session_flush_buffer = PMPI_Session_flush_buffer
 
 int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Session_iflush_buffer",
+            [&] { return PMPI_Session_iflush_buffer(session, request); });
     Session *session_object = nullptr;
     Request *request_object = nullptr;
     Error error = check_active();
@@ -1422,6 +1521,7 @@ int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request) {
 #pragma weak MPI_Session_iflush_buffer = PMPI_Session_iflush_buffer
 
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Ssend", [&] { return PMPI_Ssend(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -1444,6 +1544,7 @@ int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 #pragma weak MPI_Ssend = PMPI_Ssend
 
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+    if (to_be_timed()) return timed("MPI_Ssend_c", [&] { return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -1467,6 +1568,8 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ssend_init",
+            [&] { return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -1493,6 +1596,8 @@ int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Ssend_init_c",
+            [&] { return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);

@@ -42,6 +42,7 @@ using namespace lanyard::mpich_abi;
 extern "C" {
 
 int PMPI_Cancel(MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Cancel", [&] { return PMPI_Cancel(request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_cancel, "MPI_Cancel");
@@ -54,8 +55,9 @@ int PMPI_Cancel(MPI_Request *request) {
 #pragma weak MPI_Cancel = PMPI_Cancel
 
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count) {
+    if (to_be_timed()) return timed("MPI_Get_count", [&] { return PMPI_Get_count(status, datatype, count); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::count> status_value(status);
     Datatype *datatype_object = nullptr;
     int64_t count_value = 0;
     Error error = check_active();
@@ -72,8 +74,9 @@ int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count) 
 #pragma weak MPI_Get_count = PMPI_Get_count
 
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
+    if (to_be_timed()) return timed("MPI_Get_count_c", [&] { return PMPI_Get_count_c(status, datatype, count); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::count> status_value(status);
     Datatype *datatype_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_get_count, "MPI_Get_count_c");
@@ -88,8 +91,9 @@ int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count 
 #pragma weak MPI_Get_count_c = PMPI_Get_count_c
 
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count) {
+    if (to_be_timed()) return timed("MPI_Get_elements", [&] { return PMPI_Get_elements(status, datatype, count); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::count> status_value(status);
     Datatype *datatype_object = nullptr;
     int64_t count_value = 0;
     Error error = check_active();
@@ -106,8 +110,9 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *coun
 #pragma weak MPI_Get_elements = PMPI_Get_elements
 
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
+    if (to_be_timed()) return timed("MPI_Get_elements_c", [&] { return PMPI_Get_elements_c(status, datatype, count); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::count> status_value(status);
     Datatype *datatype_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_get_elements, "MPI_Get_elements_c");
@@ -122,8 +127,9 @@ int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
 #pragma weak MPI_Get_elements_c = PMPI_Get_elements_c
 
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
+    if (to_be_timed()) return timed("MPI_Get_elements_x", [&] { return PMPI_Get_elements_x(status, datatype, count); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::count> status_value(status);
     Datatype *datatype_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_get_elements, "MPI_Get_elements_x");
@@ -138,6 +144,7 @@ int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
 #pragma weak MPI_Get_elements_x = PMPI_Get_elements_x
 
 int PMPI_Grequest_complete(MPI_Request request) {
+    if (to_be_timed()) return timed("MPI_Grequest_complete", [&] { return PMPI_Grequest_complete(request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_grequest_complete, "MPI_Grequest_complete");
@@ -150,6 +157,8 @@ int PMPI_Grequest_complete(MPI_Request request) {
 
 int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
         MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Grequest_start",
+            [&] { return PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_grequest_start, "MPI_Grequest_start");
@@ -167,6 +176,7 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free
 #pragma weak MPI_Grequest_start = PMPI_Grequest_start
 
 int PMPI_Request_free(MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Request_free", [&] { return PMPI_Request_free(request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_request_free, "MPI_Request_free");
@@ -182,6 +192,8 @@ int PMPI_Request_free(MPI_Request *request) {
 #pragma weak MPI_Request_free = PMPI_Request_free
 
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Request_get_status",
+            [&] { return PMPI_Request_get_status(request, flag, status); });
     status = status_in(status);
     ResultStatus status_value(status);
     Request *request_object = nullptr;
@@ -199,6 +211,8 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) 
 
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
         MPI_Status array_of_statuses[]) {
+    if (to_be_timed()) return timed("MPI_Request_get_status_all",
+            [&] { return PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses); });
     array_of_statuses = status_in(array_of_statuses);
     ResultStatuses array_of_statuses_value;
     Objects<MPI_Request> array_of_requests_objects;
@@ -220,6 +234,8 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
 
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
         MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Request_get_status_any",
+            [&] { return PMPI_Request_get_status_any(count, array_of_requests, indx, flag, status); });
     status = status_in(status);
     ResultStatus status_value(status);
     Objects<MPI_Request> array_of_requests_objects;
@@ -241,6 +257,8 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
 
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status array_of_statuses[]) {
+    if (to_be_timed()) return timed("MPI_Request_get_status_some",
+            [&] { return PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses); });
     array_of_statuses = status_in(array_of_statuses);
     ResultStatuses array_of_statuses_value;
     Objects<MPI_Request> array_of_requests_objects;
@@ -262,6 +280,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
 #pragma weak MPI_Request_get_status_some = PMPI_Request_get_status_some
 
 int PMPI_Start(MPI_Request *request) {
+    if (to_be_timed()) return timed("MPI_Start", [&] { return PMPI_Start(request); });
     Request *request_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_start, "MPI_Start");
@@ -277,6 +296,7 @@ int PMPI_Start(MPI_Request *request) {
 #pragma weak MPI_Start = PMPI_Start
 
 int PMPI_Startall(int count, MPI_Request array_of_requests[]) {
+    if (to_be_timed()) return timed("MPI_Startall", [&] { return PMPI_Startall(count, array_of_requests); });
     Objects<MPI_Request> array_of_requests_objects;
     Error error = check_active();
     if (!error) error = check_available(lanyard_startall, "MPI_Startall");
@@ -293,8 +313,9 @@ int PMPI_Startall(int count, MPI_Request array_of_requests[]) {
 #pragma weak MPI_Startall = PMPI_Startall
 
 int PMPI_Status_get_error(const MPI_Status *status, int *err) {
+    if (to_be_timed()) return timed("MPI_Status_get_error", [&] { return PMPI_Status_get_error(status, err); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::error> status_value(status);
     Error error = check_active();
     if (!error) error = check_available(lanyard_status_get_error, "MPI_Status_get_error");
     if (!error) error = check_out("status", status);
@@ -306,8 +327,9 @@ int PMPI_Status_get_error(const MPI_Status *status, int *err) {
 #pragma weak MPI_Status_get_error = PMPI_Status_get_error
 
 int PMPI_Status_get_source(const MPI_Status *status, int *source) {
+    if (to_be_timed()) return timed("MPI_Status_get_source", [&] { return PMPI_Status_get_source(status, source); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::source> status_value(status);
     int source_value{};
     Error error = check_active();
     if (!error) error = check_available(lanyard_status_get_source, "MPI_Status_get_source");
@@ -322,8 +344,9 @@ int PMPI_Status_get_source(const MPI_Status *status, int *source) {
 #pragma weak MPI_Status_get_source = PMPI_Status_get_source
 
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag) {
+    if (to_be_timed()) return timed("MPI_Status_get_tag", [&] { return PMPI_Status_get_tag(status, tag); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::tag> status_value(status);
     int tag_value{};
     Error error = check_active();
     if (!error) error = check_available(lanyard_status_get_tag, "MPI_Status_get_tag");
@@ -337,8 +360,9 @@ int PMPI_Status_get_tag(const MPI_Status *status, int *tag) {
 #pragma weak MPI_Status_get_tag = PMPI_Status_get_tag
 
 int PMPI_Status_set_cancelled(MPI_Status *status, int flag) {
+    if (to_be_timed()) return timed("MPI_Status_set_cancelled", [&] { return PMPI_Status_set_cancelled(status, flag); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::count> status_value(status);
     Error error = check_active();
     if (!error) error = check_available(lanyard_status_set_cancelled, "MPI_Status_set_cancelled");
     if (!error) error = check_out("status", status);
@@ -351,8 +375,10 @@ int PMPI_Status_set_cancelled(MPI_Status *status, int flag) {
 #pragma weak MPI_Status_set_cancelled = PMPI_Status_set_cancelled
 
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count) {
+    if (to_be_timed()) return timed("MPI_Status_set_elements",
+            [&] { return PMPI_Status_set_elements(status, datatype, count); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::count> status_value(status);
     Datatype *datatype_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_status_set_elements, "MPI_Status_set_elements");
@@ -368,8 +394,10 @@ int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int coun
 #pragma weak MPI_Status_set_elements = PMPI_Status_set_elements
 
 int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count) {
+    if (to_be_timed()) return timed("MPI_Status_set_elements_c",
+            [&] { return PMPI_Status_set_elements_c(status, datatype, count); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::count> status_value(status);
     Datatype *datatype_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_status_set_elements, "MPI_Status_set_elements_c");
@@ -385,8 +413,10 @@ int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Co
 #pragma weak MPI_Status_set_elements_c = PMPI_Status_set_elements_c
 
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count) {
+    if (to_be_timed()) return timed("MPI_Status_set_elements_x",
+            [&] { return PMPI_Status_set_elements_x(status, datatype, count); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::count> status_value(status);
     Datatype *datatype_object = nullptr;
     Error error = check_active();
     if (!error) error = check_available(lanyard_status_set_elements, "MPI_Status_set_elements_x");
@@ -401,8 +431,9 @@ int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Co
 #pragma weak MPI_Status_set_elements_x = PMPI_Status_set_elements_x
 
 int PMPI_Status_set_error(MPI_Status *status, int err) {
+    if (to_be_timed()) return timed("MPI_Status_set_error", [&] { return PMPI_Status_set_error(status, err); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::error> status_value(status);
     Error error = check_active();
     if (!error) error = check_available(lanyard_status_set_error, "MPI_Status_set_error");
     if (!error) error = check_out("status", status);
@@ -414,9 +445,10 @@ int PMPI_Status_set_error(MPI_Status *status, int err) {
 #pragma weak MPI_Status_set_error = PMPI_Status_set_error
 
 int PMPI_Status_set_source(MPI_Status *status, int source) {
+    if (to_be_timed()) return timed("MPI_Status_set_source", [&] { return PMPI_Status_set_source(status, source); });
     status = status_in(status);
     source = rank_in(source);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::source> status_value(status);
     Error error = check_active();
     if (!error) error = check_available(lanyard_status_set_source, "MPI_Status_set_source");
     if (!error) error = check_out("status", status);
@@ -429,9 +461,10 @@ int PMPI_Status_set_source(MPI_Status *status, int source) {
 #pragma weak MPI_Status_set_source = PMPI_Status_set_source
 
 int PMPI_Status_set_tag(MPI_Status *status, int tag) {
+    if (to_be_timed()) return timed("MPI_Status_set_tag", [&] { return PMPI_Status_set_tag(status, tag); });
     status = status_in(status);
     tag = tag_in(tag);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::tag> status_value(status);
     Error error = check_active();
     if (!error) error = check_available(lanyard_status_set_tag, "MPI_Status_set_tag");
     if (!error) error = check_out("status", status);
@@ -443,6 +476,7 @@ int PMPI_Status_set_tag(MPI_Status *status, int tag) {
 #pragma weak MPI_Status_set_tag = PMPI_Status_set_tag
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Test", [&] { return PMPI_Test(request, flag, status); });
     status = status_in(status);
     ResultStatus status_value(status);
     Request *request_object = nullptr;
@@ -463,8 +497,9 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
 #pragma weak MPI_Test = PMPI_Test
 
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag) {
+    if (to_be_timed()) return timed("MPI_Test_cancelled", [&] { return PMPI_Test_cancelled(status, flag); });
     status = status_in(status);
-    GivenStatus status_value(status);
+    GivenStatus<StatusPart::count> status_value(status);
     Error error = check_active();
     if (!error) error = check_available(lanyard_test_cancelled, "MPI_Test_cancelled");
     if (!error) error = check_out("status", status);
@@ -476,6 +511,8 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag) {
 #pragma weak MPI_Test_cancelled = PMPI_Test_cancelled
 
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[]) {
+    if (to_be_timed()) return timed("MPI_Testall",
+            [&] { return PMPI_Testall(count, array_of_requests, flag, array_of_statuses); });
     array_of_statuses = status_in(array_of_statuses);
     ResultStatuses array_of_statuses_value;
     Objects<MPI_Request> array_of_requests_objects;
@@ -498,6 +535,8 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Stat
 #pragma weak MPI_Testall = PMPI_Testall
 
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Testany",
+            [&] { return PMPI_Testany(count, array_of_requests, indx, flag, status); });
     status = status_in(status);
     ResultStatus status_value(status);
     Objects<MPI_Request> array_of_requests_objects;
@@ -521,6 +560,8 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *fla
 
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
         MPI_Status array_of_statuses[]) {
+    if (to_be_timed()) return timed("MPI_Testsome",
+            [&] { return PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses); });
     array_of_statuses = status_in(array_of_statuses);
     ResultStatuses array_of_statuses_value;
     Objects<MPI_Request> array_of_requests_objects;
@@ -545,6 +586,7 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, i
 #pragma weak MPI_Testsome = PMPI_Testsome
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Wait", [&] { return PMPI_Wait(request, status); });
     status = status_in(status);
     ResultStatus status_value(status);
     Request *request_object = nullptr;
@@ -563,6 +605,8 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status) {
 #pragma weak MPI_Wait = PMPI_Wait
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
+    if (to_be_timed()) return timed("MPI_Waitall",
+            [&] { return PMPI_Waitall(count, array_of_requests, array_of_statuses); });
     array_of_statuses = status_in(array_of_statuses);
     ResultStatuses array_of_statuses_value;
     Objects<MPI_Request> array_of_requests_objects;
@@ -583,6 +627,7 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of
 #pragma weak MPI_Waitall = PMPI_Waitall
 
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status) {
+    if (to_be_timed()) return timed("MPI_Waitany", [&] { return PMPI_Waitany(count, array_of_requests, indx, status); });
     status = status_in(status);
     ResultStatus status_value(status);
     Objects<MPI_Request> array_of_requests_objects;
@@ -604,6 +649,8 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
 
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
         MPI_Status array_of_statuses[]) {
+    if (to_be_timed()) return timed("MPI_Waitsome",
+            [&] { return PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses); });
     array_of_statuses = status_in(array_of_statuses);
     ResultStatuses array_of_statuses_value;
     Objects<MPI_Request> array_of_requests_objects;

@@ -21,6 +21,7 @@ using namespace lanyard::mpich_abi;
 extern "C" {
 
 int PMPI_Abort(MPI_Comm comm, int errorcode) {
+    if (to_be_timed()) return timed("MPI_Abort", [&] { return PMPI_Abort(comm, errorcode); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -33,6 +34,7 @@ int PMPI_Abort(MPI_Comm comm, int errorcode) {
 #pragma weak MPI_Abort = PMPI_Abort
 
 int PMPI_Finalize(void) {
+    if (to_be_timed()) return timed("MPI_Finalize", [&] { return PMPI_Finalize(); });
     Error error = check_active();
     if (!error) error = check_available(lanyard_finalize, "MPI_Finalize");
     if (!error) error = lanyard_finalize();
@@ -83,6 +85,7 @@ int PMPI_Initialized(int *flag) {
 #pragma weak MPI_Initialized = PMPI_Initialized
 
 int PMPI_Is_thread_main(int *flag) {
+    if (to_be_timed()) return timed("MPI_Is_thread_main", [&] { return PMPI_Is_thread_main(flag); });
     Error error = check_active();
     if (!error) error = check_available(lanyard_is_thread_main, "MPI_Is_thread_main");
     if (!error) error = check_out("flag", flag);
@@ -93,6 +96,7 @@ int PMPI_Is_thread_main(int *flag) {
 #pragma weak MPI_Is_thread_main = PMPI_Is_thread_main
 
 int PMPI_Query_thread(int *provided) {
+    if (to_be_timed()) return timed("MPI_Query_thread", [&] { return PMPI_Query_thread(provided); });
     int provided_value{};
     Error error = check_active();
     if (!error) error = check_available(lanyard_query_thread, "MPI_Query_thread");

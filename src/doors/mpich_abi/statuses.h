@@ -14,22 +14,28 @@ namespace lanyard::mpich_abi {
 inline MPI_Status *status_in(MPI_Status *status) { return reinterpret_cast<uintptr_t>(status) == 1 ? nullptr : status; }
 inline const MPI_Status *status_in(const MPI_Status *status) { return reinterpret_cast<uintptr_t>(status) == 1 ? nullptr : status; }
 
+inline void count_from_program(const MPI_Status &given, Status &status) {
+    auto high = static_cast<uint32_t>(given.count_hi_and_cancelled);
+    status.count_low = static_cast<uint32_t>(given.count_lo);
+    status.count_high = high >> 1;
+    status.cancelled = high & 1;
+}
 // The error as the program has it: most statuses hold none, but what was there before.
 inline Status from_program(const MPI_Status &given) {
     Status status{};
     status.source = rank_in(given.MPI_SOURCE);
     status.tag = tag_in(given.MPI_TAG);
     status.error = given.MPI_ERROR;
-    auto high = static_cast<uint32_t>(given.count_hi_and_cancelled);
-    status.count_low = static_cast<uint32_t>(given.count_lo);
-    status.count_high = high >> 1;
-    status.cancelled = high & 1;
+    count_from_program(given, status);
     return status;
+}
+inline void count_to_program(const Status &status, MPI_Status &place) {
+    place.count_lo = static_cast<int>(status.count_low);
+    place.count_hi_and_cancelled = static_cast<int>(status.count_high << 1 | (status.cancelled != 0));
 }
 // All but the error, which only calls on several requests set.
 inline void transfer_to_program(const Status &status, MPI_Status &place) {
-    place.count_lo = static_cast<int>(status.count_low);
-    place.count_hi_and_cancelled = static_cast<int>(status.count_high << 1 | (status.cancelled != 0));
+    count_to_program(status, place);
     place.MPI_SOURCE = rank_out(status.source);
     place.MPI_TAG = tag_out(status.tag);
 }
@@ -88,18 +94,27 @@ private:
     int count_ = 0;
 };
 
-// A status that the library reads, or changes in part.
+enum class StatusPart { count, source, tag, error };  // count: and whether it was cancelled
+
+// A status of which the library reads or changes a part: the program may not have filled the others.
+template <StatusPart part>
 class GivenStatus {
 public:
     explicit GivenStatus(const MPI_Status *place) {
-        if (place) status_ = from_program(*place);
+        if (!place) return;
+        if (part == StatusPart::count) count_from_program(*place, status_);
+        if (part == StatusPart::source) status_.source = rank_in(place->MPI_SOURCE);
+        if (part == StatusPart::tag) status_.tag = tag_in(place->MPI_TAG);
+        if (part == StatusPart::error) status_.error = place->MPI_ERROR;
     }
 
     Status *data() { return &status_; }
     void store(MPI_Status *place) const {
         if (!place) return;
-        transfer_to_program(status_, *place);
-        place->MPI_ERROR = status_.error;
+        if (part == StatusPart::count) count_to_program(status_, *place);
+        if (part == StatusPart::source) place->MPI_SOURCE = rank_out(status_.source);
+        if (part == StatusPart::tag) place->MPI_TAG = tag_out(status_.tag);
+        if (part == StatusPart::error) place->MPI_ERROR = status_.error;
     }
 
 private:

@@ -33,6 +33,7 @@ using namespace lanyard::mpich_abi;
 extern "C" {
 
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
+    if (to_be_timed()) return timed("MPI_Cart_coords", [&] { return PMPI_Cart_coords(comm, rank, maxdims, coords); });
     rank = rank_in(rank);
     Comm *comm_object = nullptr;
     Error error = check_active();
@@ -49,6 +50,8 @@ int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
 
 int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
         MPI_Comm *comm_cart) {
+    if (to_be_timed()) return timed("MPI_Cart_create",
+            [&] { return PMPI_Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart); });
     Comm *comm_old_object = nullptr;
     Comm *comm_cart_object = nullptr;
     Error error = check_active();
@@ -68,6 +71,7 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
 #pragma weak MPI_Cart_create = PMPI_Cart_create
 
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]) {
+    if (to_be_timed()) return timed("MPI_Cart_get", [&] { return PMPI_Cart_get(comm, maxdims, dims, periods, coords); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -84,6 +88,7 @@ int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coo
 #pragma weak MPI_Cart_get = PMPI_Cart_get
 
 int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank) {
+    if (to_be_timed()) return timed("MPI_Cart_map", [&] { return PMPI_Cart_map(comm, ndims, dims, periods, newrank); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -100,6 +105,7 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
 #pragma weak MPI_Cart_map = PMPI_Cart_map
 
 int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank) {
+    if (to_be_timed()) return timed("MPI_Cart_rank", [&] { return PMPI_Cart_rank(comm, coords, rank); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -113,6 +119,8 @@ int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank) {
 #pragma weak MPI_Cart_rank = PMPI_Cart_rank
 
 int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest) {
+    if (to_be_timed()) return timed("MPI_Cart_shift",
+            [&] { return PMPI_Cart_shift(comm, direction, disp, rank_source, rank_dest); });
     int rank_source_value{};
     int rank_dest_value{};
     Comm *comm_object = nullptr;
@@ -132,6 +140,7 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, in
 #pragma weak MPI_Cart_shift = PMPI_Cart_shift
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm) {
+    if (to_be_timed()) return timed("MPI_Cart_sub", [&] { return PMPI_Cart_sub(comm, remain_dims, newcomm); });
     Comm *comm_object = nullptr;
     Comm *newcomm_object = nullptr;
     Error error = check_active();
@@ -147,6 +156,7 @@ int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm) {
 #pragma weak MPI_Cart_sub = PMPI_Cart_sub
 
 int PMPI_Cartdim_get(MPI_Comm comm, int *ndims) {
+    if (to_be_timed()) return timed("MPI_Cartdim_get", [&] { return PMPI_Cartdim_get(comm, ndims); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -160,6 +170,7 @@ int PMPI_Cartdim_get(MPI_Comm comm, int *ndims) {
 #pragma weak MPI_Cartdim_get = PMPI_Cartdim_get
 
 int PMPI_Dims_create(int nnodes, int ndims, int dims[]) {
+    if (to_be_timed()) return timed("MPI_Dims_create", [&] { return PMPI_Dims_create(nnodes, ndims, dims); });
     Error error = check_active();
     if (!error) error = check_available(lanyard_dims_create, "MPI_Dims_create");
     if (!error) error = check_length("ndims", ndims, ErrorClass::dims);
@@ -173,6 +184,8 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[]) {
 
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
         const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph) {
+    if (to_be_timed()) return timed("MPI_Dist_graph_create",
+            [&] { return PMPI_Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph); });
     Translated<rank_in> sources_values;
     Comm *comm_old_object = nullptr;
     Info *info_object = nullptr;
@@ -199,6 +212,8 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
 int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int *sourceweights,
         int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder,
         MPI_Comm *comm_dist_graph) {
+    if (to_be_timed()) return timed("MPI_Dist_graph_create_adjacent",
+            [&] { return PMPI_Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph); });
     Translated<rank_in> sources_values;
     Translated<rank_in> destinations_values;
     Comm *comm_old_object = nullptr;
@@ -228,6 +243,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
 
 int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree,
         int destinations[], int *destweights) {
+    if (to_be_timed()) return timed("MPI_Dist_graph_neighbors",
+            [&] { return PMPI_Dist_graph_neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -246,6 +263,8 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
 #pragma weak MPI_Dist_graph_neighbors = PMPI_Dist_graph_neighbors
 
 int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted) {
+    if (to_be_timed()) return timed("MPI_Dist_graph_neighbors_count",
+            [&] { return PMPI_Dist_graph_neighbors_count(comm, indegree, outdegree, weighted); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -262,6 +281,8 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree
 
 int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
         MPI_Comm *comm_graph) {
+    if (to_be_timed()) return timed("MPI_Graph_create",
+            [&] { return PMPI_Graph_create(comm_old, nnodes, indx, edges, reorder, comm_graph); });
     Comm *comm_old_object = nullptr;
     Comm *comm_graph_object = nullptr;
     Error error = check_active();
@@ -279,6 +300,8 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int
 #pragma weak MPI_Graph_create = PMPI_Graph_create
 
 int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]) {
+    if (to_be_timed()) return timed("MPI_Graph_get",
+            [&] { return PMPI_Graph_get(comm, maxindex, maxedges, indx, edges); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -295,6 +318,7 @@ int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int ed
 #pragma weak MPI_Graph_get = PMPI_Graph_get
 
 int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank) {
+    if (to_be_timed()) return timed("MPI_Graph_map", [&] { return PMPI_Graph_map(comm, nnodes, indx, edges, newrank); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -310,6 +334,8 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[
 #pragma weak MPI_Graph_map = PMPI_Graph_map
 
 int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]) {
+    if (to_be_timed()) return timed("MPI_Graph_neighbors",
+            [&] { return PMPI_Graph_neighbors(comm, rank, maxneighbors, neighbors); });
     rank = rank_in(rank);
     Comm *comm_object = nullptr;
     Error error = check_active();
@@ -325,6 +351,8 @@ int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbor
 #pragma weak MPI_Graph_neighbors = PMPI_Graph_neighbors
 
 int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors) {
+    if (to_be_timed()) return timed("MPI_Graph_neighbors_count",
+            [&] { return PMPI_Graph_neighbors_count(comm, rank, nneighbors); });
     rank = rank_in(rank);
     Comm *comm_object = nullptr;
     Error error = check_active();
@@ -339,6 +367,7 @@ int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors) {
 #pragma weak MPI_Graph_neighbors_count = PMPI_Graph_neighbors_count
 
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges) {
+    if (to_be_timed()) return timed("MPI_Graphdims_get", [&] { return PMPI_Graphdims_get(comm, nnodes, nedges); });
     Comm *comm_object = nullptr;
     Error error = check_active();
     if (!error) error = find("comm", comm, comm_object);
@@ -353,6 +382,7 @@ int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges) {
 #pragma weak MPI_Graphdims_get = PMPI_Graphdims_get
 
 int PMPI_Topo_test(MPI_Comm comm, int *status) {
+    if (to_be_timed()) return timed("MPI_Topo_test", [&] { return PMPI_Topo_test(comm, status); });
     int status_value{};
     Comm *comm_object = nullptr;
     Error error = check_active();

@@ -1,0 +1,55 @@
+// What a process sends, by size, protocol and path, and how long the data of long messages moves: counted where a profile is wanted
+// (api/profile.h), by the messenger. Touched by the engine's owner only.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <map>
+
+#include "base/clock.h"
+
+namespace lanyard {
+
+enum class Protocol : uint8_t { short_message, eager, rendezvous, count_of_them };
+
+struct Traffic {
+    struct Sum {
+        uint64_t messages = 0, bytes = 0;
+        void add(uint64_t of_bytes) {
+            ++messages;
+            bytes += of_bytes;
+        }
+    };
+    // By size: class 0 has the empty messages, class k those of 2^(k-1) to 2^k - 1 bytes.
+    static constexpr int size_classes = 48;
+    std::array<Sum, size_classes> by_size;
+    std::array<Sum, static_cast<size_t>(Protocol::count_of_them)> by_protocol;
+    std::map<const char *, Sum> by_path;  // by its name, which is one constant
+    std::map<uint32_t, Sum> by_peer;
+    uint64_t largest = 0;
+
+    void sent(uint32_t peer, const char *path, Protocol protocol, uint64_t bytes) {
+        by_size[std::min<size_t>(std::bit_width(bytes), size_classes - 1)].add(bytes);
+        by_protocol[static_cast<size_t>(protocol)].add(bytes);
+        by_path[path].add(bytes);
+        by_peer[peer].add(bytes);
+        largest = std::max(largest, bytes);
+    }
+
+    // Time during which the data of at least one long message was on its way here or from here, as its two sides had agreed upon it.
+    void begin_moving() {
+        if (moving_++ == 0) since_ns_ = clock_ns();
+    }
+    void end_moving() {
+        if (--moving_ == 0) moved_ns_ += clock_ns() - since_ns_;
+    }
+    uint64_t moved_ns() const { return moved_ns_ + (moving_ ? clock_ns() - since_ns_ : 0); }
+
+private:
+    int moving_ = 0;
+    uint64_t since_ns_ = 0, moved_ns_ = 0;
+};
+
+}  // namespace lanyard

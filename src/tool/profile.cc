@@ -1,0 +1,141 @@
+#include "tool/profile.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <deque>
+#include <fstream>
+#include <mutex>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "coll/collectives.h"
+#include "datatype/predefined.h"
+#include "tool/profile_table.h"
+
+namespace lanyard {
+
+namespace {
+
+struct Registry {
+    std::mutex lock;
+    std::deque<CallTimes> calls;  // stay where they are
+};
+Registry &registry() {
+    static auto &only = *new Registry;
+    return only;
+}
+
+thread_local CallTimes *current_call = nullptr;
+
+}  // namespace
+
+namespace timing {
+
+CallTimes &times_of_call(const char *name) {
+    std::lock_guard guard(registry().lock);
+    for (CallTimes &times : registry().calls)
+        if (times.name == name) return times;
+    CallTimes &times = registry().calls.emplace_back();
+    times.name = name;
+    return times;
+}
+
+bool outside_timed_call() { return current_call == nullptr; }
+
+TimedCall::TimedCall(CallTimes &times) : times_(times), began_ns_(clock_ns()) { current_call = &times; }
+TimedCall::~TimedCall() {
+    current_call = nullptr;
+    times_.calls.fetch_add(1, std::memory_order_relaxed);
+    times_.ns.fetch_add(clock_ns() - began_ns_, std::memory_order_relaxed);
+}
+
+}  // namespace timing
+
+namespace tool {
+
+namespace {
+
+constexpr double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+RankProfile::Sum sum_of(const Traffic::Sum &sum) { return {sum.messages, sum.bytes}; }
+
+// What every rank has written about itself, in order of ranks; nothing but at rank 0.
+Error gather_texts(Executor &executor, Team &team, const std::string &own, std::vector<std::string> &all) {
+    const Datatype &byte = packed_bytes();
+    auto buffer = [&](void *base, size_t bytes) { return Buffer{static_cast<std::byte *>(base), static_cast<int64_t>(bytes), &byte}; };
+    auto size = static_cast<size_t>(team.size);
+    int64_t length = static_cast<int64_t>(own.size());
+    std::vector<int64_t> lengths(size), places(size);
+    if (Error error = blocking(executor, team, CollectiveKind::finalize, plan_allgather, buffer(&length, sizeof length),
+                               buffer(lengths.data(), sizeof length)))
+        return error;
+    int64_t total = 0;
+    for (size_t i = 0; i < size; ++i) {
+        places[i] = total;
+        total += lengths[i];
+    }
+    std::string texts(team.index == 0 ? static_cast<size_t>(total) : 0, ' ');
+    Uneven received{reinterpret_cast<std::byte *>(texts.data()), Numbers{lengths.data()}, Numbers{places.data()}, &byte};
+    if (Error error = blocking(executor, team, CollectiveKind::finalize, plan_gatherv, buffer(const_cast<char *>(own.data()), own.size()),
+                               received, 0))
+        return error;
+    for (size_t i = 0; i < size && team.index == 0; ++i)
+        all.push_back(texts.substr(static_cast<size_t>(places[i]), static_cast<size_t>(lengths[i])));
+    return {};
+}
+
+}  // namespace
+
+Profile::Profile(Messenger &messenger) : messenger_(messenger), began_ns_(clock_ns()) { messenger.set_traffic(&traffic_); }
+
+void Profile::count_wait(WaitFor what, uint64_t ns, uint64_t moving_ns) {
+    Wait &wait = waits_[static_cast<size_t>(what)];
+    wait.ns.fetch_add(ns, std::memory_order_relaxed);
+    wait.moving_ns.fetch_add(std::min(ns, moving_ns), std::memory_order_relaxed);
+    if (current_call) current_call->waiting_ns.fetch_add(ns, std::memory_order_relaxed);
+}
+
+std::string Profile::counted(int own_rank) const {
+    RankProfile rank;
+    rank.rank = own_rank;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    rank.host = host;
+    rank.seconds = seconds(clock_ns() - began_ns_);
+    {
+        std::lock_guard guard(registry().lock);
+        for (const CallTimes &times : registry().calls)
+            if (times.calls > 0) rank.calls.push_back({times.name, times.calls, seconds(times.ns), seconds(times.waiting_ns)});
+    }
+    for (size_t what = 0; what < std::size(waits_); ++what) rank.waits[what] = {seconds(waits_[what].ns), seconds(waits_[what].moving_ns)};
+    for (const Traffic::Sum &sum : traffic_.by_size) rank.by_size.push_back(sum_of(sum));
+    for (size_t i = 0; i < traffic_.by_protocol.size(); ++i) rank.by_protocol[i] = sum_of(traffic_.by_protocol[i]);
+    for (const auto &[path, sum] : traffic_.by_path) rank.by_path.push_back({path, sum_of(sum)});
+    rank.largest = traffic_.largest;
+    rank.peers = traffic_.by_peer.size();
+    rank.unexpected = messenger_.unexpected().added();
+    rank.most_unexpected_bytes = messenger_.unexpected().most_payload_bytes().highest();
+    return text_of(rank);
+}
+
+Error Profile::report(Executor &executor, Team &world, const std::string &job) {
+    std::vector<std::string> texts;
+    messenger_.set_traffic(nullptr);
+    if (Error error = gather_texts(executor, world, counted(world.index), texts)) return error;
+    if (world.index != 0) return {};
+    std::vector<RankProfile> ranks;
+    for (const std::string &text : texts) ranks.push_back(rank_profile(text));
+    std::string file = "lanyard-profile-" + job + ".json";
+    std::fputs(table_of(ranks).c_str(), stderr);
+    std::ofstream out(file);
+    out << json_of(job, texts);
+    out.close();
+    if (out) std::fprintf(stderr, "The numbers of every rank are in %s.\n", file.c_str());
+    else log(LogLevel::warn, "profile", "the file %s with the profile's numbers could not be written: %s", file.c_str(), system_text(errno).c_str());
+    return {};
+}
+
+}  // namespace tool
+}  // namespace lanyard

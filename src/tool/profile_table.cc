@@ -1,0 +1,210 @@
+#include "tool/profile_table.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace lanyard::tool {
+
+namespace {
+
+using Ranks = std::vector<RankProfile>;
+
+[[gnu::format(printf, 1, 2)]] std::string line(const char *format, ...) {
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return std::string(text) + "\n";
+}
+
+// 1234567 as "1,234,567".
+std::string grouped(uint64_t number) {
+    std::string text = std::to_string(number);
+    for (auto place = static_cast<ptrdiff_t>(text.size()) - 3; place > 0; place -= 3) text.insert(static_cast<size_t>(place), ",");
+    return text;
+}
+
+std::string amount(double value, const char *const *units, double step, int count) {
+    int unit = 0;
+    while (unit + 1 < count && value >= step) {
+        value /= step;
+        ++unit;
+    }
+    char text[32];
+    bool whole = unit == 0 && value == static_cast<double>(static_cast<uint64_t>(value));
+    std::snprintf(text, sizeof text, whole ? "%.0f %s" : "%.3g %s", value, units[unit]);
+    return text;
+}
+std::string bytes_text(uint64_t bytes) {
+    static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    return amount(static_cast<double>(bytes), units, 1024, 5);
+}
+std::string time_text(double seconds) {
+    if (seconds == 0) return "0 s";
+    static constexpr const char *units[] = {"us", "ms", "s"};
+    return amount(seconds * 1e6, units, 1000, 3);
+}
+double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
+// A quantity of every rank: what they have together, and who has most and least.
+struct Spread {
+    double sum = 0, least = 0, most = 0;
+    int least_rank = 0, most_rank = 0;
+
+    template <class Quantity>
+    Spread(const Ranks &ranks, Quantity quantity) {
+        for (const RankProfile &rank : ranks) {
+            double value = quantity(rank);
+            sum += value;
+            if (rank.rank == 0 || value < least) least = value, least_rank = rank.rank;
+            if (rank.rank == 0 || value > most) most = value, most_rank = rank.rank;
+        }
+    }
+};
+
+double seconds_of_all(const Ranks &ranks) { return Spread(ranks, [](const RankProfile &rank) { return rank.seconds; }).sum; }
+
+double in_mpi(const RankProfile &rank) {
+    double seconds = 0;
+    for (const RankProfile::Call &call : rank.calls) seconds += call.seconds;
+    return seconds;
+}
+
+std::string heading(const Ranks &ranks) {
+    Spread share(ranks, [](const RankProfile &rank) { return percent(in_mpi(rank), rank.seconds); });
+    Spread seconds(ranks, [](const RankProfile &rank) { return rank.seconds; });
+    auto size = static_cast<double>(ranks.size());
+    std::string text = line("Profile of %zu rank%s: %s from MPI_Init to MPI_Finalize, %.1f %% of it in MPI", ranks.size(),
+                            ranks.size() > 1 ? "s" : "", time_text(seconds.sum / size).c_str(), share.sum / size);
+    if (ranks.size() == 1) return text;
+    text.pop_back();
+    return text + line(" (rank %d: %.1f %%, rank %d: %.1f %%)", share.least_rank, share.least, share.most_rank, share.most);
+}
+
+// A row of times: each rank's mean, its share of the run, and the rank that has most.
+std::string times(const Ranks &ranks, const Spread &spread) {
+    char text[128];
+    std::snprintf(text, sizeof text, "%9s %7.1f %% %9s %8d", time_text(spread.sum / static_cast<double>(ranks.size())).c_str(),
+                  percent(spread.sum, seconds_of_all(ranks)), time_text(spread.most).c_str(), spread.most_rank);
+    return text;
+}
+
+std::string call_rows(const Ranks &ranks) {
+    constexpr size_t most_rows = 15;
+    std::map<std::string, RankProfile::Call> sums;
+    for (const RankProfile &rank : ranks)
+        for (const RankProfile::Call &call : rank.calls) {
+            RankProfile::Call &sum = sums.try_emplace(call.name, RankProfile::Call{call.name, 0, 0, 0}).first->second;
+            sum.calls += call.calls;
+            sum.seconds += call.seconds;
+            sum.waiting += call.waiting;
+        }
+    std::vector<RankProfile::Call> rows;
+    for (const auto &[name, sum] : sums) rows.push_back(sum);
+    std::sort(rows.begin(), rows.end(), [](const auto &a, const auto &b) { return a.seconds > b.seconds; });
+    std::string text = line("\n%-28s %12s %9s %9s %9s %8s %8s", "call", "calls", "per rank", "of run", "most", "on rank", "waiting");
+    for (size_t i = 0; i < std::min(rows.size(), most_rows); ++i) {
+        const RankProfile::Call &row = rows[i];
+        Spread spread(ranks, [&](const RankProfile &rank) {
+            for (const RankProfile::Call &call : rank.calls)
+                if (call.name == row.name) return call.seconds;
+            return 0.0;
+        });
+        text += line("%-28s %12s %s %6.0f %%", row.name.c_str(), grouped(row.calls).c_str(), times(ranks, spread).c_str(),
+                     percent(row.waiting, row.seconds));
+    }
+    if (rows.size() > most_rows) text += line("and %zu others, which took less", rows.size() - most_rows);
+    return text;
+}
+
+std::string wait_rows(const Ranks &ranks) {
+    constexpr const char *names[] = {"messages not sent yet (late senders)", "receives not posted yet (late receivers)",
+                                     "other ranks, in collectives"};
+    std::string text = line("\n%-41s %9s %9s %9s %8s", "waited for", "per rank", "of run", "most", "on rank");
+    for (size_t i = 0; i < std::size(names); ++i) {
+        Spread unmoved(ranks, [&](const RankProfile &rank) { return rank.waits[i].seconds - rank.waits[i].moving; });
+        text += line("%-41s %s", names[i], times(ranks, unmoved).c_str());
+    }
+    Spread moving(ranks, [](const RankProfile &rank) {
+        double sum = 0;
+        for (const RankProfile::Wait &wait : rank.waits) sum += wait.moving;
+        return sum;
+    });
+    return text + line("%-41s %s", "long messages on their way", times(ranks, moving).c_str());
+}
+
+std::string size_rows(const Ranks &ranks) {
+    std::vector<RankProfile::Sum> sums;
+    uint64_t messages = 0, bytes = 0, largest = 0, peers = 0;
+    double seconds = seconds_of_all(ranks) / static_cast<double>(ranks.size());
+    for (const RankProfile &rank : ranks) {
+        sums.resize(std::max(sums.size(), rank.by_size.size()));
+        for (size_t i = 0; i < rank.by_size.size(); ++i) {
+            sums[i].messages += rank.by_size[i].messages;
+            sums[i].bytes += rank.by_size[i].bytes;
+            messages += rank.by_size[i].messages;
+            bytes += rank.by_size[i].bytes;
+        }
+        largest = std::max(largest, rank.largest);
+        peers = std::max(peers, rank.peers);
+    }
+    if (messages == 0) return "\nNo messages were sent.\n";
+    std::string text = line("\n%s messages with %s were sent, %s a second; the largest had %s; a rank sent to %s others at most",
+                            grouped(messages).c_str(), bytes_text(bytes).c_str(),
+                            grouped(static_cast<uint64_t>(seconds > 0 ? static_cast<double>(messages) / seconds : 0)).c_str(),
+                            bytes_text(largest).c_str(), grouped(peers).c_str());
+    text += line("%-20s %12s %9s  %s", "size", "messages", "bytes", "of messages");
+    for (size_t i = 0; i < sums.size(); ++i) {
+        if (sums[i].messages == 0) continue;
+        std::string size = i == 0 ? "0 B" : i == 1 ? "1 B" : "to " + bytes_text((uint64_t{1} << i) - 1);
+        if (i > 10) size = "under " + bytes_text(uint64_t{1} << i);
+        double share = percent(static_cast<double>(sums[i].messages), static_cast<double>(messages));
+        text += line("%-20s %12s %9s  %3.0f %% %s", size.c_str(), grouped(sums[i].messages).c_str(), bytes_text(sums[i].bytes).c_str(), share,
+                     std::string(static_cast<size_t>(share / 2.5), '#').c_str());
+    }
+    return text;
+}
+
+std::string way_rows(const Ranks &ranks) {
+    constexpr const char *names[] = {"short (beside the envelope)", "eager (sent at once)", "rendezvous (offered first)"};
+    auto row = [](const char *what, const std::string &name, const RankProfile::Sum &sum) {
+        return line("%-10s %-30s %12s messages %9s", what, name.c_str(), grouped(sum.messages).c_str(), bytes_text(sum.bytes).c_str());
+    };
+    auto add = [](RankProfile::Sum &to, const RankProfile::Sum &sum) {
+        to.messages += sum.messages;
+        to.bytes += sum.bytes;
+    };
+    std::string text = "\n";
+    const char *what = "protocol";
+    for (size_t i = 0; i < std::size(names); ++i) {
+        RankProfile::Sum sum{0, 0};
+        for (const RankProfile &rank : ranks) add(sum, rank.by_protocol[i]);
+        text += row(std::exchange(what, ""), names[i], sum);
+    }
+    std::map<std::string, RankProfile::Sum> paths;
+    uint64_t unexpected = 0, most = 0;
+    for (const RankProfile &rank : ranks) {
+        for (const RankProfile::PathSum &path : rank.by_path) add(paths.try_emplace(path.path, RankProfile::Sum{0, 0}).first->second, path.sum);
+        unexpected += rank.unexpected;
+        most = std::max(most, rank.most_unexpected_bytes);
+    }
+    what = "path";
+    for (const auto &[name, sum] : paths) text += row(std::exchange(what, ""), name, sum);
+    return text + line("%s messages came before their receive and were stored, up to %s on one rank", grouped(unexpected).c_str(),
+                       bytes_text(most).c_str());
+}
+
+}  // namespace
+
+std::string table_of(const Ranks &ranks) {
+    std::string text = heading(ranks) + call_rows(ranks) + wait_rows(ranks) + size_rows(ranks);
+    bool any = std::any_of(ranks.begin(), ranks.end(), [](const RankProfile &rank) { return !rank.by_path.empty(); });
+    return text + (any ? way_rows(ranks) : "");
+}
+
+}  // namespace lanyard::tool

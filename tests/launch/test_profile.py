@@ -1,0 +1,113 @@
+"""mpirun --profile: the table at the end and the file beside it, against a program whose calls and messages are known."""
+import json
+import pathlib
+
+import pytest
+
+PROGRAM = """
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+static void add(void *in, void *inout, int *count, MPI_Datatype *type) {
+    int size;
+    MPI_Type_size(*type, &size);  /* part of the call that is timed: not counted */
+    for (int i = 0; i < *count; ++i) ((int *)inout)[i] += ((int *)in)[i];
+}
+int main(int argc, char **argv) {
+    int rank, size, one = 1, sum = 0;
+    char *data = calloc(1, 1 << 20), small[100] = "";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Op op;
+    MPI_Op_create(add, 1, &op);
+    for (int i = 0; i < 10; ++i) {
+        MPI_Request requests[2];
+        MPI_Irecv(data, 1 << 19, MPI_CHAR, (rank + size - 1) % size, 0, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(data + (1 << 19), 1 << 19, MPI_CHAR, (rank + 1) % size, 0, MPI_COMM_WORLD, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        if (rank == 0) MPI_Send(small, 100, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+        if (rank == 1) MPI_Recv(small, 100, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, op, MPI_COMM_WORLD);
+    }
+    if (rank == 0) {
+        double until = MPI_Wtime() + 0.3;
+        while (MPI_Wtime() < until) {
+        }
+        MPI_Send(small, 0, MPI_CHAR, 1, 2, MPI_COMM_WORLD);
+    }
+    if (rank == 1) MPI_Recv(small, 0, MPI_CHAR, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Op_free(&op);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def program(mpirun, built):
+    return built("profiled", PROGRAM, mpirun.build / "bin" / "mpicc")
+
+
+def run(mpirun, folder, *words, **options):
+    """(standard error, the file's content) of a job that has a profile."""
+    code, out, err = mpirun.run(*words, cwd=folder, **options)
+    assert (code, out) == (0, ""), err
+    (file,) = folder.glob("lanyard-profile-*.json")
+    assert f"The numbers of every rank are in {file.name}.\n" in err
+    return err, json.loads(file.read_text())
+
+
+@pytest.mark.parametrize("paths", ["self,shm", "self,tcp"])
+def test_what_is_counted(mpirun, program, tmp_path, paths):
+    err, numbers = run(mpirun, tmp_path, "--profile", "-n", 2, program, env={"LANYARD_PATHS": paths})
+    first, second = numbers["ranks"]
+    assert [rank["rank"] for rank in numbers["ranks"]] == [0, 1]
+    calls = {name: call["calls"] for name, call in first["calls"].items()}
+    assert calls == {"MPI_Comm_rank": 1, "MPI_Comm_size": 1, "MPI_Op_create": 1, "MPI_Irecv": 10, "MPI_Isend": 10, "MPI_Waitall": 10,
+                     "MPI_Send": 11, "MPI_Allreduce": 10, "MPI_Op_free": 1}
+    assert second["calls"]["MPI_Recv"]["calls"] == 11
+    assert all(0 <= call["waiting"] <= call["seconds"] <= rank["seconds"] for rank in numbers["ranks"] for call in rank["calls"].values())
+    # Rank 1 waits for the last message, which rank 0 sends late.
+    assert 0.2 < second["waits"]["late senders"]["seconds"] - second["waits"]["late senders"]["moving"] < 5
+    assert second["calls"]["MPI_Recv"]["waiting"] > 0.2
+    sent = first["sent"]
+    assert sent["by protocol"]["rendezvous"] == {"messages": 10, "bytes": 10 << 19}
+    assert sent["by size class"][20] == {"messages": 10, "bytes": 10 << 19}
+    assert sent["by size class"][7] == {"messages": 10, "bytes": 1000}
+    assert sent["largest"] == 1 << 19
+    assert sent["peers"] == 1
+    assert set(sent["by path"]) == {"shm" if "shm" in paths else "tcp"}
+    assert "Profile of 2 ranks: " in err
+    assert "MPI_Waitall                            20 " in err
+    assert "rendezvous (offered first)               20 messages    10 MiB" in err
+
+
+def test_four_ranks(mpirun, program, tmp_path):
+    err, numbers = run(mpirun, tmp_path, "-n", 4, "--profile", program)
+    assert len(numbers["ranks"]) == 4
+    assert "MPI_Allreduce                          40 " in err
+
+
+def test_by_setting(mpirun, program, tmp_path):
+    err, _ = run(mpirun, tmp_path, "-n", 2, program, env={"LANYARD_PROFILE": "on"})
+    assert "Profile of 2 ranks: " in err
+
+
+def test_other_door(mpirun, tmp_path):
+    """Programs of the second ABI have a profile, too: the doors count in one place."""
+    err, numbers = run(mpirun, tmp_path, "--profile", "-n", 2, mpirun.build / "tests" / "mpich-coll-moves")
+    assert numbers["ranks"][1]["calls"]["MPI_Bcast"]["calls"] > 0
+    assert "MPI_Bcast" in err
+
+
+def test_nothing_without(mpirun, program, tmp_path):
+    assert mpirun.run("-n", 2, program, cwd=tmp_path) == (0, "", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_in_which_nothing_can_be_written(mpirun, program):
+    code, out, err = mpirun.run("--profile", "-n", 2, program, cwd=pathlib.Path("/proc/self"))
+    assert (code, out) == (0, ""), err
+    assert "Profile of 2 ranks: " in err
+    assert ".json with the profile's numbers could not be written: " in err

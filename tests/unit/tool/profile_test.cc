@@ -1,0 +1,83 @@
+// A profile's numbers survive their way as text, and the table says what they mean.
+#include "tool/profile_table.h"
+
+#include <gtest/gtest.h>
+
+namespace lanyard::tool {
+namespace {
+
+RankProfile some_rank(int number) {
+    RankProfile rank;
+    rank.rank = number;
+    rank.host = "here";
+    rank.seconds = 10;
+    rank.calls = {{"MPI_Send", 1200, 1.0 + number, 0.5}, {"MPI_Barrier", 3, 0.5, 0.5}};
+    rank.waits = {{{0.2, 0.0}, {0.5, 0.25}, {0.5, 0.0}}};
+    rank.by_size = {{3, 0}, {0, 0}, {0, 0}, {0, 0}, {1200, 9600}};
+    rank.by_protocol = {{{1203, 9600}, {0, 0}, {0, 0}}};
+    rank.by_path = {{"shm", {1203, 9600}}};
+    rank.largest = 8;
+    rank.peers = 1;
+    rank.unexpected = 7;
+    rank.most_unexpected_bytes = 2048;
+    return rank;
+}
+
+TEST(Profile, NumbersSurviveTheirWayAsText) {
+    RankProfile sent = some_rank(1), come = rank_profile(text_of(sent));
+    EXPECT_EQ(text_of(come), text_of(sent));
+    EXPECT_EQ(come.rank, 1);
+    EXPECT_EQ(come.calls.at(0).calls, 1200u);
+    EXPECT_EQ(come.waits[1].moving, 0.25);
+    EXPECT_EQ(come.by_size.at(4).bytes, 9600u);
+    EXPECT_EQ(come.by_path.at(0).path, "shm");
+    EXPECT_EQ(come.most_unexpected_bytes, 2048u);
+}
+
+TEST(Profile, TableOfTwoRanks) {
+    EXPECT_EQ(table_of({some_rank(0), some_rank(1)}),
+              R"(Profile of 2 ranks: 10 s from MPI_Init to MPI_Finalize, 20.0 % of it in MPI (rank 0: 15.0 %, rank 1: 25.0 %)
+
+call                                calls  per rank    of run      most  on rank  waiting
+MPI_Send                            2,400     1.5 s    15.0 %       2 s        1     33 %
+MPI_Barrier                             6    500 ms     5.0 %    500 ms        0    100 %
+
+waited for                                 per rank    of run      most  on rank
+messages not sent yet (late senders)         200 ms     2.0 %    200 ms        0
+receives not posted yet (late receivers)     250 ms     2.5 %    250 ms        0
+other ranks, in collectives                  500 ms     5.0 %    500 ms        0
+long messages on their way                   250 ms     2.5 %    250 ms        0
+
+2,406 messages with 18.8 KiB were sent, 240 a second; the largest had 8 B; a rank sent to 1 others at most
+size                     messages     bytes  of messages
+0 B                             6       0 B    0 % 
+to 15 B                     2,400  18.8 KiB  100 % #######################################
+
+protocol   short (beside the envelope)           2,406 messages  18.8 KiB
+           eager (sent at once)                      0 messages       0 B
+           rendezvous (offered first)                0 messages       0 B
+path       shm                                   2,406 messages  18.8 KiB
+14 messages came before their receive and were stored, up to 2 KiB on one rank
+)");
+}
+
+TEST(Profile, OneRankThatSentNothing) {
+    RankProfile rank;
+    rank.seconds = 1;
+    rank.calls = {{"MPI_Comm_rank", 1, 0, 0}};
+    EXPECT_NE(table_of({rank}).find("Profile of 1 rank: 1 s from MPI_Init to MPI_Finalize, 0.0 % of it in MPI\n"), std::string::npos);
+    EXPECT_NE(table_of({rank}).find("No messages were sent."), std::string::npos);
+}
+
+TEST(Profile, OfManyCallsTheLongestAreShown) {
+    RankProfile rank;
+    rank.seconds = 1;
+    for (int i = 0; i < 20; ++i) rank.calls.push_back({"MPI_Call_" + std::to_string(i), 1, i * 0.01, 0});
+    std::string table = table_of({rank});
+    EXPECT_NE(table.find("MPI_Call_19 "), std::string::npos);
+    EXPECT_EQ(table.find("MPI_Call_4 "), std::string::npos);
+    EXPECT_NE(table.find("and 5 others, which took less\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lanyard::tool
