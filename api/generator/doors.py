@@ -115,7 +115,7 @@ class EntryPoint:
         for p in self.parameters:
             self.translate(p)
         if self.function.state == 'active':
-            first.append('error = check_active();')
+            first.append('error = check_active(state);' if self.timed() else 'error = check_active();')
         if self.raising:
             self.convert_object(self.raising, first)
         code = f', abi::{core_name(self.chapter["missing"])}' if 'missing' in self.chapter else ''
@@ -136,7 +136,9 @@ class EntryPoint:
         if self.function.state != 'active' or any(p.kind == 'varargs' for p in self.parameters):
             return []
         arguments = ', '.join(p.name for p in self.parameters)
-        return wrapped(f'if (to_be_timed()) return timed("{self.name}", [&] {{ return P{self.name}({arguments}); }});', ' ' * 8)
+        return ['ProcessState state = process_state();',
+                'if (state != ProcessState::active && to_be_timed(state))',
+                *wrapped(f'    return timed("{self.name}", [=] {{ return P{self.name}({arguments}); }});', ' ' * 12)]
 
     def guarded(self, step):
         if step.startswith('if ('):

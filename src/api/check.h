@@ -41,7 +41,9 @@ namespace complaint {
 #pragma GCC visibility pop
 }  // namespace complaint
 
-inline Error check_active() { return is_active() ? Error() : complaint::not_active(lanyard_process_state.load()); }
+inline Error check_active(ProcessState state = process_state()) {
+    return state == ProcessState::active ? Error() : complaint::not_active(state);
+}
 
 // A typed function that no file defines has the address 0 (the doors see them as weak).
 template <class Typed>

@@ -27,9 +27,11 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_Attr_delete(MPI_Comm comm, int keyval) {
-    if (to_be_timed()) return timed("MPI_Attr_delete", [&] { return PMPI_Attr_delete(comm, keyval); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Attr_delete", [=] { return PMPI_Attr_delete(comm, keyval); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_delete_attr, "MPI_Attr_delete");
     if (!error) error = lanyard_comm_delete_attr(*comm_object, keyval);
@@ -40,9 +42,11 @@ int PMPI_Attr_delete(MPI_Comm comm, int keyval) {
 #pragma weak MPI_Attr_delete = PMPI_Attr_delete
 
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag) {
-    if (to_be_timed()) return timed("MPI_Attr_get", [&] { return PMPI_Attr_get(comm, keyval, attribute_val, flag); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Attr_get", [=] { return PMPI_Attr_get(comm, keyval, attribute_val, flag); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_get_attr, "MPI_Attr_get");
     if (!error) error = check_out("attribute_val", attribute_val);
@@ -55,9 +59,11 @@ int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag) {
 #pragma weak MPI_Attr_get = PMPI_Attr_get
 
 int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val) {
-    if (to_be_timed()) return timed("MPI_Attr_put", [&] { return PMPI_Attr_put(comm, keyval, attribute_val); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Attr_put", [=] { return PMPI_Attr_put(comm, keyval, attribute_val); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_set_attr, "MPI_Attr_put");
     if (!error) error = lanyard_comm_set_attr(*comm_object, keyval, attribute_val);
@@ -69,9 +75,11 @@ int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val) {
 
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
         MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state) {
-    if (to_be_timed()) return timed("MPI_Comm_create_keyval",
-            [&] { return PMPI_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_create_keyval",
+                [=] { return PMPI_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_comm_create_keyval, "MPI_Comm_create_keyval");
     if (!error) error = check_out("comm_keyval", comm_keyval);
     if (!error) error = lanyard_comm_create_keyval(callback(comm_copy_attr_fn, false), callback(comm_delete_attr_fn,
@@ -85,9 +93,11 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
 #pragma weak MPI_Comm_create_keyval = PMPI_Comm_create_keyval
 
 int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval) {
-    if (to_be_timed()) return timed("MPI_Comm_delete_attr", [&] { return PMPI_Comm_delete_attr(comm, comm_keyval); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_delete_attr", [=] { return PMPI_Comm_delete_attr(comm, comm_keyval); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_delete_attr, "MPI_Comm_delete_attr");
     if (!error) error = lanyard_comm_delete_attr(*comm_object, comm_keyval);
@@ -98,8 +108,10 @@ int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval) {
 #pragma weak MPI_Comm_delete_attr = PMPI_Comm_delete_attr
 
 int PMPI_Comm_free_keyval(int *comm_keyval) {
-    if (to_be_timed()) return timed("MPI_Comm_free_keyval", [&] { return PMPI_Comm_free_keyval(comm_keyval); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_free_keyval", [=] { return PMPI_Comm_free_keyval(comm_keyval); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_comm_free_keyval, "MPI_Comm_free_keyval");
     if (!error) error = check_out("comm_keyval", comm_keyval);
     if (!error) error = lanyard_comm_free_keyval(comm_keyval);
@@ -109,10 +121,11 @@ int PMPI_Comm_free_keyval(int *comm_keyval) {
 #pragma weak MPI_Comm_free_keyval = PMPI_Comm_free_keyval
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag) {
-    if (to_be_timed()) return timed("MPI_Comm_get_attr",
-            [&] { return PMPI_Comm_get_attr(comm, comm_keyval, attribute_val, flag); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_get_attr", [=] { return PMPI_Comm_get_attr(comm, comm_keyval, attribute_val, flag); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_get_attr, "MPI_Comm_get_attr");
     if (!error) error = check_out("attribute_val", attribute_val);
@@ -125,10 +138,11 @@ int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int 
 #pragma weak MPI_Comm_get_attr = PMPI_Comm_get_attr
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val) {
-    if (to_be_timed()) return timed("MPI_Comm_set_attr",
-            [&] { return PMPI_Comm_set_attr(comm, comm_keyval, attribute_val); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_set_attr", [=] { return PMPI_Comm_set_attr(comm, comm_keyval, attribute_val); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_set_attr, "MPI_Comm_set_attr");
     if (!error) error = lanyard_comm_set_attr(*comm_object, comm_keyval, attribute_val);
@@ -139,9 +153,10 @@ int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val) {
 #pragma weak MPI_Comm_set_attr = PMPI_Comm_set_attr
 
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state) {
-    if (to_be_timed()) return timed("MPI_Keyval_create",
-            [&] { return PMPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Keyval_create", [=] { return PMPI_Keyval_create(copy_fn, delete_fn, keyval, extra_state); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_comm_create_keyval, "MPI_Keyval_create");
     if (!error) error = check_out("keyval", keyval);
     if (!error) error = lanyard_comm_create_keyval(callback(copy_fn, false), callback(delete_fn, false), keyval,
@@ -154,8 +169,10 @@ int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_f
 #pragma weak MPI_Keyval_create = PMPI_Keyval_create
 
 int PMPI_Keyval_free(int *keyval) {
-    if (to_be_timed()) return timed("MPI_Keyval_free", [&] { return PMPI_Keyval_free(keyval); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Keyval_free", [=] { return PMPI_Keyval_free(keyval); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_comm_free_keyval, "MPI_Keyval_free");
     if (!error) error = check_out("keyval", keyval);
     if (!error) error = lanyard_comm_free_keyval(keyval);
@@ -166,9 +183,11 @@ int PMPI_Keyval_free(int *keyval) {
 
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
         MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state) {
-    if (to_be_timed()) return timed("MPI_Type_create_keyval",
-            [&] { return PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_keyval",
+                [=] { return PMPI_Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_keyval, "MPI_Type_create_keyval");
     if (!error) error = check_out("type_keyval", type_keyval);
     if (!error) error = lanyard_type_create_keyval(callback(type_copy_attr_fn, false), callback(type_delete_attr_fn,
@@ -182,9 +201,11 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
 #pragma weak MPI_Type_create_keyval = PMPI_Type_create_keyval
 
 int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval) {
-    if (to_be_timed()) return timed("MPI_Type_delete_attr", [&] { return PMPI_Type_delete_attr(datatype, type_keyval); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_delete_attr", [=] { return PMPI_Type_delete_attr(datatype, type_keyval); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_delete_attr, "MPI_Type_delete_attr");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = lanyard_type_delete_attr(*datatype_object, type_keyval);
@@ -195,8 +216,10 @@ int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval) {
 #pragma weak MPI_Type_delete_attr = PMPI_Type_delete_attr
 
 int PMPI_Type_free_keyval(int *type_keyval) {
-    if (to_be_timed()) return timed("MPI_Type_free_keyval", [&] { return PMPI_Type_free_keyval(type_keyval); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_free_keyval", [=] { return PMPI_Type_free_keyval(type_keyval); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_free_keyval, "MPI_Type_free_keyval");
     if (!error) error = check_out("type_keyval", type_keyval);
     if (!error) error = lanyard_type_free_keyval(type_keyval);
@@ -206,10 +229,11 @@ int PMPI_Type_free_keyval(int *type_keyval) {
 #pragma weak MPI_Type_free_keyval = PMPI_Type_free_keyval
 
 int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag) {
-    if (to_be_timed()) return timed("MPI_Type_get_attr",
-            [&] { return PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_attr", [=] { return PMPI_Type_get_attr(datatype, type_keyval, attribute_val, flag); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_attr, "MPI_Type_get_attr");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("attribute_val", attribute_val);
@@ -223,10 +247,11 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
 #pragma weak MPI_Type_get_attr = PMPI_Type_get_attr
 
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val) {
-    if (to_be_timed()) return timed("MPI_Type_set_attr",
-            [&] { return PMPI_Type_set_attr(datatype, type_keyval, attribute_val); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_set_attr", [=] { return PMPI_Type_set_attr(datatype, type_keyval, attribute_val); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_set_attr, "MPI_Type_set_attr");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = lanyard_type_set_attr(*datatype_object, type_keyval, attribute_val);
@@ -238,9 +263,11 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
 
 int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
         MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state) {
-    if (to_be_timed()) return timed("MPI_Win_create_keyval",
-            [&] { return PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_create_keyval",
+                [=] { return PMPI_Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_win_create_keyval, "MPI_Win_create_keyval");
     if (!error) error = check_out("win_keyval", win_keyval);
     if (!error) error = lanyard_win_create_keyval(callback(win_copy_attr_fn, false), callback(win_delete_attr_fn,
@@ -254,9 +281,11 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
 #pragma weak MPI_Win_create_keyval = PMPI_Win_create_keyval
 
 int PMPI_Win_delete_attr(MPI_Win win, int win_keyval) {
-    if (to_be_timed()) return timed("MPI_Win_delete_attr", [&] { return PMPI_Win_delete_attr(win, win_keyval); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_delete_attr", [=] { return PMPI_Win_delete_attr(win, win_keyval); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_delete_attr, "MPI_Win_delete_attr");
     if (!error) error = lanyard_win_delete_attr(*win_object, win_keyval);
@@ -267,8 +296,10 @@ int PMPI_Win_delete_attr(MPI_Win win, int win_keyval) {
 #pragma weak MPI_Win_delete_attr = PMPI_Win_delete_attr
 
 int PMPI_Win_free_keyval(int *win_keyval) {
-    if (to_be_timed()) return timed("MPI_Win_free_keyval", [&] { return PMPI_Win_free_keyval(win_keyval); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_free_keyval", [=] { return PMPI_Win_free_keyval(win_keyval); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_win_free_keyval, "MPI_Win_free_keyval");
     if (!error) error = check_out("win_keyval", win_keyval);
     if (!error) error = lanyard_win_free_keyval(win_keyval);
@@ -278,10 +309,11 @@ int PMPI_Win_free_keyval(int *win_keyval) {
 #pragma weak MPI_Win_free_keyval = PMPI_Win_free_keyval
 
 int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag) {
-    if (to_be_timed()) return timed("MPI_Win_get_attr",
-            [&] { return PMPI_Win_get_attr(win, win_keyval, attribute_val, flag); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_get_attr", [=] { return PMPI_Win_get_attr(win, win_keyval, attribute_val, flag); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_get_attr, "MPI_Win_get_attr");
     if (!error) error = check_out("attribute_val", attribute_val);
@@ -294,10 +326,11 @@ int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fla
 #pragma weak MPI_Win_get_attr = PMPI_Win_get_attr
 
 int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val) {
-    if (to_be_timed()) return timed("MPI_Win_set_attr",
-            [&] { return PMPI_Win_set_attr(win, win_keyval, attribute_val); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_set_attr", [=] { return PMPI_Win_set_attr(win, win_keyval, attribute_val); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_set_attr, "MPI_Win_set_attr");
     if (!error) error = lanyard_win_set_attr(*win_object, win_keyval, attribute_val);

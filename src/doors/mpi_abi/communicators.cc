@@ -36,10 +36,12 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result) {
-    if (to_be_timed()) return timed("MPI_Comm_compare", [&] { return PMPI_Comm_compare(comm1, comm2, result); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_compare", [=] { return PMPI_Comm_compare(comm1, comm2, result); });
     Comm *comm1_object = nullptr;
     Comm *comm2_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm1", comm1, comm1_object);
     if (!error) error = check_available(lanyard_comm_compare, "MPI_Comm_compare");
     if (!error) error = find("comm2", comm2, comm2_object);
@@ -52,11 +54,13 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result) {
 #pragma weak MPI_Comm_compare = PMPI_Comm_compare
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm) {
-    if (to_be_timed()) return timed("MPI_Comm_create", [&] { return PMPI_Comm_create(comm, group, newcomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_create", [=] { return PMPI_Comm_create(comm, group, newcomm); });
     Comm *comm_object = nullptr;
     Group *group_object = nullptr;
     Comm *newcomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_create, "MPI_Comm_create");
     if (!error) error = find("group", group, group_object);
@@ -71,13 +75,15 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm) {
 
 int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
         MPI_Comm *newcomm) {
-    if (to_be_timed()) return timed("MPI_Comm_create_from_group",
-            [&] { return PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_create_from_group",
+                [=] { return PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm); });
     Errhandler *errhandler_object = nullptr;
     Group *group_object = nullptr;
     Info *info_object = nullptr;
     Comm *newcomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("errhandler", errhandler, errhandler_object);
     if (!error) error = check_available(lanyard_comm_create_from_group, "MPI_Comm_create_from_group");
     if (!error) error = find("group", group, group_object);
@@ -95,12 +101,13 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
 #pragma weak MPI_Comm_create_from_group = PMPI_Comm_create_from_group
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm) {
-    if (to_be_timed()) return timed("MPI_Comm_create_group",
-            [&] { return PMPI_Comm_create_group(comm, group, tag, newcomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_create_group", [=] { return PMPI_Comm_create_group(comm, group, tag, newcomm); });
     Comm *comm_object = nullptr;
     Group *group_object = nullptr;
     Comm *newcomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_create_group, "MPI_Comm_create_group");
     if (!error) error = find("group", group, group_object);
@@ -115,10 +122,12 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
 #pragma weak MPI_Comm_create_group = PMPI_Comm_create_group
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm) {
-    if (to_be_timed()) return timed("MPI_Comm_dup", [&] { return PMPI_Comm_dup(comm, newcomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_dup", [=] { return PMPI_Comm_dup(comm, newcomm); });
     Comm *comm_object = nullptr;
     Comm *newcomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_dup, "MPI_Comm_dup");
     if (!error) error = check_out("newcomm", newcomm);
@@ -130,12 +139,13 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm) {
 #pragma weak MPI_Comm_dup = PMPI_Comm_dup
 
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm) {
-    if (to_be_timed()) return timed("MPI_Comm_dup_with_info",
-            [&] { return PMPI_Comm_dup_with_info(comm, info, newcomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_dup_with_info", [=] { return PMPI_Comm_dup_with_info(comm, info, newcomm); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Comm *newcomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_dup_with_info, "MPI_Comm_dup_with_info");
     if (!error) error = find_or_null("info", info, info_object);
@@ -149,9 +159,11 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm) {
 #pragma weak MPI_Comm_dup_with_info = PMPI_Comm_dup_with_info
 
 int PMPI_Comm_free(MPI_Comm *comm) {
-    if (to_be_timed()) return timed("MPI_Comm_free", [&] { return PMPI_Comm_free(comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_free", [=] { return PMPI_Comm_free(comm); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_out("comm", comm);
     if (!error) error = find("comm", *comm, comm_object);
     if (!error) error = check_available(lanyard_comm_free, "MPI_Comm_free");
@@ -165,10 +177,12 @@ int PMPI_Comm_free(MPI_Comm *comm) {
 #pragma weak MPI_Comm_free = PMPI_Comm_free
 
 int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used) {
-    if (to_be_timed()) return timed("MPI_Comm_get_info", [&] { return PMPI_Comm_get_info(comm, info_used); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_get_info", [=] { return PMPI_Comm_get_info(comm, info_used); });
     Comm *comm_object = nullptr;
     Info *info_used_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_get_info, "MPI_Comm_get_info");
     if (!error) error = check_out("info_used", info_used);
@@ -181,9 +195,11 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used) {
 #pragma weak MPI_Comm_get_info = PMPI_Comm_get_info
 
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen) {
-    if (to_be_timed()) return timed("MPI_Comm_get_name", [&] { return PMPI_Comm_get_name(comm, comm_name, resultlen); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_get_name", [=] { return PMPI_Comm_get_name(comm, comm_name, resultlen); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find_or_null("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_get_name, "MPI_Comm_get_name");
     if (!error) error = check_out("comm_name", comm_name);
@@ -196,10 +212,12 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen) {
 #pragma weak MPI_Comm_get_name = PMPI_Comm_get_name
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group) {
-    if (to_be_timed()) return timed("MPI_Comm_group", [&] { return PMPI_Comm_group(comm, group); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_group", [=] { return PMPI_Comm_group(comm, group); });
     Comm *comm_object = nullptr;
     Group *group_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_group, "MPI_Comm_group");
     if (!error) error = check_out("group", group);
@@ -211,11 +229,13 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group) {
 #pragma weak MPI_Comm_group = PMPI_Comm_group
 
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Comm_idup", [&] { return PMPI_Comm_idup(comm, newcomm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_idup", [=] { return PMPI_Comm_idup(comm, newcomm, request); });
     Comm *comm_object = nullptr;
     Comm *newcomm_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_idup, "MPI_Comm_idup");
     if (!error) error = check_out("newcomm", newcomm);
@@ -230,13 +250,14 @@ int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request) {
 #pragma weak MPI_Comm_idup = PMPI_Comm_idup
 
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Comm_idup_with_info",
-            [&] { return PMPI_Comm_idup_with_info(comm, info, newcomm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_idup_with_info", [=] { return PMPI_Comm_idup_with_info(comm, info, newcomm, request); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Comm *newcomm_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_idup_with_info, "MPI_Comm_idup_with_info");
     if (!error) error = find_or_null("info", info, info_object);
@@ -252,9 +273,11 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MP
 #pragma weak MPI_Comm_idup_with_info = PMPI_Comm_idup_with_info
 
 int PMPI_Comm_rank(MPI_Comm comm, int *rank) {
-    if (to_be_timed()) return timed("MPI_Comm_rank", [&] { return PMPI_Comm_rank(comm, rank); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_rank", [=] { return PMPI_Comm_rank(comm, rank); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_rank, "MPI_Comm_rank");
     if (!error) error = check_out("rank", rank);
@@ -265,10 +288,12 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank) {
 #pragma weak MPI_Comm_rank = PMPI_Comm_rank
 
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group) {
-    if (to_be_timed()) return timed("MPI_Comm_remote_group", [&] { return PMPI_Comm_remote_group(comm, group); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_remote_group", [=] { return PMPI_Comm_remote_group(comm, group); });
     Comm *comm_object = nullptr;
     Group *group_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_remote_group, "MPI_Comm_remote_group");
     if (!error) error = check_out("group", group);
@@ -281,9 +306,11 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group) {
 #pragma weak MPI_Comm_remote_group = PMPI_Comm_remote_group
 
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size) {
-    if (to_be_timed()) return timed("MPI_Comm_remote_size", [&] { return PMPI_Comm_remote_size(comm, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_remote_size", [=] { return PMPI_Comm_remote_size(comm, size); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_remote_size, "MPI_Comm_remote_size");
     if (!error) error = check_out("size", size);
@@ -295,10 +322,12 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size) {
 #pragma weak MPI_Comm_remote_size = PMPI_Comm_remote_size
 
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
-    if (to_be_timed()) return timed("MPI_Comm_set_info", [&] { return PMPI_Comm_set_info(comm, info); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_set_info", [=] { return PMPI_Comm_set_info(comm, info); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_set_info, "MPI_Comm_set_info");
     if (!error) error = find_or_null("info", info, info_object);
@@ -310,9 +339,11 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
 #pragma weak MPI_Comm_set_info = PMPI_Comm_set_info
 
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name) {
-    if (to_be_timed()) return timed("MPI_Comm_set_name", [&] { return PMPI_Comm_set_name(comm, comm_name); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_set_name", [=] { return PMPI_Comm_set_name(comm, comm_name); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_set_name, "MPI_Comm_set_name");
     if (!error) error = check_string("comm_name", comm_name);
@@ -324,9 +355,11 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name) {
 #pragma weak MPI_Comm_set_name = PMPI_Comm_set_name
 
 int PMPI_Comm_size(MPI_Comm comm, int *size) {
-    if (to_be_timed()) return timed("MPI_Comm_size", [&] { return PMPI_Comm_size(comm, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_size", [=] { return PMPI_Comm_size(comm, size); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_size, "MPI_Comm_size");
     if (!error) error = check_out("size", size);
@@ -337,10 +370,12 @@ int PMPI_Comm_size(MPI_Comm comm, int *size) {
 #pragma weak MPI_Comm_size = PMPI_Comm_size
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm) {
-    if (to_be_timed()) return timed("MPI_Comm_split", [&] { return PMPI_Comm_split(comm, color, key, newcomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_split", [=] { return PMPI_Comm_split(comm, color, key, newcomm); });
     Comm *comm_object = nullptr;
     Comm *newcomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_split, "MPI_Comm_split");
     if (!error) error = check_out("newcomm", newcomm);
@@ -354,12 +389,13 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm) {
 #pragma weak MPI_Comm_split = PMPI_Comm_split
 
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm) {
-    if (to_be_timed()) return timed("MPI_Comm_split_type",
-            [&] { return PMPI_Comm_split_type(comm, split_type, key, info, newcomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_split_type", [=] { return PMPI_Comm_split_type(comm, split_type, key, info, newcomm); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Comm *newcomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_split_type, "MPI_Comm_split_type");
     if (!error) error = find_or_null("info", info, info_object);
@@ -373,9 +409,11 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
 #pragma weak MPI_Comm_split_type = PMPI_Comm_split_type
 
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag) {
-    if (to_be_timed()) return timed("MPI_Comm_test_inter", [&] { return PMPI_Comm_test_inter(comm, flag); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_test_inter", [=] { return PMPI_Comm_test_inter(comm, flag); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_test_inter, "MPI_Comm_test_inter");
     if (!error) error = check_out("flag", flag);
@@ -388,12 +426,14 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag) {
 
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
         MPI_Comm *newintercomm) {
-    if (to_be_timed()) return timed("MPI_Intercomm_create",
-            [&] { return PMPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Intercomm_create",
+                [=] { return PMPI_Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm); });
     Comm *local_comm_object = nullptr;
     Comm *peer_comm_object = nullptr;
     Comm *newintercomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("local_comm", local_comm, local_comm_object);
     if (!error) error = check_available(lanyard_intercomm_create, "MPI_Intercomm_create");
     if (!error && local_leader == local_comm_object->rank) error = find("peer_comm", peer_comm, peer_comm_object);
@@ -411,14 +451,16 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
 
 int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
         int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm) {
-    if (to_be_timed()) return timed("MPI_Intercomm_create_from_groups",
-            [&] { return PMPI_Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Intercomm_create_from_groups",
+                [=] { return PMPI_Intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm); });
     Errhandler *errhandler_object = nullptr;
     Group *local_group_object = nullptr;
     Group *remote_group_object = nullptr;
     Info *info_object = nullptr;
     Comm *newintercomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("errhandler", errhandler, errhandler_object);
     if (!error) error = check_available(lanyard_intercomm_create_from_groups, "MPI_Intercomm_create_from_groups");
     if (!error) error = find("local_group", local_group, local_group_object);
@@ -439,11 +481,12 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
 #pragma weak MPI_Intercomm_create_from_groups = PMPI_Intercomm_create_from_groups
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm) {
-    if (to_be_timed()) return timed("MPI_Intercomm_merge",
-            [&] { return PMPI_Intercomm_merge(intercomm, high, newintracomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Intercomm_merge", [=] { return PMPI_Intercomm_merge(intercomm, high, newintracomm); });
     Comm *intercomm_object = nullptr;
     Comm *newintracomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("intercomm", intercomm, intercomm_object);
     if (!error) error = check_available(lanyard_intercomm_merge, "MPI_Intercomm_merge");
     if (!error) error = check_out("newintracomm", newintracomm);

@@ -32,7 +32,7 @@ inline bool is_null(MpiHandle handle) {
 
 // The object of a handle; an error when there is none.
 template <class MpiHandle>
-inline Error find(const char *name, MpiHandle handle, ObjectOf<MpiHandle> *&object) {
+[[gnu::always_inline]] inline Error find(const char *name, MpiHandle handle, ObjectOf<MpiHandle> *&object) {
     object = object_of<ObjectOf<MpiHandle>>(bits_of(handle));
     if (object) [[likely]] return {};
     return complaint::bad_handle(name, bits_of(handle), HandleType<MpiHandle>::null, HandleType<MpiHandle>::error);
@@ -42,7 +42,7 @@ template <class MpiHandle>
 inline Error find_or_null(const char *name, MpiHandle handle, ObjectOf<MpiHandle> *&object) {
     return is_null(handle) ? Error() : find(name, handle, object);
 }
-inline Error find_committed(const char *name, MPI_Datatype handle, Datatype *&object) {
+[[gnu::always_inline]] inline Error find_committed(const char *name, MPI_Datatype handle, Datatype *&object) {
     Error error = find(name, handle, object);
     return error ? error : check_committed(name, *object);
 }

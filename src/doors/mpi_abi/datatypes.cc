@@ -51,8 +51,10 @@ MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2) {
 #pragma weak MPI_Aint_diff = PMPI_Aint_diff
 
 int PMPI_Get_address(const void *location, MPI_Aint *address) {
-    if (to_be_timed()) return timed("MPI_Get_address", [&] { return PMPI_Get_address(location, address); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Get_address", [=] { return PMPI_Get_address(location, address); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_get_address, "MPI_Get_address");
     if (!error) error = check_out("address", address);
     if (!error) error = lanyard_get_address(location, address);
@@ -63,12 +65,13 @@ int PMPI_Get_address(const void *location, MPI_Aint *address) {
 
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
         MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Pack",
-            [&] { return PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack", [=] { return PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     int64_t position_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_pack, "MPI_Pack");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -90,11 +93,13 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
 
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
         MPI_Count *position, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Pack_c",
-            [&] { return PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_c",
+                [=] { return PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_pack, "MPI_Pack_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -113,10 +118,12 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
 
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
         MPI_Aint outsize, MPI_Aint *position) {
-    if (to_be_timed()) return timed("MPI_Pack_external",
-            [&] { return PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_external",
+                [=] { return PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_pack_external, "MPI_Pack_external");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_string("datarep", datarep);
@@ -135,10 +142,12 @@ int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_
 
 int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
         void *outbuf, MPI_Count outsize, MPI_Count *position) {
-    if (to_be_timed()) return timed("MPI_Pack_external_c",
-            [&] { return PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_external_c",
+                [=] { return PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_pack_external, "MPI_Pack_external_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_string("datarep", datarep);
@@ -156,10 +165,11 @@ int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
 #pragma weak MPI_Pack_external_c = PMPI_Pack_external_c
 
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size) {
-    if (to_be_timed()) return timed("MPI_Pack_external_size",
-            [&] { return PMPI_Pack_external_size(datarep, incount, datatype, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_external_size", [=] { return PMPI_Pack_external_size(datarep, incount, datatype, size); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_pack_external_size, "MPI_Pack_external_size");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_string("datarep", datarep);
@@ -173,10 +183,12 @@ int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datat
 #pragma weak MPI_Pack_external_size = PMPI_Pack_external_size
 
 int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Pack_external_size_c",
-            [&] { return PMPI_Pack_external_size_c(datarep, incount, datatype, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_external_size_c",
+                [=] { return PMPI_Pack_external_size_c(datarep, incount, datatype, size); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_pack_external_size, "MPI_Pack_external_size_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_string("datarep", datarep);
@@ -190,11 +202,13 @@ int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Dataty
 #pragma weak MPI_Pack_external_size_c = PMPI_Pack_external_size_c
 
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size) {
-    if (to_be_timed()) return timed("MPI_Pack_size", [&] { return PMPI_Pack_size(incount, datatype, comm, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_size", [=] { return PMPI_Pack_size(incount, datatype, comm, size); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     int64_t size_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_pack_size, "MPI_Pack_size");
     if (!error) error = find("datatype", datatype, datatype_object);
@@ -209,10 +223,12 @@ int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 #pragma weak MPI_Pack_size = PMPI_Pack_size
 
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Pack_size_c", [&] { return PMPI_Pack_size_c(incount, datatype, comm, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_size_c", [=] { return PMPI_Pack_size_c(incount, datatype, comm, size); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_pack_size, "MPI_Pack_size_c");
     if (!error) error = find("datatype", datatype, datatype_object);
@@ -226,9 +242,11 @@ int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MP
 #pragma weak MPI_Pack_size_c = PMPI_Pack_size_c
 
 int PMPI_Type_commit(MPI_Datatype *datatype) {
-    if (to_be_timed()) return timed("MPI_Type_commit", [&] { return PMPI_Type_commit(datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_commit", [=] { return PMPI_Type_commit(datatype); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_commit, "MPI_Type_commit");
     if (!error) error = check_out("datatype", datatype);
     if (!error) error = find("datatype", *datatype, datatype_object);
@@ -242,10 +260,12 @@ int PMPI_Type_commit(MPI_Datatype *datatype) {
 #pragma weak MPI_Type_commit = PMPI_Type_commit
 
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_contiguous", [&] { return PMPI_Type_contiguous(count, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_contiguous", [=] { return PMPI_Type_contiguous(count, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_contiguous, "MPI_Type_contiguous");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -259,11 +279,12 @@ int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 #pragma weak MPI_Type_contiguous = PMPI_Type_contiguous
 
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_contiguous_c",
-            [&] { return PMPI_Type_contiguous_c(count, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_contiguous_c", [=] { return PMPI_Type_contiguous_c(count, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_contiguous, "MPI_Type_contiguous_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -279,11 +300,13 @@ int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *
 int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
         const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype,
         MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_darray",
-            [&] { return PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_darray",
+                [=] { return PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_darray, "MPI_Type_create_darray");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -307,11 +330,13 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
 int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
         const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_darray_c",
-            [&] { return PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_darray_c",
+                [=] { return PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_darray, "MPI_Type_create_darray_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -334,11 +359,13 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
 
 int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_hindexed",
-            [&] { return PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_hindexed",
+                [=] { return PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hindexed, "MPI_Type_create_hindexed");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -357,11 +384,13 @@ int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[], cons
 
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_hindexed_c",
-            [&] { return PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_hindexed_c",
+                [=] { return PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hindexed, "MPI_Type_create_hindexed_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -380,11 +409,13 @@ int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockl
 
 int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_hindexed_block",
-            [&] { return PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_hindexed_block",
+                [=] { return PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hindexed_block, "MPI_Type_create_hindexed_block");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -403,11 +434,13 @@ int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint a
 
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_hindexed_block_c",
-            [&] { return PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_hindexed_block_c",
+                [=] { return PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hindexed_block, "MPI_Type_create_hindexed_block_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -426,11 +459,13 @@ int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, co
 
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_hvector",
-            [&] { return PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_hvector",
+                [=] { return PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hvector, "MPI_Type_create_hvector");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -447,11 +482,13 @@ int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Da
 
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_hvector_c",
-            [&] { return PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_hvector_c",
+                [=] { return PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hvector, "MPI_Type_create_hvector_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -469,11 +506,13 @@ int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count
 
 int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_indexed_block",
-            [&] { return PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_indexed_block",
+                [=] { return PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_indexed_block, "MPI_Type_create_indexed_block");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -492,11 +531,13 @@ int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_o
 
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_indexed_block_c",
-            [&] { return PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_indexed_block_c",
+                [=] { return PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_indexed_block, "MPI_Type_create_indexed_block_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -514,11 +555,12 @@ int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, con
 #pragma weak MPI_Type_create_indexed_block_c = PMPI_Type_create_indexed_block_c
 
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_resized",
-            [&] { return PMPI_Type_create_resized(oldtype, lb, extent, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_resized", [=] { return PMPI_Type_create_resized(oldtype, lb, extent, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_resized, "MPI_Type_create_resized");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -531,11 +573,13 @@ int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
 #pragma weak MPI_Type_create_resized = PMPI_Type_create_resized
 
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_resized_c",
-            [&] { return PMPI_Type_create_resized_c(oldtype, lb, extent, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_resized_c",
+                [=] { return PMPI_Type_create_resized_c(oldtype, lb, extent, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_resized, "MPI_Type_create_resized_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -549,11 +593,13 @@ int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count ext
 
 int PMPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
         const MPI_Datatype array_of_types[], MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_struct",
-            [&] { return PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_struct",
+                [=] { return PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype); });
     Objects<MPI_Datatype> array_of_types_objects;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_struct, "MPI_Type_create_struct");
     if (!error) error = check_out("newtype", newtype);
     if (!error) error = check_count("count", count);
@@ -572,11 +618,13 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[], const 
 
 int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_struct_c",
-            [&] { return PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_struct_c",
+                [=] { return PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype); });
     Objects<MPI_Datatype> array_of_types_objects;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_struct, "MPI_Type_create_struct_c");
     if (!error) error = check_out("newtype", newtype);
     if (!error) error = check_count("count", count);
@@ -595,11 +643,13 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
 
 int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
         const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_subarray",
-            [&] { return PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_subarray",
+                [=] { return PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_subarray, "MPI_Type_create_subarray");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -620,11 +670,13 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int a
 
 int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[],
         const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_subarray_c",
-            [&] { return PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_subarray_c",
+                [=] { return PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_subarray, "MPI_Type_create_subarray_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -644,10 +696,12 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], con
 #pragma weak MPI_Type_create_subarray_c = PMPI_Type_create_subarray_c
 
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_dup", [&] { return PMPI_Type_dup(oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_dup", [=] { return PMPI_Type_dup(oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_dup, "MPI_Type_dup");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -659,9 +713,11 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype) {
 #pragma weak MPI_Type_dup = PMPI_Type_dup
 
 int PMPI_Type_free(MPI_Datatype *datatype) {
-    if (to_be_timed()) return timed("MPI_Type_free", [&] { return PMPI_Type_free(datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_free", [=] { return PMPI_Type_free(datatype); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_free, "MPI_Type_free");
     if (!error) error = check_out("datatype", datatype);
     if (!error) error = find("datatype", *datatype, datatype_object);
@@ -676,11 +732,13 @@ int PMPI_Type_free(MPI_Datatype *datatype) {
 
 int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
         int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]) {
-    if (to_be_timed()) return timed("MPI_Type_get_contents",
-            [&] { return PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_contents",
+                [=] { return PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes); });
     Datatype *datatype_object = nullptr;
     Objects<MPI_Datatype> array_of_datatypes_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_contents, "MPI_Type_get_contents");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_length("max_integers", max_integers);
@@ -703,11 +761,13 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
 int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
         MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
         MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]) {
-    if (to_be_timed()) return timed("MPI_Type_get_contents_c",
-            [&] { return PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_contents_c",
+                [=] { return PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes); });
     Datatype *datatype_object = nullptr;
     Objects<MPI_Datatype> array_of_datatypes_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_contents, "MPI_Type_get_contents_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_length("max_integers", max_integers);
@@ -733,13 +793,15 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
 
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
         int *combiner) {
-    if (to_be_timed()) return timed("MPI_Type_get_envelope",
-            [&] { return PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_envelope",
+                [=] { return PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner); });
     Datatype *datatype_object = nullptr;
     int64_t num_integers_value = 0;
     int64_t num_addresses_value = 0;
     int64_t num_datatypes_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_envelope, "MPI_Type_get_envelope");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("num_integers", num_integers);
@@ -760,10 +822,12 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
 
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
         MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner) {
-    if (to_be_timed()) return timed("MPI_Type_get_envelope_c",
-            [&] { return PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_envelope_c",
+                [=] { return PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_envelope, "MPI_Type_get_envelope_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("num_integers", num_integers);
@@ -782,9 +846,11 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI
 #pragma weak MPI_Type_get_envelope_c = PMPI_Type_get_envelope_c
 
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent) {
-    if (to_be_timed()) return timed("MPI_Type_get_extent", [&] { return PMPI_Type_get_extent(datatype, lb, extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_extent", [=] { return PMPI_Type_get_extent(datatype, lb, extent); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_extent, "MPI_Type_get_extent");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("lb", lb);
@@ -797,10 +863,11 @@ int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent) 
 #pragma weak MPI_Type_get_extent = PMPI_Type_get_extent
 
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent) {
-    if (to_be_timed()) return timed("MPI_Type_get_extent_c",
-            [&] { return PMPI_Type_get_extent_c(datatype, lb, extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_extent_c", [=] { return PMPI_Type_get_extent_c(datatype, lb, extent); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_extent, "MPI_Type_get_extent_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("lb", lb);
@@ -813,10 +880,11 @@ int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exte
 #pragma weak MPI_Type_get_extent_c = PMPI_Type_get_extent_c
 
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent) {
-    if (to_be_timed()) return timed("MPI_Type_get_extent_x",
-            [&] { return PMPI_Type_get_extent_x(datatype, lb, extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_extent_x", [=] { return PMPI_Type_get_extent_x(datatype, lb, extent); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_extent, "MPI_Type_get_extent_x");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("lb", lb);
@@ -829,10 +897,11 @@ int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exte
 #pragma weak MPI_Type_get_extent_x = PMPI_Type_get_extent_x
 
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen) {
-    if (to_be_timed()) return timed("MPI_Type_get_name",
-            [&] { return PMPI_Type_get_name(datatype, type_name, resultlen); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_name", [=] { return PMPI_Type_get_name(datatype, type_name, resultlen); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_name, "MPI_Type_get_name");
     if (!error) error = find_or_null("datatype", datatype, datatype_object);
     if (!error) error = check_out("type_name", type_name);
@@ -845,10 +914,12 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen) {
 #pragma weak MPI_Type_get_name = PMPI_Type_get_name
 
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent) {
-    if (to_be_timed()) return timed("MPI_Type_get_true_extent",
-            [&] { return PMPI_Type_get_true_extent(datatype, true_lb, true_extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_true_extent",
+                [=] { return PMPI_Type_get_true_extent(datatype, true_lb, true_extent); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_true_extent, "MPI_Type_get_true_extent");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("true_lb", true_lb);
@@ -861,10 +932,12 @@ int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint
 #pragma weak MPI_Type_get_true_extent = PMPI_Type_get_true_extent
 
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent) {
-    if (to_be_timed()) return timed("MPI_Type_get_true_extent_c",
-            [&] { return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_true_extent_c",
+                [=] { return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_true_extent, "MPI_Type_get_true_extent_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("true_lb", true_lb);
@@ -877,10 +950,12 @@ int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
 #pragma weak MPI_Type_get_true_extent_c = PMPI_Type_get_true_extent_c
 
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent) {
-    if (to_be_timed()) return timed("MPI_Type_get_true_extent_x",
-            [&] { return PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_true_extent_x",
+                [=] { return PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_true_extent, "MPI_Type_get_true_extent_x");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("true_lb", true_lb);
@@ -893,12 +968,14 @@ int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
 #pragma weak MPI_Type_get_true_extent_x = PMPI_Type_get_true_extent_x
 
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type) {
-    if (to_be_timed()) return timed("MPI_Type_get_value_index",
-            [&] { return PMPI_Type_get_value_index(value_type, index_type, pair_type); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_value_index",
+                [=] { return PMPI_Type_get_value_index(value_type, index_type, pair_type); });
     Datatype *value_type_object = nullptr;
     Datatype *index_type_object = nullptr;
     Datatype *pair_type_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_value_index, "MPI_Type_get_value_index");
     if (!error) error = find("value_type", value_type, value_type_object);
     if (!error) error = find("index_type", index_type, index_type_object);
@@ -913,11 +990,13 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, 
 
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_indexed",
-            [&] { return PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_indexed",
+                [=] { return PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_indexed, "MPI_Type_indexed");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -936,11 +1015,13 @@ int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int ar
 
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_indexed_c",
-            [&] { return PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_indexed_c",
+                [=] { return PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_indexed, "MPI_Type_indexed_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -958,9 +1039,11 @@ int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[]
 #pragma weak MPI_Type_indexed_c = PMPI_Type_indexed_c
 
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name) {
-    if (to_be_timed()) return timed("MPI_Type_set_name", [&] { return PMPI_Type_set_name(datatype, type_name); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_set_name", [=] { return PMPI_Type_set_name(datatype, type_name); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_set_name, "MPI_Type_set_name");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_string("type_name", type_name);
@@ -972,10 +1055,12 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name) {
 #pragma weak MPI_Type_set_name = PMPI_Type_set_name
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size) {
-    if (to_be_timed()) return timed("MPI_Type_size", [&] { return PMPI_Type_size(datatype, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_size", [=] { return PMPI_Type_size(datatype, size); });
     Datatype *datatype_object = nullptr;
     int64_t size_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_size, "MPI_Type_size");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("size", size);
@@ -987,9 +1072,11 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size) {
 #pragma weak MPI_Type_size = PMPI_Type_size
 
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Type_size_c", [&] { return PMPI_Type_size_c(datatype, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_size_c", [=] { return PMPI_Type_size_c(datatype, size); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_size, "MPI_Type_size_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("size", size);
@@ -1000,9 +1087,11 @@ int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size) {
 #pragma weak MPI_Type_size_c = PMPI_Type_size_c
 
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Type_size_x", [&] { return PMPI_Type_size_x(datatype, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_size_x", [=] { return PMPI_Type_size_x(datatype, size); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_size, "MPI_Type_size_x");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("size", size);
@@ -1013,11 +1102,12 @@ int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size) {
 #pragma weak MPI_Type_size_x = PMPI_Type_size_x
 
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_vector",
-            [&] { return PMPI_Type_vector(count, blocklength, stride, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_vector", [=] { return PMPI_Type_vector(count, blocklength, stride, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_vector, "MPI_Type_vector");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -1033,11 +1123,13 @@ int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtyp
 
 int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_vector_c",
-            [&] { return PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_vector_c",
+                [=] { return PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_vector, "MPI_Type_vector_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -1053,12 +1145,14 @@ int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
 
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype,
         MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Unpack",
-            [&] { return PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Unpack",
+                [=] { return PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm); });
     Comm *comm_object = nullptr;
     int64_t position_value = 0;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_unpack, "MPI_Unpack");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1080,11 +1174,13 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
 
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
         MPI_Datatype datatype, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Unpack_c",
-            [&] { return PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Unpack_c",
+                [=] { return PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_unpack, "MPI_Unpack_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1103,10 +1199,12 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
 
 int PMPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
         int outcount, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_Unpack_external",
-            [&] { return PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Unpack_external",
+                [=] { return PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_unpack_external, "MPI_Unpack_external");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_string("datarep", datarep);
@@ -1125,10 +1223,12 @@ int PMPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize
 
 int PMPI_Unpack_external_c(const char *datarep, const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
         MPI_Count outcount, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_Unpack_external_c",
-            [&] { return PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Unpack_external_c",
+                [=] { return PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_unpack_external, "MPI_Unpack_external_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_string("datarep", datarep);

@@ -20,9 +20,11 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr) {
-    if (to_be_timed()) return timed("MPI_Alloc_mem", [&] { return PMPI_Alloc_mem(size, info, baseptr); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alloc_mem", [=] { return PMPI_Alloc_mem(size, info, baseptr); });
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_alloc_mem, "MPI_Alloc_mem");
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_size("size", size);
@@ -35,8 +37,10 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr) {
 #pragma weak MPI_Alloc_mem = PMPI_Alloc_mem
 
 int PMPI_Free_mem(void *base) {
-    if (to_be_timed()) return timed("MPI_Free_mem", [&] { return PMPI_Free_mem(base); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Free_mem", [=] { return PMPI_Free_mem(base); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_free_mem, "MPI_Free_mem");
     if (!error) error = check_not_in_place("base", base);
     if (!error) error = lanyard_free_mem(base);
@@ -68,8 +72,10 @@ int PMPI_Get_library_version(char *version, int *resultlen) {
 #pragma weak MPI_Get_library_version = PMPI_Get_library_version
 
 int PMPI_Get_processor_name(char *name, int *resultlen) {
-    if (to_be_timed()) return timed("MPI_Get_processor_name", [&] { return PMPI_Get_processor_name(name, resultlen); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Get_processor_name", [=] { return PMPI_Get_processor_name(name, resultlen); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_get_processor_name, "MPI_Get_processor_name");
     if (!error) error = check_out("name", name);
     if (!error) error = check_out("resultlen", resultlen);

@@ -66,10 +66,11 @@ int PMPI_Add_error_string(int errorcode, const char *string) {
 #pragma weak MPI_Add_error_string = PMPI_Add_error_string
 
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
-    if (to_be_timed()) return timed("MPI_Comm_call_errhandler",
-            [&] { return PMPI_Comm_call_errhandler(comm, errorcode); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_call_errhandler", [=] { return PMPI_Comm_call_errhandler(comm, errorcode); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_call_errhandler, "MPI_Comm_call_errhandler");
     if (!error) error = lanyard_comm_call_errhandler(*comm_object, errorcode);
@@ -80,10 +81,12 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
 #pragma weak MPI_Comm_call_errhandler = PMPI_Comm_call_errhandler
 
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler) {
-    if (to_be_timed()) return timed("MPI_Comm_create_errhandler",
-            [&] { return PMPI_Comm_create_errhandler(comm_errhandler_fn, errhandler); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_create_errhandler",
+                [=] { return PMPI_Comm_create_errhandler(comm_errhandler_fn, errhandler); });
     Errhandler *errhandler_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_comm_create_errhandler, "MPI_Comm_create_errhandler");
     if (!error) error = check_out("errhandler", errhandler);
     if (!error) error = lanyard_comm_create_errhandler(callback(comm_errhandler_fn, false), &errhandler_object);
@@ -96,11 +99,12 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn
 #pragma weak MPI_Comm_create_errhandler = PMPI_Comm_create_errhandler
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
-    if (to_be_timed()) return timed("MPI_Comm_get_errhandler",
-            [&] { return PMPI_Comm_get_errhandler(comm, errhandler); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_get_errhandler", [=] { return PMPI_Comm_get_errhandler(comm, errhandler); });
     Comm *comm_object = nullptr;
     Errhandler *errhandler_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_get_errhandler, "MPI_Comm_get_errhandler");
     if (!error) error = check_out("errhandler", errhandler);
@@ -113,11 +117,12 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler) {
 #pragma weak MPI_Comm_get_errhandler = PMPI_Comm_get_errhandler
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
-    if (to_be_timed()) return timed("MPI_Comm_set_errhandler",
-            [&] { return PMPI_Comm_set_errhandler(comm, errhandler); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_set_errhandler", [=] { return PMPI_Comm_set_errhandler(comm, errhandler); });
     Comm *comm_object = nullptr;
     Errhandler *errhandler_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_set_errhandler, "MPI_Comm_set_errhandler");
     if (!error) error = find("errhandler", errhandler, errhandler_object);
@@ -164,9 +169,11 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen) {
 #pragma weak MPI_Error_string = PMPI_Error_string
 
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode) {
-    if (to_be_timed()) return timed("MPI_File_call_errhandler", [&] { return PMPI_File_call_errhandler(fh, errorcode); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_call_errhandler", [=] { return PMPI_File_call_errhandler(fh, errorcode); });
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find_or_null("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_call_errhandler, "MPI_File_call_errhandler");
     if (!error) error = lanyard_file_call_errhandler(fh_object, errorcode);
@@ -177,10 +184,12 @@ int PMPI_File_call_errhandler(MPI_File fh, int errorcode) {
 #pragma weak MPI_File_call_errhandler = PMPI_File_call_errhandler
 
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler) {
-    if (to_be_timed()) return timed("MPI_File_create_errhandler",
-            [&] { return PMPI_File_create_errhandler(file_errhandler_fn, errhandler); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_create_errhandler",
+                [=] { return PMPI_File_create_errhandler(file_errhandler_fn, errhandler); });
     Errhandler *errhandler_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_file_create_errhandler, "MPI_File_create_errhandler");
     if (!error) error = check_out("errhandler", errhandler);
     if (!error) error = lanyard_file_create_errhandler(callback(file_errhandler_fn, false), &errhandler_object);
@@ -193,11 +202,12 @@ int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn
 #pragma weak MPI_File_create_errhandler = PMPI_File_create_errhandler
 
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler) {
-    if (to_be_timed()) return timed("MPI_File_get_errhandler",
-            [&] { return PMPI_File_get_errhandler(file, errhandler); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_get_errhandler", [=] { return PMPI_File_get_errhandler(file, errhandler); });
     File *file_object = nullptr;
     Errhandler *errhandler_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find_or_null("file", file, file_object);
     if (!error) error = check_available(lanyard_file_get_errhandler, "MPI_File_get_errhandler");
     if (!error) error = check_out("errhandler", errhandler);
@@ -210,11 +220,12 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler) {
 #pragma weak MPI_File_get_errhandler = PMPI_File_get_errhandler
 
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler) {
-    if (to_be_timed()) return timed("MPI_File_set_errhandler",
-            [&] { return PMPI_File_set_errhandler(file, errhandler); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_set_errhandler", [=] { return PMPI_File_set_errhandler(file, errhandler); });
     File *file_object = nullptr;
     Errhandler *errhandler_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find_or_null("file", file, file_object);
     if (!error) error = check_available(lanyard_file_set_errhandler, "MPI_File_set_errhandler");
     if (!error) error = find("errhandler", errhandler, errhandler_object);
@@ -302,9 +313,11 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler) 
 #pragma weak MPI_Session_set_errhandler = PMPI_Session_set_errhandler
 
 int PMPI_Win_call_errhandler(MPI_Win win, int errorcode) {
-    if (to_be_timed()) return timed("MPI_Win_call_errhandler", [&] { return PMPI_Win_call_errhandler(win, errorcode); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_call_errhandler", [=] { return PMPI_Win_call_errhandler(win, errorcode); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_call_errhandler, "MPI_Win_call_errhandler");
     if (!error) error = lanyard_win_call_errhandler(*win_object, errorcode);
@@ -315,10 +328,12 @@ int PMPI_Win_call_errhandler(MPI_Win win, int errorcode) {
 #pragma weak MPI_Win_call_errhandler = PMPI_Win_call_errhandler
 
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler) {
-    if (to_be_timed()) return timed("MPI_Win_create_errhandler",
-            [&] { return PMPI_Win_create_errhandler(win_errhandler_fn, errhandler); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_create_errhandler",
+                [=] { return PMPI_Win_create_errhandler(win_errhandler_fn, errhandler); });
     Errhandler *errhandler_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_win_create_errhandler, "MPI_Win_create_errhandler");
     if (!error) error = check_out("errhandler", errhandler);
     if (!error) error = lanyard_win_create_errhandler(callback(win_errhandler_fn, false), &errhandler_object);
@@ -331,10 +346,12 @@ int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, M
 #pragma weak MPI_Win_create_errhandler = PMPI_Win_create_errhandler
 
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
-    if (to_be_timed()) return timed("MPI_Win_get_errhandler", [&] { return PMPI_Win_get_errhandler(win, errhandler); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_get_errhandler", [=] { return PMPI_Win_get_errhandler(win, errhandler); });
     Win *win_object = nullptr;
     Errhandler *errhandler_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_get_errhandler, "MPI_Win_get_errhandler");
     if (!error) error = check_out("errhandler", errhandler);
@@ -347,10 +364,12 @@ int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler) {
 #pragma weak MPI_Win_get_errhandler = PMPI_Win_get_errhandler
 
 int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
-    if (to_be_timed()) return timed("MPI_Win_set_errhandler", [&] { return PMPI_Win_set_errhandler(win, errhandler); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_set_errhandler", [=] { return PMPI_Win_set_errhandler(win, errhandler); });
     Win *win_object = nullptr;
     Errhandler *errhandler_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_set_errhandler, "MPI_Win_set_errhandler");
     if (!error) error = find("errhandler", errhandler, errhandler_object);

@@ -16,10 +16,11 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_f90_complex",
-            [&] { return PMPI_Type_create_f90_complex(p, r, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_f90_complex", [=] { return PMPI_Type_create_f90_complex(p, r, newtype); });
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_f90_complex, "MPI_Type_create_f90_complex");
     if (!error) error = check_out("newtype", newtype);
     if (!error) error = lanyard_type_create_f90_complex(p, r, &newtype_object);
@@ -31,10 +32,11 @@ int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype) {
 #pragma weak MPI_Type_create_f90_complex = PMPI_Type_create_f90_complex
 
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_f90_integer",
-            [&] { return PMPI_Type_create_f90_integer(r, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_f90_integer", [=] { return PMPI_Type_create_f90_integer(r, newtype); });
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_f90_integer, "MPI_Type_create_f90_integer");
     if (!error) error = check_out("newtype", newtype);
     if (!error) error = lanyard_type_create_f90_integer(r, &newtype_object);
@@ -45,9 +47,11 @@ int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype) {
 #pragma weak MPI_Type_create_f90_integer = PMPI_Type_create_f90_integer
 
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_f90_real", [&] { return PMPI_Type_create_f90_real(p, r, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_f90_real", [=] { return PMPI_Type_create_f90_real(p, r, newtype); });
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_f90_real, "MPI_Type_create_f90_real");
     if (!error) error = check_out("newtype", newtype);
     if (!error) error = lanyard_type_create_f90_real(p, r, &newtype_object);
@@ -59,10 +63,11 @@ int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype) {
 #pragma weak MPI_Type_create_f90_real = PMPI_Type_create_f90_real
 
 int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype) {
-    if (to_be_timed()) return timed("MPI_Type_match_size",
-            [&] { return PMPI_Type_match_size(typeclass, size, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_match_size", [=] { return PMPI_Type_match_size(typeclass, size, datatype); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_match_size, "MPI_Type_match_size");
     if (!error) error = check_out("datatype", datatype);
     if (!error) error = lanyard_type_match_size(typeclass, size, &datatype_object);

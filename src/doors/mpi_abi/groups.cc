@@ -25,10 +25,12 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result) {
-    if (to_be_timed()) return timed("MPI_Group_compare", [&] { return PMPI_Group_compare(group1, group2, result); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_compare", [=] { return PMPI_Group_compare(group1, group2, result); });
     Group *group1_object = nullptr;
     Group *group2_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_group_compare, "MPI_Group_compare");
     if (!error) error = find("group1", group1, group1_object);
     if (!error) error = find("group2", group2, group2_object);
@@ -41,12 +43,13 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result) {
 #pragma weak MPI_Group_compare = PMPI_Group_compare
 
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup) {
-    if (to_be_timed()) return timed("MPI_Group_difference",
-            [&] { return PMPI_Group_difference(group1, group2, newgroup); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_difference", [=] { return PMPI_Group_difference(group1, group2, newgroup); });
     Group *group1_object = nullptr;
     Group *group2_object = nullptr;
     Group *newgroup_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_group_difference, "MPI_Group_difference");
     if (!error) error = find("group1", group1, group1_object);
     if (!error) error = find("group2", group2, group2_object);
@@ -60,10 +63,12 @@ int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgrou
 #pragma weak MPI_Group_difference = PMPI_Group_difference
 
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup) {
-    if (to_be_timed()) return timed("MPI_Group_excl", [&] { return PMPI_Group_excl(group, n, ranks, newgroup); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_excl", [=] { return PMPI_Group_excl(group, n, ranks, newgroup); });
     Group *group_object = nullptr;
     Group *newgroup_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_group_excl, "MPI_Group_excl");
     if (!error) error = find("group", group, group_object);
     if (!error) error = check_out("newgroup", newgroup);
@@ -78,9 +83,11 @@ int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
 #pragma weak MPI_Group_excl = PMPI_Group_excl
 
 int PMPI_Group_free(MPI_Group *group) {
-    if (to_be_timed()) return timed("MPI_Group_free", [&] { return PMPI_Group_free(group); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_free", [=] { return PMPI_Group_free(group); });
     Group *group_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_group_free, "MPI_Group_free");
     if (!error) error = check_out("group", group);
     if (!error) error = find("group", *group, group_object);
@@ -94,11 +101,13 @@ int PMPI_Group_free(MPI_Group *group) {
 #pragma weak MPI_Group_free = PMPI_Group_free
 
 int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup) {
-    if (to_be_timed()) return timed("MPI_Group_from_session_pset",
-            [&] { return PMPI_Group_from_session_pset(session, pset_name, newgroup); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_from_session_pset",
+                [=] { return PMPI_Group_from_session_pset(session, pset_name, newgroup); });
     Session *session_object = nullptr;
     Group *newgroup_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_group_from_session_pset, "MPI_Group_from_session_pset");
     if (!error) error = check_out("newgroup", newgroup);
@@ -112,10 +121,12 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
 #pragma weak MPI_Group_from_session_pset = PMPI_Group_from_session_pset
 
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup) {
-    if (to_be_timed()) return timed("MPI_Group_incl", [&] { return PMPI_Group_incl(group, n, ranks, newgroup); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_incl", [=] { return PMPI_Group_incl(group, n, ranks, newgroup); });
     Group *group_object = nullptr;
     Group *newgroup_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_group_incl, "MPI_Group_incl");
     if (!error) error = find("group", group, group_object);
     if (!error) error = check_out("newgroup", newgroup);
@@ -130,12 +141,13 @@ int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
 #pragma weak MPI_Group_incl = PMPI_Group_incl
 
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup) {
-    if (to_be_timed()) return timed("MPI_Group_intersection",
-            [&] { return PMPI_Group_intersection(group1, group2, newgroup); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_intersection", [=] { return PMPI_Group_intersection(group1, group2, newgroup); });
     Group *group1_object = nullptr;
     Group *group2_object = nullptr;
     Group *newgroup_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_group_intersection, "MPI_Group_intersection");
     if (!error) error = find("group1", group1, group1_object);
     if (!error) error = find("group2", group2, group2_object);
@@ -149,11 +161,12 @@ int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgr
 #pragma weak MPI_Group_intersection = PMPI_Group_intersection
 
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup) {
-    if (to_be_timed()) return timed("MPI_Group_range_excl",
-            [&] { return PMPI_Group_range_excl(group, n, ranges, newgroup); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_range_excl", [=] { return PMPI_Group_range_excl(group, n, ranges, newgroup); });
     Group *group_object = nullptr;
     Group *newgroup_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_group_range_excl, "MPI_Group_range_excl");
     if (!error) error = find("group", group, group_object);
     if (!error) error = check_out("newgroup", newgroup);
@@ -168,11 +181,12 @@ int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
 #pragma weak MPI_Group_range_excl = PMPI_Group_range_excl
 
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup) {
-    if (to_be_timed()) return timed("MPI_Group_range_incl",
-            [&] { return PMPI_Group_range_incl(group, n, ranges, newgroup); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_range_incl", [=] { return PMPI_Group_range_incl(group, n, ranges, newgroup); });
     Group *group_object = nullptr;
     Group *newgroup_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_group_range_incl, "MPI_Group_range_incl");
     if (!error) error = find("group", group, group_object);
     if (!error) error = check_out("newgroup", newgroup);
@@ -187,9 +201,11 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
 #pragma weak MPI_Group_range_incl = PMPI_Group_range_incl
 
 int PMPI_Group_rank(MPI_Group group, int *rank) {
-    if (to_be_timed()) return timed("MPI_Group_rank", [&] { return PMPI_Group_rank(group, rank); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_rank", [=] { return PMPI_Group_rank(group, rank); });
     Group *group_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_group_rank, "MPI_Group_rank");
     if (!error) error = find("group", group, group_object);
     if (!error) error = check_out("rank", rank);
@@ -200,9 +216,11 @@ int PMPI_Group_rank(MPI_Group group, int *rank) {
 #pragma weak MPI_Group_rank = PMPI_Group_rank
 
 int PMPI_Group_size(MPI_Group group, int *size) {
-    if (to_be_timed()) return timed("MPI_Group_size", [&] { return PMPI_Group_size(group, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_size", [=] { return PMPI_Group_size(group, size); });
     Group *group_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_group_size, "MPI_Group_size");
     if (!error) error = find("group", group, group_object);
     if (!error) error = check_out("size", size);
@@ -213,11 +231,13 @@ int PMPI_Group_size(MPI_Group group, int *size) {
 #pragma weak MPI_Group_size = PMPI_Group_size
 
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]) {
-    if (to_be_timed()) return timed("MPI_Group_translate_ranks",
-            [&] { return PMPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_translate_ranks",
+                [=] { return PMPI_Group_translate_ranks(group1, n, ranks1, group2, ranks2); });
     Group *group1_object = nullptr;
     Group *group2_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_group_translate_ranks, "MPI_Group_translate_ranks");
     if (!error) error = find("group1", group1, group1_object);
     if (!error) error = find("group2", group2, group2_object);
@@ -232,11 +252,13 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
 #pragma weak MPI_Group_translate_ranks = PMPI_Group_translate_ranks
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup) {
-    if (to_be_timed()) return timed("MPI_Group_union", [&] { return PMPI_Group_union(group1, group2, newgroup); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Group_union", [=] { return PMPI_Group_union(group1, group2, newgroup); });
     Group *group1_object = nullptr;
     Group *group2_object = nullptr;
     Group *newgroup_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_group_union, "MPI_Group_union");
     if (!error) error = find("group1", group1, group1_object);
     if (!error) error = find("group2", group2, group2_object);

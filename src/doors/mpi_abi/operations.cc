@@ -15,9 +15,11 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_Op_commutative(MPI_Op op, int *commute) {
-    if (to_be_timed()) return timed("MPI_Op_commutative", [&] { return PMPI_Op_commutative(op, commute); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Op_commutative", [=] { return PMPI_Op_commutative(op, commute); });
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_op_commutative, "MPI_Op_commutative");
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("commute", commute);
@@ -28,9 +30,11 @@ int PMPI_Op_commutative(MPI_Op op, int *commute) {
 #pragma weak MPI_Op_commutative = PMPI_Op_commutative
 
 int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op) {
-    if (to_be_timed()) return timed("MPI_Op_create", [&] { return PMPI_Op_create(user_fn, commute, op); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Op_create", [=] { return PMPI_Op_create(user_fn, commute, op); });
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_op_create, "MPI_Op_create");
     if (!error) error = check_out("op", op);
     if (!error) error = lanyard_op_create(callback(user_fn, false), commute, &op_object);
@@ -42,9 +46,11 @@ int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op) {
 #pragma weak MPI_Op_create = PMPI_Op_create
 
 int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op) {
-    if (to_be_timed()) return timed("MPI_Op_create_c", [&] { return PMPI_Op_create_c(user_fn, commute, op); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Op_create_c", [=] { return PMPI_Op_create_c(user_fn, commute, op); });
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_op_create, "MPI_Op_create_c");
     if (!error) error = check_out("op", op);
     if (!error) error = lanyard_op_create(callback(user_fn, true), commute, &op_object);
@@ -56,9 +62,11 @@ int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op) {
 #pragma weak MPI_Op_create_c = PMPI_Op_create_c
 
 int PMPI_Op_free(MPI_Op *op) {
-    if (to_be_timed()) return timed("MPI_Op_free", [&] { return PMPI_Op_free(op); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Op_free", [=] { return PMPI_Op_free(op); });
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_op_free, "MPI_Op_free");
     if (!error) error = check_out("op", op);
     if (!error) error = find("op", *op, op_object);

@@ -49,10 +49,12 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Bsend", [&] { return PMPI_Bsend(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Bsend", [=] { return PMPI_Bsend(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend, "MPI_Bsend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -69,10 +71,12 @@ int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 #pragma weak MPI_Bsend = PMPI_Bsend
 
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Bsend_c", [&] { return PMPI_Bsend_c(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Bsend_c", [=] { return PMPI_Bsend_c(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend, "MPI_Bsend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -90,12 +94,13 @@ int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Bsend_init",
-            [&] { return PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Bsend_init", [=] { return PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend_init, "MPI_Bsend_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -115,12 +120,14 @@ int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Bsend_init_c",
-            [&] { return PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Bsend_init_c",
+                [=] { return PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend_init, "MPI_Bsend_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -139,8 +146,10 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 #pragma weak MPI_Bsend_init_c = PMPI_Bsend_init_c
 
 int PMPI_Buffer_attach(void *buffer, int size) {
-    if (to_be_timed()) return timed("MPI_Buffer_attach", [&] { return PMPI_Buffer_attach(buffer, size); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Buffer_attach", [=] { return PMPI_Buffer_attach(buffer, size); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_buffer_attach, "MPI_Buffer_attach");
     if (!error) error = check_size("size", size);
     if (!error) error = check_not_in_place("buffer", buffer);
@@ -151,8 +160,10 @@ int PMPI_Buffer_attach(void *buffer, int size) {
 #pragma weak MPI_Buffer_attach = PMPI_Buffer_attach
 
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size) {
-    if (to_be_timed()) return timed("MPI_Buffer_attach_c", [&] { return PMPI_Buffer_attach_c(buffer, size); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Buffer_attach_c", [=] { return PMPI_Buffer_attach_c(buffer, size); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_buffer_attach, "MPI_Buffer_attach_c");
     if (!error) error = check_size("size", size);
     if (!error) error = check_not_in_place("buffer", buffer);
@@ -163,9 +174,11 @@ int PMPI_Buffer_attach_c(void *buffer, MPI_Count size) {
 #pragma weak MPI_Buffer_attach_c = PMPI_Buffer_attach_c
 
 int PMPI_Buffer_detach(void *buffer_addr, int *size) {
-    if (to_be_timed()) return timed("MPI_Buffer_detach", [&] { return PMPI_Buffer_detach(buffer_addr, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Buffer_detach", [=] { return PMPI_Buffer_detach(buffer_addr, size); });
     int64_t size_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_buffer_detach, "MPI_Buffer_detach");
     if (!error) error = check_out("buffer_addr", buffer_addr);
     if (!error) error = check_out("size", size);
@@ -177,8 +190,10 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size) {
 #pragma weak MPI_Buffer_detach = PMPI_Buffer_detach
 
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Buffer_detach_c", [&] { return PMPI_Buffer_detach_c(buffer_addr, size); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Buffer_detach_c", [=] { return PMPI_Buffer_detach_c(buffer_addr, size); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_buffer_detach, "MPI_Buffer_detach_c");
     if (!error) error = check_out("buffer_addr", buffer_addr);
     if (!error) error = check_out("size", size);
@@ -189,8 +204,10 @@ int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size) {
 #pragma weak MPI_Buffer_detach_c = PMPI_Buffer_detach_c
 
 int PMPI_Buffer_flush(void) {
-    if (to_be_timed()) return timed("MPI_Buffer_flush", [&] { return PMPI_Buffer_flush(); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Buffer_flush", [=] { return PMPI_Buffer_flush(); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_buffer_flush, "MPI_Buffer_flush");
     if (!error) error = lanyard_buffer_flush();
     if (!error) return MPI_SUCCESS;
@@ -199,9 +216,11 @@ int PMPI_Buffer_flush(void) {
 #pragma weak MPI_Buffer_flush = PMPI_Buffer_flush
 
 int PMPI_Buffer_iflush(MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Buffer_iflush", [&] { return PMPI_Buffer_iflush(request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Buffer_iflush", [=] { return PMPI_Buffer_iflush(request); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_buffer_iflush, "MPI_Buffer_iflush");
     if (!error) error = check_out("request", request);
     if (!error) error = lanyard_buffer_iflush(&request_object);
@@ -212,10 +231,11 @@ int PMPI_Buffer_iflush(MPI_Request *request) {
 #pragma weak MPI_Buffer_iflush = PMPI_Buffer_iflush
 
 int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size) {
-    if (to_be_timed()) return timed("MPI_Comm_attach_buffer",
-            [&] { return PMPI_Comm_attach_buffer(comm, buffer, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_attach_buffer", [=] { return PMPI_Comm_attach_buffer(comm, buffer, size); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_attach_buffer, "MPI_Comm_attach_buffer");
     if (!error) error = check_size("size", size);
@@ -228,10 +248,11 @@ int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size) {
 #pragma weak MPI_Comm_attach_buffer = PMPI_Comm_attach_buffer
 
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size) {
-    if (to_be_timed()) return timed("MPI_Comm_attach_buffer_c",
-            [&] { return PMPI_Comm_attach_buffer_c(comm, buffer, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_attach_buffer_c", [=] { return PMPI_Comm_attach_buffer_c(comm, buffer, size); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_attach_buffer, "MPI_Comm_attach_buffer_c");
     if (!error) error = check_size("size", size);
@@ -244,11 +265,12 @@ int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size) {
 #pragma weak MPI_Comm_attach_buffer_c = PMPI_Comm_attach_buffer_c
 
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size) {
-    if (to_be_timed()) return timed("MPI_Comm_detach_buffer",
-            [&] { return PMPI_Comm_detach_buffer(comm, buffer_addr, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_detach_buffer", [=] { return PMPI_Comm_detach_buffer(comm, buffer_addr, size); });
     Comm *comm_object = nullptr;
     int64_t size_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_detach_buffer, "MPI_Comm_detach_buffer");
     if (!error) error = check_out("buffer_addr", buffer_addr);
@@ -262,10 +284,11 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size) {
 #pragma weak MPI_Comm_detach_buffer = PMPI_Comm_detach_buffer
 
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Comm_detach_buffer_c",
-            [&] { return PMPI_Comm_detach_buffer_c(comm, buffer_addr, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_detach_buffer_c", [=] { return PMPI_Comm_detach_buffer_c(comm, buffer_addr, size); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_detach_buffer, "MPI_Comm_detach_buffer_c");
     if (!error) error = check_out("buffer_addr", buffer_addr);
@@ -278,9 +301,11 @@ int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 #pragma weak MPI_Comm_detach_buffer_c = PMPI_Comm_detach_buffer_c
 
 int PMPI_Comm_flush_buffer(MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Comm_flush_buffer", [&] { return PMPI_Comm_flush_buffer(comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_flush_buffer", [=] { return PMPI_Comm_flush_buffer(comm); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_flush_buffer, "MPI_Comm_flush_buffer");
     if (!error) error = lanyard_comm_flush_buffer(*comm_object);
@@ -290,10 +315,12 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm) {
 #pragma weak MPI_Comm_flush_buffer = PMPI_Comm_flush_buffer
 
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Comm_iflush_buffer", [&] { return PMPI_Comm_iflush_buffer(comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_iflush_buffer", [=] { return PMPI_Comm_iflush_buffer(comm, request); });
     Comm *comm_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_iflush_buffer, "MPI_Comm_iflush_buffer");
     if (!error) error = check_out("request", request);
@@ -307,12 +334,13 @@ int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request) {
 
 int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ibsend",
-            [&] { return PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ibsend", [=] { return PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibsend, "MPI_Ibsend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -332,12 +360,13 @@ int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ibsend_c",
-            [&] { return PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ibsend_c", [=] { return PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibsend, "MPI_Ibsend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -356,11 +385,12 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 #pragma weak MPI_Ibsend_c = PMPI_Ibsend_c
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Improbe",
-            [&] { return PMPI_Improbe(source, tag, comm, flag, message, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Improbe", [=] { return PMPI_Improbe(source, tag, comm, flag, message, status); });
     Comm *comm_object = nullptr;
     Message *message_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_improbe, "MPI_Improbe");
     if (!error) error = check_out("message", message);
@@ -376,11 +406,13 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 #pragma weak MPI_Improbe = PMPI_Improbe
 
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Imrecv", [&] { return PMPI_Imrecv(buf, count, datatype, message, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Imrecv", [=] { return PMPI_Imrecv(buf, count, datatype, message, request); });
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_imrecv, "MPI_Imrecv");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_out("message", message);
@@ -400,12 +432,13 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
 #pragma weak MPI_Imrecv = PMPI_Imrecv
 
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Imrecv_c",
-            [&] { return PMPI_Imrecv_c(buf, count, datatype, message, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Imrecv_c", [=] { return PMPI_Imrecv_c(buf, count, datatype, message, request); });
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_imrecv, "MPI_Imrecv_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_out("message", message);
@@ -425,9 +458,11 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 #pragma weak MPI_Imrecv_c = PMPI_Imrecv_c
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Iprobe", [&] { return PMPI_Iprobe(source, tag, comm, flag, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iprobe", [=] { return PMPI_Iprobe(source, tag, comm, flag, status); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iprobe, "MPI_Iprobe");
     if (!error) error = check_source("source", source, *comm_object);
@@ -442,12 +477,13 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
 
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Irecv",
-            [&] { return PMPI_Irecv(buf, count, datatype, source, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Irecv", [=] { return PMPI_Irecv(buf, count, datatype, source, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irecv, "MPI_Irecv");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -467,12 +503,13 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Irecv_c",
-            [&] { return PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Irecv_c", [=] { return PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irecv, "MPI_Irecv_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -492,12 +529,13 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
 
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Irsend",
-            [&] { return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Irsend", [=] { return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irsend, "MPI_Irsend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -517,12 +555,13 @@ int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Irsend_c",
-            [&] { return PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Irsend_c", [=] { return PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irsend, "MPI_Irsend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -542,12 +581,13 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Isend",
-            [&] { return PMPI_Isend(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Isend", [=] { return PMPI_Isend(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isend, "MPI_Isend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -567,12 +607,13 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Isend_c",
-            [&] { return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Isend_c", [=] { return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isend, "MPI_Isend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -592,13 +633,15 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Isendrecv",
-            [&] { return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Isendrecv",
+                [=] { return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv, "MPI_Isendrecv");
     if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -627,13 +670,15 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
 int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Isendrecv_c",
-            [&] { return PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Isendrecv_c",
+                [=] { return PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv, "MPI_Isendrecv_c");
     if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -661,12 +706,14 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Isendrecv_replace",
-            [&] { return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Isendrecv_replace",
+                [=] { return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv_replace, "MPI_Isendrecv_replace");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -690,12 +737,14 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
 
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
         int recvtag, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Isendrecv_replace_c",
-            [&] { return PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Isendrecv_replace_c",
+                [=] { return PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv_replace, "MPI_Isendrecv_replace_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -719,12 +768,13 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
 
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Issend",
-            [&] { return PMPI_Issend(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Issend", [=] { return PMPI_Issend(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_issend, "MPI_Issend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -744,12 +794,13 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Issend_c",
-            [&] { return PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Issend_c", [=] { return PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_issend, "MPI_Issend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -768,10 +819,12 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 #pragma weak MPI_Issend_c = PMPI_Issend_c
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Mprobe", [&] { return PMPI_Mprobe(source, tag, comm, message, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Mprobe", [=] { return PMPI_Mprobe(source, tag, comm, message, status); });
     Comm *comm_object = nullptr;
     Message *message_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_mprobe, "MPI_Mprobe");
     if (!error) error = check_out("message", message);
@@ -786,10 +839,12 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
 #pragma weak MPI_Mprobe = PMPI_Mprobe
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Mrecv", [&] { return PMPI_Mrecv(buf, count, datatype, message, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Mrecv", [=] { return PMPI_Mrecv(buf, count, datatype, message, status); });
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_mrecv, "MPI_Mrecv");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_out("message", message);
@@ -807,10 +862,12 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
 #pragma weak MPI_Mrecv = PMPI_Mrecv
 
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Mrecv_c", [&] { return PMPI_Mrecv_c(buf, count, datatype, message, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Mrecv_c", [=] { return PMPI_Mrecv_c(buf, count, datatype, message, status); });
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_mrecv, "MPI_Mrecv_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_out("message", message);
@@ -828,9 +885,11 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
 #pragma weak MPI_Mrecv_c = PMPI_Mrecv_c
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Probe", [&] { return PMPI_Probe(source, tag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Probe", [=] { return PMPI_Probe(source, tag, comm, status); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_probe, "MPI_Probe");
     if (!error) error = check_source("source", source, *comm_object);
@@ -843,11 +902,12 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 #pragma weak MPI_Probe = PMPI_Probe
 
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Recv",
-            [&] { return PMPI_Recv(buf, count, datatype, source, tag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Recv", [=] { return PMPI_Recv(buf, count, datatype, source, tag, comm, status); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv, "MPI_Recv");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -865,11 +925,12 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Recv_c",
-            [&] { return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Recv_c", [=] { return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv, "MPI_Recv_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -887,12 +948,13 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
 
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Recv_init",
-            [&] { return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Recv_init", [=] { return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv_init, "MPI_Recv_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -912,12 +974,14 @@ int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int 
 
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Recv_init_c",
-            [&] { return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Recv_init_c",
+                [=] { return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv_init, "MPI_Recv_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -936,10 +1000,12 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
 #pragma weak MPI_Recv_init_c = PMPI_Recv_init_c
 
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Rsend", [&] { return PMPI_Rsend(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rsend", [=] { return PMPI_Rsend(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend, "MPI_Rsend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -956,10 +1022,12 @@ int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 #pragma weak MPI_Rsend = PMPI_Rsend
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Rsend_c", [&] { return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rsend_c", [=] { return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend, "MPI_Rsend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -977,12 +1045,13 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Rsend_init",
-            [&] { return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rsend_init", [=] { return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend_init, "MPI_Rsend_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1002,12 +1071,14 @@ int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Rsend_init_c",
-            [&] { return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rsend_init_c",
+                [=] { return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend_init, "MPI_Rsend_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1026,10 +1097,12 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 #pragma weak MPI_Rsend_init_c = PMPI_Rsend_init_c
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Send", [&] { return PMPI_Send(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Send", [=] { return PMPI_Send(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send, "MPI_Send");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1046,10 +1119,12 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 #pragma weak MPI_Send = PMPI_Send
 
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Send_c", [&] { return PMPI_Send_c(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Send_c", [=] { return PMPI_Send_c(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send, "MPI_Send_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1067,12 +1142,13 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 
 int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Send_init",
-            [&] { return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Send_init", [=] { return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send_init, "MPI_Send_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1092,12 +1168,13 @@ int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
 
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Send_init_c",
-            [&] { return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Send_init_c", [=] { return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send_init, "MPI_Send_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1117,12 +1194,14 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Sendrecv",
-            [&] { return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Sendrecv",
+                [=] { return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv, "MPI_Sendrecv");
     if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -1149,12 +1228,14 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
 int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Sendrecv_c",
-            [&] { return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Sendrecv_c",
+                [=] { return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv, "MPI_Sendrecv_c");
     if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -1180,11 +1261,13 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Sendrecv_replace",
-            [&] { return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Sendrecv_replace",
+                [=] { return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv_replace, "MPI_Sendrecv_replace");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1206,11 +1289,13 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
         int recvtag, MPI_Comm comm, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Sendrecv_replace_c",
-            [&] { return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Sendrecv_replace_c",
+                [=] { return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv_replace, "MPI_Sendrecv_replace_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1231,10 +1316,11 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
 #pragma weak MPI_Sendrecv_replace_c = PMPI_Sendrecv_replace_c
 
 int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size) {
-    if (to_be_timed()) return timed("MPI_Session_attach_buffer",
-            [&] { return PMPI_Session_attach_buffer(session, buffer, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_attach_buffer", [=] { return PMPI_Session_attach_buffer(session, buffer, size); });
     Session *session_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_attach_buffer, "MPI_Session_attach_buffer");
     if (!error) error = check_size("size", size);
@@ -1247,10 +1333,11 @@ int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size) {
 #pragma weak MPI_Session_attach_buffer = PMPI_Session_attach_buffer
 
 int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size) {
-    if (to_be_timed()) return timed("MPI_Session_attach_buffer_c",
-            [&] { return PMPI_Session_attach_buffer_c(session, buffer, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_attach_buffer_c", [=] { return PMPI_Session_attach_buffer_c(session, buffer, size); });
     Session *session_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_attach_buffer, "MPI_Session_attach_buffer_c");
     if (!error) error = check_size("size", size);
@@ -1263,11 +1350,12 @@ int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count si
 #pragma weak MPI_Session_attach_buffer_c = PMPI_Session_attach_buffer_c
 
 int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size) {
-    if (to_be_timed()) return timed("MPI_Session_detach_buffer",
-            [&] { return PMPI_Session_detach_buffer(session, buffer_addr, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_detach_buffer", [=] { return PMPI_Session_detach_buffer(session, buffer_addr, size); });
     Session *session_object = nullptr;
     int64_t size_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_detach_buffer, "MPI_Session_detach_buffer");
     if (!error) error = check_out("buffer_addr", buffer_addr);
@@ -1282,10 +1370,12 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size
 #pragma weak MPI_Session_detach_buffer = PMPI_Session_detach_buffer
 
 int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Session_detach_buffer_c",
-            [&] { return PMPI_Session_detach_buffer_c(session, buffer_addr, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_detach_buffer_c",
+                [=] { return PMPI_Session_detach_buffer_c(session, buffer_addr, size); });
     Session *session_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_detach_buffer, "MPI_Session_detach_buffer_c");
     if (!error) error = check_out("buffer_addr", buffer_addr);
@@ -1298,9 +1388,11 @@ int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Cou
 #pragma weak MPI_Session_detach_buffer_c = PMPI_Session_detach_buffer_c
 
 int PMPI_Session_flush_buffer(MPI_Session session) {
-    if (to_be_timed()) return timed("MPI_Session_flush_buffer", [&] { return PMPI_Session_flush_buffer(session); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_flush_buffer", [=] { return PMPI_Session_flush_buffer(session); });
     Session *session_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_flush_buffer, "MPI_Session_flush_buffer");
     if (!error) error = lanyard_session_flush_buffer(*session_object);
@@ -1310,11 +1402,12 @@ int PMPI_Session_flush_buffer(MPI_Session session) {
 #pragma weak MPI_Session_flush_buffer = PMPI_Session_flush_buffer
 
 int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Session_iflush_buffer",
-            [&] { return PMPI_Session_iflush_buffer(session, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_iflush_buffer", [=] { return PMPI_Session_iflush_buffer(session, request); });
     Session *session_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_iflush_buffer, "MPI_Session_iflush_buffer");
     if (!error) error = check_out("request", request);
@@ -1327,10 +1420,12 @@ int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request) {
 #pragma weak MPI_Session_iflush_buffer = PMPI_Session_iflush_buffer
 
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Ssend", [&] { return PMPI_Ssend(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ssend", [=] { return PMPI_Ssend(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend, "MPI_Ssend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1347,10 +1442,12 @@ int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 #pragma weak MPI_Ssend = PMPI_Ssend
 
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Ssend_c", [&] { return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ssend_c", [=] { return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend, "MPI_Ssend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1368,12 +1465,13 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ssend_init",
-            [&] { return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ssend_init", [=] { return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend_init, "MPI_Ssend_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1393,12 +1491,14 @@ int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ssend_init_c",
-            [&] { return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ssend_init_c",
+                [=] { return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend_init, "MPI_Ssend_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);

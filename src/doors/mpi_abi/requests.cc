@@ -41,9 +41,11 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_Cancel(MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Cancel", [&] { return PMPI_Cancel(request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Cancel", [=] { return PMPI_Cancel(request); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_cancel, "MPI_Cancel");
     if (!error) error = check_out("request", request);
     if (!error) error = find("request", *request, request_object);
@@ -54,10 +56,12 @@ int PMPI_Cancel(MPI_Request *request) {
 #pragma weak MPI_Cancel = PMPI_Cancel
 
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count) {
-    if (to_be_timed()) return timed("MPI_Get_count", [&] { return PMPI_Get_count(status, datatype, count); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Get_count", [=] { return PMPI_Get_count(status, datatype, count); });
     Datatype *datatype_object = nullptr;
     int64_t count_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_get_count, "MPI_Get_count");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("status", status);
@@ -71,9 +75,11 @@ int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count) 
 #pragma weak MPI_Get_count = PMPI_Get_count
 
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
-    if (to_be_timed()) return timed("MPI_Get_count_c", [&] { return PMPI_Get_count_c(status, datatype, count); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Get_count_c", [=] { return PMPI_Get_count_c(status, datatype, count); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_get_count, "MPI_Get_count_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("status", status);
@@ -86,10 +92,12 @@ int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count 
 #pragma weak MPI_Get_count_c = PMPI_Get_count_c
 
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count) {
-    if (to_be_timed()) return timed("MPI_Get_elements", [&] { return PMPI_Get_elements(status, datatype, count); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Get_elements", [=] { return PMPI_Get_elements(status, datatype, count); });
     Datatype *datatype_object = nullptr;
     int64_t count_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_get_elements, "MPI_Get_elements");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("status", status);
@@ -103,9 +111,11 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *coun
 #pragma weak MPI_Get_elements = PMPI_Get_elements
 
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
-    if (to_be_timed()) return timed("MPI_Get_elements_c", [&] { return PMPI_Get_elements_c(status, datatype, count); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Get_elements_c", [=] { return PMPI_Get_elements_c(status, datatype, count); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_get_elements, "MPI_Get_elements_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("status", status);
@@ -118,9 +128,11 @@ int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
 #pragma weak MPI_Get_elements_c = PMPI_Get_elements_c
 
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
-    if (to_be_timed()) return timed("MPI_Get_elements_x", [&] { return PMPI_Get_elements_x(status, datatype, count); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Get_elements_x", [=] { return PMPI_Get_elements_x(status, datatype, count); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_get_elements, "MPI_Get_elements_x");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("status", status);
@@ -133,9 +145,11 @@ int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
 #pragma weak MPI_Get_elements_x = PMPI_Get_elements_x
 
 int PMPI_Grequest_complete(MPI_Request request) {
-    if (to_be_timed()) return timed("MPI_Grequest_complete", [&] { return PMPI_Grequest_complete(request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Grequest_complete", [=] { return PMPI_Grequest_complete(request); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_grequest_complete, "MPI_Grequest_complete");
     if (!error) error = find("request", request, request_object);
     if (!error) error = lanyard_grequest_complete(*request_object);
@@ -146,10 +160,12 @@ int PMPI_Grequest_complete(MPI_Request request) {
 
 int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
         MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Grequest_start",
-            [&] { return PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Grequest_start",
+                [=] { return PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_grequest_start, "MPI_Grequest_start");
     if (!error) error = check_out("request", request);
     if (!error) error = lanyard_grequest_start(callback(query_fn, false), callback(free_fn, false), callback(cancel_fn,
@@ -164,9 +180,11 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free
 #pragma weak MPI_Grequest_start = PMPI_Grequest_start
 
 int PMPI_Request_free(MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Request_free", [&] { return PMPI_Request_free(request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Request_free", [=] { return PMPI_Request_free(request); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_request_free, "MPI_Request_free");
     if (!error) error = check_out("request", request);
     if (!error) error = find("request", *request, request_object);
@@ -180,10 +198,11 @@ int PMPI_Request_free(MPI_Request *request) {
 #pragma weak MPI_Request_free = PMPI_Request_free
 
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Request_get_status",
-            [&] { return PMPI_Request_get_status(request, flag, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Request_get_status", [=] { return PMPI_Request_get_status(request, flag, status); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_request_get_status, "MPI_Request_get_status");
     if (!error) error = find_or_null("request", request, request_object);
     if (!error) error = check_out("flag", flag);
@@ -196,10 +215,12 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) 
 
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
         MPI_Status array_of_statuses[]) {
-    if (to_be_timed()) return timed("MPI_Request_get_status_all",
-            [&] { return PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Request_get_status_all",
+                [=] { return PMPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses); });
     Objects<MPI_Request> array_of_requests_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_request_get_status_all, "MPI_Request_get_status_all");
     if (!error) error = check_length("count", count, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find_or_null("array_of_requests", array_of_requests, count);
@@ -215,10 +236,12 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
 
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Request_get_status_any",
-            [&] { return PMPI_Request_get_status_any(count, array_of_requests, indx, flag, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Request_get_status_any",
+                [=] { return PMPI_Request_get_status_any(count, array_of_requests, indx, flag, status); });
     Objects<MPI_Request> array_of_requests_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_request_get_status_any, "MPI_Request_get_status_any");
     if (!error) error = check_length("count", count, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find_or_null("array_of_requests", array_of_requests, count);
@@ -235,10 +258,12 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
 
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
         int array_of_indices[], MPI_Status array_of_statuses[]) {
-    if (to_be_timed()) return timed("MPI_Request_get_status_some",
-            [&] { return PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Request_get_status_some",
+                [=] { return PMPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses); });
     Objects<MPI_Request> array_of_requests_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_request_get_status_some, "MPI_Request_get_status_some");
     if (!error) error = check_length("incount", incount, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find_or_null("array_of_requests", array_of_requests, incount);
@@ -254,9 +279,11 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
 #pragma weak MPI_Request_get_status_some = PMPI_Request_get_status_some
 
 int PMPI_Start(MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Start", [&] { return PMPI_Start(request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Start", [=] { return PMPI_Start(request); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_start, "MPI_Start");
     if (!error) error = check_out("request", request);
     if (!error) error = find("request", *request, request_object);
@@ -270,9 +297,11 @@ int PMPI_Start(MPI_Request *request) {
 #pragma weak MPI_Start = PMPI_Start
 
 int PMPI_Startall(int count, MPI_Request array_of_requests[]) {
-    if (to_be_timed()) return timed("MPI_Startall", [&] { return PMPI_Startall(count, array_of_requests); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Startall", [=] { return PMPI_Startall(count, array_of_requests); });
     Objects<MPI_Request> array_of_requests_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_startall, "MPI_Startall");
     if (!error) error = check_length("count", count, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find("array_of_requests", array_of_requests, count);
@@ -287,8 +316,10 @@ int PMPI_Startall(int count, MPI_Request array_of_requests[]) {
 #pragma weak MPI_Startall = PMPI_Startall
 
 int PMPI_Status_get_error(const MPI_Status *status, int *err) {
-    if (to_be_timed()) return timed("MPI_Status_get_error", [&] { return PMPI_Status_get_error(status, err); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Status_get_error", [=] { return PMPI_Status_get_error(status, err); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_status_get_error, "MPI_Status_get_error");
     if (!error) error = check_out("status", status);
     if (!error) error = check_out("err", err);
@@ -299,8 +330,10 @@ int PMPI_Status_get_error(const MPI_Status *status, int *err) {
 #pragma weak MPI_Status_get_error = PMPI_Status_get_error
 
 int PMPI_Status_get_source(const MPI_Status *status, int *source) {
-    if (to_be_timed()) return timed("MPI_Status_get_source", [&] { return PMPI_Status_get_source(status, source); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Status_get_source", [=] { return PMPI_Status_get_source(status, source); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_status_get_source, "MPI_Status_get_source");
     if (!error) error = check_out("status", status);
     if (!error) error = check_out("source", source);
@@ -311,8 +344,10 @@ int PMPI_Status_get_source(const MPI_Status *status, int *source) {
 #pragma weak MPI_Status_get_source = PMPI_Status_get_source
 
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag) {
-    if (to_be_timed()) return timed("MPI_Status_get_tag", [&] { return PMPI_Status_get_tag(status, tag); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Status_get_tag", [=] { return PMPI_Status_get_tag(status, tag); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_status_get_tag, "MPI_Status_get_tag");
     if (!error) error = check_out("status", status);
     if (!error) error = check_out("tag", tag);
@@ -323,8 +358,10 @@ int PMPI_Status_get_tag(const MPI_Status *status, int *tag) {
 #pragma weak MPI_Status_get_tag = PMPI_Status_get_tag
 
 int PMPI_Status_set_cancelled(MPI_Status *status, int flag) {
-    if (to_be_timed()) return timed("MPI_Status_set_cancelled", [&] { return PMPI_Status_set_cancelled(status, flag); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Status_set_cancelled", [=] { return PMPI_Status_set_cancelled(status, flag); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_status_set_cancelled, "MPI_Status_set_cancelled");
     if (!error) error = check_out("status", status);
     if (!error) error = lanyard_status_set_cancelled(*status_of(status), flag);
@@ -334,10 +371,11 @@ int PMPI_Status_set_cancelled(MPI_Status *status, int flag) {
 #pragma weak MPI_Status_set_cancelled = PMPI_Status_set_cancelled
 
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count) {
-    if (to_be_timed()) return timed("MPI_Status_set_elements",
-            [&] { return PMPI_Status_set_elements(status, datatype, count); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Status_set_elements", [=] { return PMPI_Status_set_elements(status, datatype, count); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_status_set_elements, "MPI_Status_set_elements");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("status", status);
@@ -350,10 +388,11 @@ int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int coun
 #pragma weak MPI_Status_set_elements = PMPI_Status_set_elements
 
 int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count) {
-    if (to_be_timed()) return timed("MPI_Status_set_elements_c",
-            [&] { return PMPI_Status_set_elements_c(status, datatype, count); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Status_set_elements_c", [=] { return PMPI_Status_set_elements_c(status, datatype, count); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_status_set_elements, "MPI_Status_set_elements_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("status", status);
@@ -366,10 +405,11 @@ int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Co
 #pragma weak MPI_Status_set_elements_c = PMPI_Status_set_elements_c
 
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count) {
-    if (to_be_timed()) return timed("MPI_Status_set_elements_x",
-            [&] { return PMPI_Status_set_elements_x(status, datatype, count); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Status_set_elements_x", [=] { return PMPI_Status_set_elements_x(status, datatype, count); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_status_set_elements, "MPI_Status_set_elements_x");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("status", status);
@@ -381,8 +421,10 @@ int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Co
 #pragma weak MPI_Status_set_elements_x = PMPI_Status_set_elements_x
 
 int PMPI_Status_set_error(MPI_Status *status, int err) {
-    if (to_be_timed()) return timed("MPI_Status_set_error", [&] { return PMPI_Status_set_error(status, err); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Status_set_error", [=] { return PMPI_Status_set_error(status, err); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_status_set_error, "MPI_Status_set_error");
     if (!error) error = check_out("status", status);
     if (!error) error = lanyard_status_set_error(*status_of(status), err);
@@ -392,8 +434,10 @@ int PMPI_Status_set_error(MPI_Status *status, int err) {
 #pragma weak MPI_Status_set_error = PMPI_Status_set_error
 
 int PMPI_Status_set_source(MPI_Status *status, int source) {
-    if (to_be_timed()) return timed("MPI_Status_set_source", [&] { return PMPI_Status_set_source(status, source); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Status_set_source", [=] { return PMPI_Status_set_source(status, source); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_status_set_source, "MPI_Status_set_source");
     if (!error) error = check_out("status", status);
     if (!error) error = lanyard_status_set_source(*status_of(status), source);
@@ -403,8 +447,10 @@ int PMPI_Status_set_source(MPI_Status *status, int source) {
 #pragma weak MPI_Status_set_source = PMPI_Status_set_source
 
 int PMPI_Status_set_tag(MPI_Status *status, int tag) {
-    if (to_be_timed()) return timed("MPI_Status_set_tag", [&] { return PMPI_Status_set_tag(status, tag); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Status_set_tag", [=] { return PMPI_Status_set_tag(status, tag); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_status_set_tag, "MPI_Status_set_tag");
     if (!error) error = check_out("status", status);
     if (!error) error = lanyard_status_set_tag(*status_of(status), tag);
@@ -414,9 +460,11 @@ int PMPI_Status_set_tag(MPI_Status *status, int tag) {
 #pragma weak MPI_Status_set_tag = PMPI_Status_set_tag
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Test", [&] { return PMPI_Test(request, flag, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Test", [=] { return PMPI_Test(request, flag, status); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_test, "MPI_Test");
     if (!error) error = check_out("request", request);
     if (!error) error = find_or_null("request", *request, request_object);
@@ -432,8 +480,10 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
 #pragma weak MPI_Test = PMPI_Test
 
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag) {
-    if (to_be_timed()) return timed("MPI_Test_cancelled", [&] { return PMPI_Test_cancelled(status, flag); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Test_cancelled", [=] { return PMPI_Test_cancelled(status, flag); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_test_cancelled, "MPI_Test_cancelled");
     if (!error) error = check_out("status", status);
     if (!error) error = check_out("flag", flag);
@@ -444,10 +494,11 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag) {
 #pragma weak MPI_Test_cancelled = PMPI_Test_cancelled
 
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[]) {
-    if (to_be_timed()) return timed("MPI_Testall",
-            [&] { return PMPI_Testall(count, array_of_requests, flag, array_of_statuses); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Testall", [=] { return PMPI_Testall(count, array_of_requests, flag, array_of_statuses); });
     Objects<MPI_Request> array_of_requests_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_testall, "MPI_Testall");
     if (!error) error = check_length("count", count, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find_or_null("array_of_requests", array_of_requests, count);
@@ -463,10 +514,11 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Stat
 #pragma weak MPI_Testall = PMPI_Testall
 
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Testany",
-            [&] { return PMPI_Testany(count, array_of_requests, indx, flag, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Testany", [=] { return PMPI_Testany(count, array_of_requests, indx, flag, status); });
     Objects<MPI_Request> array_of_requests_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_testany, "MPI_Testany");
     if (!error) error = check_length("count", count, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find_or_null("array_of_requests", array_of_requests, count);
@@ -484,10 +536,12 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *fla
 
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
         MPI_Status array_of_statuses[]) {
-    if (to_be_timed()) return timed("MPI_Testsome",
-            [&] { return PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Testsome",
+                [=] { return PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses); });
     Objects<MPI_Request> array_of_requests_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_testsome, "MPI_Testsome");
     if (!error) error = check_length("incount", incount, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find_or_null("array_of_requests", array_of_requests, incount);
@@ -506,9 +560,11 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, i
 #pragma weak MPI_Testsome = PMPI_Testsome
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Wait", [&] { return PMPI_Wait(request, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Wait", [=] { return PMPI_Wait(request, status); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_wait, "MPI_Wait");
     if (!error) error = check_out("request", request);
     if (!error) error = find_or_null("request", *request, request_object);
@@ -522,10 +578,11 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status) {
 #pragma weak MPI_Wait = PMPI_Wait
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
-    if (to_be_timed()) return timed("MPI_Waitall",
-            [&] { return PMPI_Waitall(count, array_of_requests, array_of_statuses); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Waitall", [=] { return PMPI_Waitall(count, array_of_requests, array_of_statuses); });
     Objects<MPI_Request> array_of_requests_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_waitall, "MPI_Waitall");
     if (!error) error = check_length("count", count, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find_or_null("array_of_requests", array_of_requests, count);
@@ -540,9 +597,11 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of
 #pragma weak MPI_Waitall = PMPI_Waitall
 
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Waitany", [&] { return PMPI_Waitany(count, array_of_requests, indx, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Waitany", [=] { return PMPI_Waitany(count, array_of_requests, indx, status); });
     Objects<MPI_Request> array_of_requests_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_waitany, "MPI_Waitany");
     if (!error) error = check_length("count", count, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find_or_null("array_of_requests", array_of_requests, count);
@@ -559,10 +618,12 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
 
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
         MPI_Status array_of_statuses[]) {
-    if (to_be_timed()) return timed("MPI_Waitsome",
-            [&] { return PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Waitsome",
+                [=] { return PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses); });
     Objects<MPI_Request> array_of_requests_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_waitsome, "MPI_Waitsome");
     if (!error) error = check_length("incount", incount, ErrorClass::count);
     if (!error) error = array_of_requests_objects.find_or_null("array_of_requests", array_of_requests, incount);

@@ -24,8 +24,10 @@ using namespace lanyard::mpi_abi;
 extern "C" {
 
 int PMPI_Close_port(const char *port_name) {
-    if (to_be_timed()) return timed("MPI_Close_port", [&] { return PMPI_Close_port(port_name); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Close_port", [=] { return PMPI_Close_port(port_name); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_close_port, "MPI_Close_port");
     if (!error) error = check_string("port_name", port_name);
     if (!error) error = lanyard_close_port(port_name);
@@ -35,12 +37,13 @@ int PMPI_Close_port(const char *port_name) {
 #pragma weak MPI_Close_port = PMPI_Close_port
 
 int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm) {
-    if (to_be_timed()) return timed("MPI_Comm_accept",
-            [&] { return PMPI_Comm_accept(port_name, info, root, comm, newcomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_accept", [=] { return PMPI_Comm_accept(port_name, info, root, comm, newcomm); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Comm *newcomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_accept, "MPI_Comm_accept");
     if (!error) error = check_root("root", root, *comm_object);
@@ -56,12 +59,13 @@ int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm co
 #pragma weak MPI_Comm_accept = PMPI_Comm_accept
 
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm) {
-    if (to_be_timed()) return timed("MPI_Comm_connect",
-            [&] { return PMPI_Comm_connect(port_name, info, root, comm, newcomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_connect", [=] { return PMPI_Comm_connect(port_name, info, root, comm, newcomm); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Comm *newcomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_connect, "MPI_Comm_connect");
     if (!error) error = check_root("root", root, *comm_object);
@@ -77,9 +81,11 @@ int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm c
 #pragma weak MPI_Comm_connect = PMPI_Comm_connect
 
 int PMPI_Comm_disconnect(MPI_Comm *comm) {
-    if (to_be_timed()) return timed("MPI_Comm_disconnect", [&] { return PMPI_Comm_disconnect(comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_disconnect", [=] { return PMPI_Comm_disconnect(comm); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_out("comm", comm);
     if (!error) error = find("comm", *comm, comm_object);
     if (!error) error = check_available(lanyard_comm_disconnect, "MPI_Comm_disconnect");
@@ -93,9 +99,11 @@ int PMPI_Comm_disconnect(MPI_Comm *comm) {
 #pragma weak MPI_Comm_disconnect = PMPI_Comm_disconnect
 
 int PMPI_Comm_get_parent(MPI_Comm *parent) {
-    if (to_be_timed()) return timed("MPI_Comm_get_parent", [&] { return PMPI_Comm_get_parent(parent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_get_parent", [=] { return PMPI_Comm_get_parent(parent); });
     Comm *parent_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_comm_get_parent, "MPI_Comm_get_parent");
     if (!error) error = check_out("parent", parent);
     if (!error) error = lanyard_comm_get_parent(&parent_object);
@@ -106,9 +114,11 @@ int PMPI_Comm_get_parent(MPI_Comm *parent) {
 #pragma weak MPI_Comm_get_parent = PMPI_Comm_get_parent
 
 int PMPI_Comm_join(int fd, MPI_Comm *intercomm) {
-    if (to_be_timed()) return timed("MPI_Comm_join", [&] { return PMPI_Comm_join(fd, intercomm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_join", [=] { return PMPI_Comm_join(fd, intercomm); });
     Comm *intercomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_comm_join, "MPI_Comm_join");
     if (!error) error = check_out("intercomm", intercomm);
     if (!error) error = lanyard_comm_join(fd, &intercomm_object);
@@ -120,12 +130,14 @@ int PMPI_Comm_join(int fd, MPI_Comm *intercomm) {
 
 int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
         MPI_Comm *intercomm, int array_of_errcodes[]) {
-    if (to_be_timed()) return timed("MPI_Comm_spawn",
-            [&] { return PMPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_spawn",
+                [=] { return PMPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Comm *intercomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_spawn, "MPI_Comm_spawn");
     if (!error) error = check_root("root", root, *comm_object);
@@ -145,12 +157,14 @@ int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info in
 int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
         const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
         int array_of_errcodes[]) {
-    if (to_be_timed()) return timed("MPI_Comm_spawn_multiple",
-            [&] { return PMPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_spawn_multiple",
+                [=] { return PMPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes); });
     Comm *comm_object = nullptr;
     Objects<MPI_Info> array_of_info_objects;
     Comm *intercomm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_spawn_multiple, "MPI_Comm_spawn_multiple");
     if (!error) error = check_root("root", root, *comm_object);
@@ -170,9 +184,11 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
 #pragma weak MPI_Comm_spawn_multiple = PMPI_Comm_spawn_multiple
 
 int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name) {
-    if (to_be_timed()) return timed("MPI_Lookup_name", [&] { return PMPI_Lookup_name(service_name, info, port_name); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Lookup_name", [=] { return PMPI_Lookup_name(service_name, info, port_name); });
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_lookup_name, "MPI_Lookup_name");
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_string("service_name", service_name);
@@ -185,9 +201,11 @@ int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name) {
 #pragma weak MPI_Lookup_name = PMPI_Lookup_name
 
 int PMPI_Open_port(MPI_Info info, char *port_name) {
-    if (to_be_timed()) return timed("MPI_Open_port", [&] { return PMPI_Open_port(info, port_name); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Open_port", [=] { return PMPI_Open_port(info, port_name); });
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_open_port, "MPI_Open_port");
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("port_name", port_name);
@@ -198,9 +216,11 @@ int PMPI_Open_port(MPI_Info info, char *port_name) {
 #pragma weak MPI_Open_port = PMPI_Open_port
 
 int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name) {
-    if (to_be_timed()) return timed("MPI_Publish_name", [&] { return PMPI_Publish_name(service_name, info, port_name); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Publish_name", [=] { return PMPI_Publish_name(service_name, info, port_name); });
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_publish_name, "MPI_Publish_name");
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_string("service_name", service_name);
@@ -213,10 +233,11 @@ int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_
 #pragma weak MPI_Publish_name = PMPI_Publish_name
 
 int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name) {
-    if (to_be_timed()) return timed("MPI_Unpublish_name",
-            [&] { return PMPI_Unpublish_name(service_name, info, port_name); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Unpublish_name", [=] { return PMPI_Unpublish_name(service_name, info, port_name); });
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_unpublish_name, "MPI_Unpublish_name");
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_string("service_name", service_name);

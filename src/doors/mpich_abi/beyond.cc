@@ -160,8 +160,10 @@ int PMPI_Status_f082f(const int f08_status[], int f_status[]) {
 #pragma weak MPI_Status_f082f = PMPI_Status_f082f
 
 int PMPI_Address(const void *location, MPI_Aint *address) {
-    if (to_be_timed()) return timed("MPI_Address", [&] { return PMPI_Address(location, address); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Address", [=] { return PMPI_Address(location, address); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_get_address, "MPI_Address");
     if (!error) error = check_out("address", address);
     if (!error) error = lanyard_get_address(location, address);
@@ -172,10 +174,11 @@ int PMPI_Address(const void *location, MPI_Aint *address) {
 #pragma weak MPI_Address = PMPI_Address
 
 int PMPI_Errhandler_create(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler) {
-    if (to_be_timed()) return timed("MPI_Errhandler_create",
-            [&] { return PMPI_Errhandler_create(comm_errhandler_fn, errhandler); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Errhandler_create", [=] { return PMPI_Errhandler_create(comm_errhandler_fn, errhandler); });
     Errhandler *errhandler_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_comm_create_errhandler, "MPI_Errhandler_create");
     if (!error) error = check_out("errhandler", errhandler);
     if (!error) error = lanyard_comm_create_errhandler(callback(comm_errhandler_fn, false), &errhandler_object);
@@ -188,10 +191,12 @@ int PMPI_Errhandler_create(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI
 #pragma weak MPI_Errhandler_create = PMPI_Errhandler_create
 
 int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler) {
-    if (to_be_timed()) return timed("MPI_Errhandler_get", [&] { return PMPI_Errhandler_get(comm, errhandler); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Errhandler_get", [=] { return PMPI_Errhandler_get(comm, errhandler); });
     Comm *comm_object = nullptr;
     Errhandler *errhandler_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_get_errhandler, "MPI_Errhandler_get");
     if (!error) error = check_out("errhandler", errhandler);
@@ -204,10 +209,12 @@ int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler) {
 #pragma weak MPI_Errhandler_get = PMPI_Errhandler_get
 
 int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
-    if (to_be_timed()) return timed("MPI_Errhandler_set", [&] { return PMPI_Errhandler_set(comm, errhandler); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Errhandler_set", [=] { return PMPI_Errhandler_set(comm, errhandler); });
     Comm *comm_object = nullptr;
     Errhandler *errhandler_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_set_errhandler, "MPI_Errhandler_set");
     if (!error) error = find("errhandler", errhandler, errhandler_object);
@@ -235,11 +242,13 @@ int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement) {
 
 int PMPI_Type_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_hindexed",
-            [&] { return PMPI_Type_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_hindexed",
+                [=] { return PMPI_Type_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hindexed, "MPI_Type_hindexed");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -257,11 +266,12 @@ int PMPI_Type_hindexed(int count, const int array_of_blocklengths[], const MPI_A
 #pragma weak MPI_Type_hindexed = PMPI_Type_hindexed
 
 int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_hvector",
-            [&] { return PMPI_Type_hvector(count, blocklength, stride, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_hvector", [=] { return PMPI_Type_hvector(count, blocklength, stride, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hvector, "MPI_Type_hvector");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -279,13 +289,15 @@ int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype 
 
 int PMPI_Type_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
         const MPI_Datatype array_of_types[], MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_struct",
-            [&] { return PMPI_Type_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_struct",
+                [=] { return PMPI_Type_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype); });
     if (has_markers(count, array_of_types))
         return struct_with_markers(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     Objects<MPI_Datatype> array_of_types_objects;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_struct, "MPI_Type_struct");
     if (!error) error = check_out("newtype", newtype);
     if (!error) error = check_count("count", count);

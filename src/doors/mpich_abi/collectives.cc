@@ -66,14 +66,16 @@ extern "C" {
 
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Allgather",
-            [&] { return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Allgather",
+                [=] { return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgather, "MPI_Allgather");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -94,14 +96,16 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Allgather_c",
-            [&] { return PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Allgather_c",
+                [=] { return PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgather, "MPI_Allgather_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -122,8 +126,10 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 
 int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Allgather_init",
-            [&] { return PMPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Allgather_init",
+                [=] { return PMPI_Allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -131,7 +137,7 @@ int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgather_init, "MPI_Allgather_init");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -156,8 +162,10 @@ int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
 
 int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Allgather_init_c",
-            [&] { return PMPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Allgather_init_c",
+                [=] { return PMPI_Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -165,7 +173,7 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgather_init, "MPI_Allgather_init_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -190,14 +198,16 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
 
 int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Allgatherv",
-            [&] { return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Allgatherv",
+                [=] { return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgatherv, "MPI_Allgatherv");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -220,14 +230,16 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 
 int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Allgatherv_c",
-            [&] { return PMPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Allgatherv_c",
+                [=] { return PMPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgatherv, "MPI_Allgatherv_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -251,8 +263,10 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
         const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Allgatherv_init",
-            [&] { return PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Allgatherv_init",
+                [=] { return PMPI_Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -260,7 +274,7 @@ int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgatherv_init, "MPI_Allgatherv_init");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -287,8 +301,10 @@ int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
 int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Allgatherv_init_c",
-            [&] { return PMPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Allgatherv_init_c",
+                [=] { return PMPI_Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -296,7 +312,7 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgatherv_init, "MPI_Allgatherv_init_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -321,14 +337,15 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
 #pragma weak MPI_Allgatherv_init_c = PMPI_Allgatherv_init_c
 
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Allreduce",
-            [&] { return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Allreduce", [=] { return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allreduce, "MPI_Allreduce");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -347,14 +364,15 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Allreduce_c",
-            [&] { return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Allreduce_c", [=] { return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allreduce, "MPI_Allreduce_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -373,8 +391,10 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 
 int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Allreduce_init",
-            [&] { return PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Allreduce_init",
+                [=] { return PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -382,7 +402,7 @@ int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
     Op *op_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allreduce_init, "MPI_Allreduce_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -405,8 +425,10 @@ int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
 
 int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Allreduce_init_c",
-            [&] { return PMPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Allreduce_init_c",
+                [=] { return PMPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -414,7 +436,7 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, M
     Op *op_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allreduce_init, "MPI_Allreduce_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -437,14 +459,16 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, M
 
 int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Alltoall",
-            [&] { return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alltoall",
+                [=] { return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoall, "MPI_Alltoall");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -465,14 +489,16 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Alltoall_c",
-            [&] { return PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alltoall_c",
+                [=] { return PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoall, "MPI_Alltoall_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -493,8 +519,10 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Alltoall_init",
-            [&] { return PMPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alltoall_init",
+                [=] { return PMPI_Alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -502,7 +530,7 @@ int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoall_init, "MPI_Alltoall_init");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -527,8 +555,10 @@ int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
 
 int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Alltoall_init_c",
-            [&] { return PMPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alltoall_init_c",
+                [=] { return PMPI_Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -536,7 +566,7 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoall_init, "MPI_Alltoall_init_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -561,14 +591,16 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
 
 int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Alltoallv",
-            [&] { return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alltoallv",
+                [=] { return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallv, "MPI_Alltoallv");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -592,14 +624,16 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
 int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Alltoallv_c",
-            [&] { return PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alltoallv_c",
+                [=] { return PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallv, "MPI_Alltoallv_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -623,8 +657,10 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Alltoallv_init",
-            [&] { return PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alltoallv_init",
+                [=] { return PMPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -632,7 +668,7 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallv_init, "MPI_Alltoallv_init");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -660,8 +696,10 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
 int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Alltoallv_init_c",
-            [&] { return PMPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alltoallv_init_c",
+                [=] { return PMPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -669,7 +707,7 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallv_init, "MPI_Alltoallv_init_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -696,14 +734,16 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
 
 int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
         void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Alltoallw",
-            [&] { return PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alltoallw",
+                [=] { return PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallw, "MPI_Alltoallw");
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
@@ -728,14 +768,16 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
 int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Alltoallw_c",
-            [&] { return PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alltoallw_c",
+                [=] { return PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallw, "MPI_Alltoallw_c");
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
@@ -760,8 +802,10 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Alltoallw_init",
-            [&] { return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alltoallw_init",
+                [=] { return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -769,7 +813,7 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
     Objects<MPI_Datatype> recvtypes_objects;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallw_init, "MPI_Alltoallw_init");
     if (!error) error = find_or_null("info", info, info_object);
@@ -798,8 +842,10 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
 int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Alltoallw_init_c",
-            [&] { return PMPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Alltoallw_init_c",
+                [=] { return PMPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -807,7 +853,7 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
     Objects<MPI_Datatype> recvtypes_objects;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallw_init, "MPI_Alltoallw_init_c");
     if (!error) error = find_or_null("info", info, info_object);
@@ -834,9 +880,11 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
 #pragma weak MPI_Alltoallw_init_c = PMPI_Alltoallw_init_c
 
 int PMPI_Barrier(MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Barrier", [&] { return PMPI_Barrier(comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Barrier", [=] { return PMPI_Barrier(comm); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_barrier, "MPI_Barrier");
     if (!error) error = lanyard_barrier(*comm_object);
@@ -846,11 +894,13 @@ int PMPI_Barrier(MPI_Comm comm) {
 #pragma weak MPI_Barrier = PMPI_Barrier
 
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Barrier_init", [&] { return PMPI_Barrier_init(comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Barrier_init", [=] { return PMPI_Barrier_init(comm, info, request); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_barrier_init, "MPI_Barrier_init");
     if (!error) error = find_or_null("info", info, info_object);
@@ -864,12 +914,14 @@ int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 #pragma weak MPI_Barrier_init = PMPI_Barrier_init
 
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Bcast", [&] { return PMPI_Bcast(buffer, count, datatype, root, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Bcast", [=] { return PMPI_Bcast(buffer, count, datatype, root, comm); });
     buffer = buffer_in(buffer);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bcast, "MPI_Bcast");
     if (!error) error = check_root("root", root, *comm_object);
@@ -885,12 +937,14 @@ int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
 #pragma weak MPI_Bcast = PMPI_Bcast
 
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Bcast_c", [&] { return PMPI_Bcast_c(buffer, count, datatype, root, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Bcast_c", [=] { return PMPI_Bcast_c(buffer, count, datatype, root, comm); });
     buffer = buffer_in(buffer);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bcast, "MPI_Bcast_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -907,15 +961,17 @@ int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 
 int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Bcast_init",
-            [&] { return PMPI_Bcast_init(buffer, count, datatype, root, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Bcast_init",
+                [=] { return PMPI_Bcast_init(buffer, count, datatype, root, comm, info, request); });
     buffer = buffer_in(buffer);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bcast_init, "MPI_Bcast_init");
     if (!error) error = check_root("root", root, *comm_object);
@@ -936,15 +992,17 @@ int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MP
 
 int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Bcast_init_c",
-            [&] { return PMPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Bcast_init_c",
+                [=] { return PMPI_Bcast_init_c(buffer, count, datatype, root, comm, info, request); });
     buffer = buffer_in(buffer);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bcast_init, "MPI_Bcast_init_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -964,14 +1022,15 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
 #pragma weak MPI_Bcast_init_c = PMPI_Bcast_init_c
 
 int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Exscan",
-            [&] { return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Exscan", [=] { return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_exscan, "MPI_Exscan");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -990,14 +1049,15 @@ int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Exscan_c",
-            [&] { return PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Exscan_c", [=] { return PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_exscan, "MPI_Exscan_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1016,8 +1076,10 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 
 int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Exscan_init",
-            [&] { return PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Exscan_init",
+                [=] { return PMPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1025,7 +1087,7 @@ int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     Op *op_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_exscan_init, "MPI_Exscan_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1048,8 +1110,10 @@ int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Exscan_init_c",
-            [&] { return PMPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Exscan_init_c",
+                [=] { return PMPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -1057,7 +1121,7 @@ int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     Op *op_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_exscan_init, "MPI_Exscan_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1080,15 +1144,17 @@ int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 
 int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Gather",
-            [&] { return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Gather",
+                [=] { return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gather, "MPI_Gather");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1111,15 +1177,17 @@ int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
 
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Gather_c",
-            [&] { return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Gather_c",
+                [=] { return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gather, "MPI_Gather_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1142,8 +1210,10 @@ int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 
 int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Gather_init",
-            [&] { return PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Gather_init",
+                [=] { return PMPI_Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1152,7 +1222,7 @@ int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gather_init, "MPI_Gather_init");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1178,8 +1248,10 @@ int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
 
 int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Gather_init_c",
-            [&] { return PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Gather_init_c",
+                [=] { return PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1188,7 +1260,7 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gather_init, "MPI_Gather_init_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1214,15 +1286,17 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 
 int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Gatherv",
-            [&] { return PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Gatherv",
+                [=] { return PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gatherv, "MPI_Gatherv");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1246,15 +1320,17 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 
 int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Gatherv_c",
-            [&] { return PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Gatherv_c",
+                [=] { return PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gatherv, "MPI_Gatherv_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1278,8 +1354,10 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Gatherv_init",
-            [&] { return PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Gatherv_init",
+                [=] { return PMPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1288,7 +1366,7 @@ int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gatherv_init, "MPI_Gatherv_init");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1316,8 +1394,10 @@ int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Gatherv_init_c",
-            [&] { return PMPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Gatherv_init_c",
+                [=] { return PMPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1326,7 +1406,7 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gatherv_init, "MPI_Gatherv_init_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1353,15 +1433,17 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 
 int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iallgather",
-            [&] { return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iallgather",
+                [=] { return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iallgather, "MPI_Iallgather");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -1385,15 +1467,17 @@ int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 
 int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iallgather_c",
-            [&] { return PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iallgather_c",
+                [=] { return PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iallgather, "MPI_Iallgather_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -1417,15 +1501,17 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 
 int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iallgatherv",
-            [&] { return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iallgatherv",
+                [=] { return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iallgatherv, "MPI_Iallgatherv");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -1451,15 +1537,17 @@ int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
 int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iallgatherv_c",
-            [&] { return PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iallgatherv_c",
+                [=] { return PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iallgatherv, "MPI_Iallgatherv_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -1484,15 +1572,17 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 
 int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iallreduce",
-            [&] { return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iallreduce",
+                [=] { return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iallreduce, "MPI_Iallreduce");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1514,15 +1604,17 @@ int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
 
 int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iallreduce_c",
-            [&] { return PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iallreduce_c",
+                [=] { return PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iallreduce, "MPI_Iallreduce_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1544,15 +1636,17 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
 
 int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ialltoall",
-            [&] { return PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ialltoall",
+                [=] { return PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ialltoall, "MPI_Ialltoall");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -1576,15 +1670,17 @@ int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 
 int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ialltoall_c",
-            [&] { return PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ialltoall_c",
+                [=] { return PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ialltoall, "MPI_Ialltoall_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -1609,15 +1705,17 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
         void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ialltoallv",
-            [&] { return PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ialltoallv",
+                [=] { return PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ialltoallv, "MPI_Ialltoallv");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -1643,15 +1741,17 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
 int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ialltoallv_c",
-            [&] { return PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ialltoallv_c",
+                [=] { return PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ialltoallv, "MPI_Ialltoallv_c");
     if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -1677,15 +1777,17 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
         void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ialltoallw",
-            [&] { return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ialltoallw",
+                [=] { return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ialltoallw, "MPI_Ialltoallw");
     if (!error) error = check_out("request", request);
@@ -1712,15 +1814,17 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
 int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
         const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ialltoallw_c",
-            [&] { return PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ialltoallw_c",
+                [=] { return PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Objects<MPI_Datatype> sendtypes_objects;
     Objects<MPI_Datatype> recvtypes_objects;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ialltoallw, "MPI_Ialltoallw_c");
     if (!error) error = check_out("request", request);
@@ -1745,10 +1849,12 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 #pragma weak MPI_Ialltoallw_c = PMPI_Ialltoallw_c
 
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ibarrier", [&] { return PMPI_Ibarrier(comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ibarrier", [=] { return PMPI_Ibarrier(comm, request); });
     Comm *comm_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibarrier, "MPI_Ibarrier");
     if (!error) error = check_out("request", request);
@@ -1761,14 +1867,15 @@ int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request) {
 #pragma weak MPI_Ibarrier = PMPI_Ibarrier
 
 int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ibcast",
-            [&] { return PMPI_Ibcast(buffer, count, datatype, root, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ibcast", [=] { return PMPI_Ibcast(buffer, count, datatype, root, comm, request); });
     buffer = buffer_in(buffer);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibcast, "MPI_Ibcast");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1787,14 +1894,15 @@ int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Co
 
 int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ibcast_c",
-            [&] { return PMPI_Ibcast_c(buffer, count, datatype, root, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ibcast_c", [=] { return PMPI_Ibcast_c(buffer, count, datatype, root, comm, request); });
     buffer = buffer_in(buffer);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibcast, "MPI_Ibcast_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1813,15 +1921,16 @@ int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 
 int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iexscan",
-            [&] { return PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iexscan", [=] { return PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iexscan, "MPI_Iexscan");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1843,15 +1952,17 @@ int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
 
 int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iexscan_c",
-            [&] { return PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iexscan_c",
+                [=] { return PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iexscan, "MPI_Iexscan_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1873,8 +1984,10 @@ int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 
 int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Igather",
-            [&] { return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Igather",
+                [=] { return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1882,7 +1995,7 @@ int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_igather, "MPI_Igather");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1907,8 +2020,10 @@ int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 
 int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Igather_c",
-            [&] { return PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Igather_c",
+                [=] { return PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1916,7 +2031,7 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_igather, "MPI_Igather_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1941,8 +2056,10 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Igatherv",
-            [&] { return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Igatherv",
+                [=] { return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1950,7 +2067,7 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_igatherv, "MPI_Igatherv");
     if (!error) error = check_root("root", root, *comm_object);
@@ -1977,8 +2094,10 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Igatherv_c",
-            [&] { return PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Igatherv_c",
+                [=] { return PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -1986,7 +2105,7 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_igatherv, "MPI_Igatherv_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2012,8 +2131,10 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ireduce",
-            [&] { return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ireduce",
+                [=] { return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2021,7 +2142,7 @@ int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ireduce, "MPI_Ireduce");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2044,8 +2165,10 @@ int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
 
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ireduce_c",
-            [&] { return PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ireduce_c",
+                [=] { return PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2053,7 +2176,7 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ireduce, "MPI_Ireduce_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2076,15 +2199,17 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 
 int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ireduce_scatter",
-            [&] { return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ireduce_scatter",
+                [=] { return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ireduce_scatter, "MPI_Ireduce_scatter");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2105,15 +2230,17 @@ int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcount
 
 int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ireduce_scatter_c",
-            [&] { return PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ireduce_scatter_c",
+                [=] { return PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ireduce_scatter, "MPI_Ireduce_scatter_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2134,15 +2261,17 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
 
 int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ireduce_scatter_block",
-            [&] { return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ireduce_scatter_block",
+                [=] { return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ireduce_scatter_block, "MPI_Ireduce_scatter_block");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2164,15 +2293,17 @@ int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount
 
 int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ireduce_scatter_block_c",
-            [&] { return PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ireduce_scatter_block_c",
+                [=] { return PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ireduce_scatter_block, "MPI_Ireduce_scatter_block_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2195,15 +2326,16 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
 
 int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iscan",
-            [&] { return PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iscan", [=] { return PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iscan, "MPI_Iscan");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2225,15 +2357,16 @@ int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
 
 int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iscan_c",
-            [&] { return PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iscan_c", [=] { return PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iscan, "MPI_Iscan_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2255,8 +2388,10 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
 
 int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iscatter",
-            [&] { return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iscatter",
+                [=] { return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2264,7 +2399,7 @@ int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iscatter, "MPI_Iscatter");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2289,8 +2424,10 @@ int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 
 int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iscatter_c",
-            [&] { return PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iscatter_c",
+                [=] { return PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2298,7 +2435,7 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iscatter, "MPI_Iscatter_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2323,8 +2460,10 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iscatterv",
-            [&] { return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iscatterv",
+                [=] { return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2332,7 +2471,7 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iscatterv, "MPI_Iscatterv");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2358,8 +2497,10 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
 
 int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Iscatterv_c",
-            [&] { return PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iscatterv_c",
+                [=] { return PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2367,7 +2508,7 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iscatterv, "MPI_Iscatterv_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2393,15 +2534,16 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 
 int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Reduce",
-            [&] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce", [=] { return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce, "MPI_Reduce");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2421,15 +2563,16 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Reduce_c",
-            [&] { return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_c", [=] { return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce, "MPI_Reduce_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2449,8 +2592,10 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 
 int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Reduce_init",
-            [&] { return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_init",
+                [=] { return PMPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2459,7 +2604,7 @@ int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     Op *op_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_init, "MPI_Reduce_init");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2484,8 +2629,10 @@ int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Reduce_init_c",
-            [&] { return PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_init_c",
+                [=] { return PMPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2494,7 +2641,7 @@ int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     Op *op_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_init, "MPI_Reduce_init_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2518,13 +2665,14 @@ int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 #pragma weak MPI_Reduce_init_c = PMPI_Reduce_init_c
 
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op) {
-    if (to_be_timed()) return timed("MPI_Reduce_local",
-            [&] { return PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_local", [=] { return PMPI_Reduce_local(inbuf, inoutbuf, count, datatype, op); });
     inbuf = buffer_in(inbuf);
     inoutbuf = buffer_in(inoutbuf);
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_reduce_local, "MPI_Reduce_local");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = find("op", op, op_object);
@@ -2540,13 +2688,14 @@ int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype
 #pragma weak MPI_Reduce_local = PMPI_Reduce_local
 
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
-    if (to_be_timed()) return timed("MPI_Reduce_local_c",
-            [&] { return PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_local_c", [=] { return PMPI_Reduce_local_c(inbuf, inoutbuf, count, datatype, op); });
     inbuf = buffer_in(inbuf);
     inoutbuf = buffer_in(inoutbuf);
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_reduce_local, "MPI_Reduce_local_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = find("op", op, op_object);
@@ -2563,14 +2712,16 @@ int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_
 
 int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Reduce_scatter",
-            [&] { return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_scatter",
+                [=] { return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter, "MPI_Reduce_scatter");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2589,14 +2740,16 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
 
 int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Reduce_scatter_c",
-            [&] { return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_scatter_c",
+                [=] { return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter, "MPI_Reduce_scatter_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2615,14 +2768,16 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
 
 int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Reduce_scatter_block",
-            [&] { return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_scatter_block",
+                [=] { return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter_block, "MPI_Reduce_scatter_block");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2642,14 +2797,16 @@ int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
 
 int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Reduce_scatter_block_c",
-            [&] { return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_scatter_block_c",
+                [=] { return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter_block, "MPI_Reduce_scatter_block_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2669,8 +2826,10 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
 
 int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Reduce_scatter_block_init",
-            [&] { return PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_scatter_block_init",
+                [=] { return PMPI_Reduce_scatter_block_init(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2678,7 +2837,7 @@ int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvc
     Op *op_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter_block_init, "MPI_Reduce_scatter_block_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2702,8 +2861,10 @@ int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvc
 
 int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Reduce_scatter_block_init_c",
-            [&] { return PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_scatter_block_init_c",
+                [=] { return PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2711,7 +2872,7 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
     Op *op_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter_block_init, "MPI_Reduce_scatter_block_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2735,8 +2896,10 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
 
 int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Reduce_scatter_init",
-            [&] { return PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_scatter_init",
+                [=] { return PMPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2744,7 +2907,7 @@ int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvc
     Op *op_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter_init, "MPI_Reduce_scatter_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2766,8 +2929,10 @@ int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvc
 
 int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Reduce_scatter_init_c",
-            [&] { return PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Reduce_scatter_init_c",
+                [=] { return PMPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2775,7 +2940,7 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
     Op *op_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter_init, "MPI_Reduce_scatter_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2796,13 +2961,15 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
 #pragma weak MPI_Reduce_scatter_init_c = PMPI_Reduce_scatter_init_c
 
 int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Scan", [&] { return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Scan", [=] { return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scan, "MPI_Scan");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2821,14 +2988,15 @@ int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
 
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Scan_c",
-            [&] { return PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Scan_c", [=] { return PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scan, "MPI_Scan_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2847,8 +3015,10 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
 
 int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Scan_init",
-            [&] { return PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Scan_init",
+                [=] { return PMPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2856,7 +3026,7 @@ int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     Op *op_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scan_init, "MPI_Scan_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2879,8 +3049,10 @@ int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Scan_init_c",
-            [&] { return PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Scan_init_c",
+                [=] { return PMPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     Comm *comm_object = nullptr;
@@ -2888,7 +3060,7 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     Op *op_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scan_init, "MPI_Scan_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -2911,15 +3083,17 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 
 int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Scatter",
-            [&] { return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Scatter",
+                [=] { return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatter, "MPI_Scatter");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2942,15 +3116,17 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Scatter_c",
-            [&] { return PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Scatter_c",
+                [=] { return PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatter, "MPI_Scatter_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -2973,8 +3149,10 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Scatter_init",
-            [&] { return PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Scatter_init",
+                [=] { return PMPI_Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -2983,7 +3161,7 @@ int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatter_init, "MPI_Scatter_init");
     if (!error) error = check_root("root", root, *comm_object);
@@ -3009,8 +3187,10 @@ int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 
 int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Scatter_init_c",
-            [&] { return PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Scatter_init_c",
+                [=] { return PMPI_Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -3019,7 +3199,7 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatter_init, "MPI_Scatter_init_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -3045,15 +3225,17 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 
 int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Scatterv",
-            [&] { return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Scatterv",
+                [=] { return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatterv, "MPI_Scatterv");
     if (!error) error = check_root("root", root, *comm_object);
@@ -3077,15 +3259,17 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
 
 int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Scatterv_c",
-            [&] { return PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Scatterv_c",
+                [=] { return PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatterv, "MPI_Scatterv_c");
     if (!error) error = check_root("root", root, *comm_object);
@@ -3110,8 +3294,10 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
         void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Scatterv_init",
-            [&] { return PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Scatterv_init",
+                [=] { return PMPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -3120,7 +3306,7 @@ int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int di
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatterv_init, "MPI_Scatterv_init");
     if (!error) error = check_root("root", root, *comm_object);
@@ -3148,8 +3334,10 @@ int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int di
 int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
         MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Scatterv_init_c",
-            [&] { return PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Scatterv_init_c",
+                [=] { return PMPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request); });
     sendbuf = buffer_in(sendbuf);
     recvbuf = buffer_in(recvbuf);
     root = rank_in(root);
@@ -3158,7 +3346,7 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
     Datatype *recvtype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatterv_init, "MPI_Scatterv_init_c");
     if (!error) error = check_root("root", root, *comm_object);

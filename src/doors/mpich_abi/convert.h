@@ -56,7 +56,7 @@ inline uint64_t shown_bits(MpiHandle handle) {
 inline uint64_t shown_bits(MPI_File handle) { return handle ? reinterpret_cast<uint64_t>(handle) : uint64_t{abi::file_null}; }
 
 template <class MpiHandle>
-inline Error find(const char *name, MpiHandle handle, ObjectOf<MpiHandle> *&object) {
+[[gnu::always_inline]] inline Error find(const char *name, MpiHandle handle, ObjectOf<MpiHandle> *&object) {
     object = object_behind(handle);
     if (object) [[likely]] return {};
     return complaint::bad_handle(name, shown_bits(handle), HandleType<MpiHandle>::null, HandleType<MpiHandle>::error);
@@ -66,7 +66,7 @@ template <class MpiHandle>
 inline Error find_or_null(const char *name, MpiHandle handle, ObjectOf<MpiHandle> *&object) {
     return is_null(handle) ? Error() : find(name, handle, object);
 }
-inline Error find_committed(const char *name, MPI_Datatype handle, Datatype *&object) {
+[[gnu::always_inline]] inline Error find_committed(const char *name, MPI_Datatype handle, Datatype *&object) {
     Error error = find(name, handle, object);
     return error ? error : check_committed(name, *object);
 }

@@ -52,8 +52,10 @@ MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2) {
 #pragma weak MPI_Aint_diff = PMPI_Aint_diff
 
 int PMPI_Get_address(const void *location, MPI_Aint *address) {
-    if (to_be_timed()) return timed("MPI_Get_address", [&] { return PMPI_Get_address(location, address); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Get_address", [=] { return PMPI_Get_address(location, address); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_get_address, "MPI_Get_address");
     if (!error) error = check_out("address", address);
     if (!error) error = lanyard_get_address(location, address);
@@ -65,14 +67,15 @@ int PMPI_Get_address(const void *location, MPI_Aint *address) {
 
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
         MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Pack",
-            [&] { return PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack", [=] { return PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm); });
     inbuf = buffer_in(inbuf);
     outbuf = buffer_in(outbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     int64_t position_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_pack, "MPI_Pack");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -94,13 +97,15 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
 
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
         MPI_Count *position, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Pack_c",
-            [&] { return PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_c",
+                [=] { return PMPI_Pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm); });
     inbuf = buffer_in(inbuf);
     outbuf = buffer_in(outbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_pack, "MPI_Pack_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -119,12 +124,14 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
 
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
         MPI_Aint outsize, MPI_Aint *position) {
-    if (to_be_timed()) return timed("MPI_Pack_external",
-            [&] { return PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_external",
+                [=] { return PMPI_Pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position); });
     inbuf = buffer_in(inbuf);
     outbuf = buffer_in(outbuf);
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_pack_external, "MPI_Pack_external");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_string("datarep", datarep);
@@ -143,12 +150,14 @@ int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_
 
 int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
         void *outbuf, MPI_Count outsize, MPI_Count *position) {
-    if (to_be_timed()) return timed("MPI_Pack_external_c",
-            [&] { return PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_external_c",
+                [=] { return PMPI_Pack_external_c(datarep, inbuf, incount, datatype, outbuf, outsize, position); });
     inbuf = buffer_in(inbuf);
     outbuf = buffer_in(outbuf);
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_pack_external, "MPI_Pack_external_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_string("datarep", datarep);
@@ -166,10 +175,11 @@ int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
 #pragma weak MPI_Pack_external_c = PMPI_Pack_external_c
 
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size) {
-    if (to_be_timed()) return timed("MPI_Pack_external_size",
-            [&] { return PMPI_Pack_external_size(datarep, incount, datatype, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_external_size", [=] { return PMPI_Pack_external_size(datarep, incount, datatype, size); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_pack_external_size, "MPI_Pack_external_size");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_string("datarep", datarep);
@@ -183,10 +193,12 @@ int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datat
 #pragma weak MPI_Pack_external_size = PMPI_Pack_external_size
 
 int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Pack_external_size_c",
-            [&] { return PMPI_Pack_external_size_c(datarep, incount, datatype, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_external_size_c",
+                [=] { return PMPI_Pack_external_size_c(datarep, incount, datatype, size); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_pack_external_size, "MPI_Pack_external_size_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_string("datarep", datarep);
@@ -200,11 +212,13 @@ int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Dataty
 #pragma weak MPI_Pack_external_size_c = PMPI_Pack_external_size_c
 
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size) {
-    if (to_be_timed()) return timed("MPI_Pack_size", [&] { return PMPI_Pack_size(incount, datatype, comm, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_size", [=] { return PMPI_Pack_size(incount, datatype, comm, size); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     int64_t size_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_pack_size, "MPI_Pack_size");
     if (!error) error = find("datatype", datatype, datatype_object);
@@ -219,10 +233,12 @@ int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 #pragma weak MPI_Pack_size = PMPI_Pack_size
 
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Pack_size_c", [&] { return PMPI_Pack_size_c(incount, datatype, comm, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pack_size_c", [=] { return PMPI_Pack_size_c(incount, datatype, comm, size); });
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_pack_size, "MPI_Pack_size_c");
     if (!error) error = find("datatype", datatype, datatype_object);
@@ -236,9 +252,11 @@ int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MP
 #pragma weak MPI_Pack_size_c = PMPI_Pack_size_c
 
 int PMPI_Type_commit(MPI_Datatype *datatype) {
-    if (to_be_timed()) return timed("MPI_Type_commit", [&] { return PMPI_Type_commit(datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_commit", [=] { return PMPI_Type_commit(datatype); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_commit, "MPI_Type_commit");
     if (!error) error = check_out("datatype", datatype);
     if (!error) error = find("datatype", *datatype, datatype_object);
@@ -252,10 +270,12 @@ int PMPI_Type_commit(MPI_Datatype *datatype) {
 #pragma weak MPI_Type_commit = PMPI_Type_commit
 
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_contiguous", [&] { return PMPI_Type_contiguous(count, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_contiguous", [=] { return PMPI_Type_contiguous(count, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_contiguous, "MPI_Type_contiguous");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -269,11 +289,12 @@ int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 #pragma weak MPI_Type_contiguous = PMPI_Type_contiguous
 
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_contiguous_c",
-            [&] { return PMPI_Type_contiguous_c(count, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_contiguous_c", [=] { return PMPI_Type_contiguous_c(count, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_contiguous, "MPI_Type_contiguous_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -289,15 +310,17 @@ int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *
 int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
         const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype,
         MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_darray",
-            [&] { return PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_darray",
+                [=] { return PMPI_Type_create_darray(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype); });
     rank = rank_in(rank);
     order = order_in(order);
     Translated<distribution_in> array_of_distribs_values;
     Translated<distribution_argument_in> array_of_dargs_values;
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_darray, "MPI_Type_create_darray");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -322,15 +345,17 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
 int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
         const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_darray_c",
-            [&] { return PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_darray_c",
+                [=] { return PMPI_Type_create_darray_c(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype); });
     rank = rank_in(rank);
     order = order_in(order);
     Translated<distribution_in> array_of_distribs_values;
     Translated<distribution_argument_in> array_of_dargs_values;
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_darray, "MPI_Type_create_darray_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -354,11 +379,13 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
 
 int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_hindexed",
-            [&] { return PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_hindexed",
+                [=] { return PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hindexed, "MPI_Type_create_hindexed");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -377,11 +404,13 @@ int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[], cons
 
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_hindexed_c",
-            [&] { return PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_hindexed_c",
+                [=] { return PMPI_Type_create_hindexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hindexed, "MPI_Type_create_hindexed_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -400,11 +429,13 @@ int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockl
 
 int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_hindexed_block",
-            [&] { return PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_hindexed_block",
+                [=] { return PMPI_Type_create_hindexed_block(count, blocklength, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hindexed_block, "MPI_Type_create_hindexed_block");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -423,11 +454,13 @@ int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint a
 
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_hindexed_block_c",
-            [&] { return PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_hindexed_block_c",
+                [=] { return PMPI_Type_create_hindexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hindexed_block, "MPI_Type_create_hindexed_block_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -446,11 +479,13 @@ int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, co
 
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_hvector",
-            [&] { return PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_hvector",
+                [=] { return PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hvector, "MPI_Type_create_hvector");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -468,11 +503,13 @@ int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Da
 
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_hvector_c",
-            [&] { return PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_hvector_c",
+                [=] { return PMPI_Type_create_hvector_c(count, blocklength, stride, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_hvector, "MPI_Type_create_hvector_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -490,11 +527,13 @@ int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count
 
 int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_indexed_block",
-            [&] { return PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_indexed_block",
+                [=] { return PMPI_Type_create_indexed_block(count, blocklength, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_indexed_block, "MPI_Type_create_indexed_block");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -513,11 +552,13 @@ int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_o
 
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_indexed_block_c",
-            [&] { return PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_indexed_block_c",
+                [=] { return PMPI_Type_create_indexed_block_c(count, blocklength, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_indexed_block, "MPI_Type_create_indexed_block_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -535,11 +576,12 @@ int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, con
 #pragma weak MPI_Type_create_indexed_block_c = PMPI_Type_create_indexed_block_c
 
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_resized",
-            [&] { return PMPI_Type_create_resized(oldtype, lb, extent, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_resized", [=] { return PMPI_Type_create_resized(oldtype, lb, extent, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_resized, "MPI_Type_create_resized");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -552,11 +594,13 @@ int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
 #pragma weak MPI_Type_create_resized = PMPI_Type_create_resized
 
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_resized_c",
-            [&] { return PMPI_Type_create_resized_c(oldtype, lb, extent, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_resized_c",
+                [=] { return PMPI_Type_create_resized_c(oldtype, lb, extent, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_resized, "MPI_Type_create_resized_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -570,13 +614,15 @@ int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count ext
 
 int PMPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
         const MPI_Datatype array_of_types[], MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_struct",
-            [&] { return PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_struct",
+                [=] { return PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype); });
     if (has_markers(count, array_of_types))
         return struct_with_markers(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     Objects<MPI_Datatype> array_of_types_objects;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_struct, "MPI_Type_create_struct");
     if (!error) error = check_out("newtype", newtype);
     if (!error) error = check_count("count", count);
@@ -595,11 +641,13 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[], const 
 
 int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_struct_c",
-            [&] { return PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_struct_c",
+                [=] { return PMPI_Type_create_struct_c(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype); });
     Objects<MPI_Datatype> array_of_types_objects;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_struct, "MPI_Type_create_struct_c");
     if (!error) error = check_out("newtype", newtype);
     if (!error) error = check_count("count", count);
@@ -618,12 +666,14 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
 
 int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
         const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_subarray",
-            [&] { return PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_subarray",
+                [=] { return PMPI_Type_create_subarray(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype); });
     order = order_in(order);
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_subarray, "MPI_Type_create_subarray");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -644,12 +694,14 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int a
 
 int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[],
         const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_create_subarray_c",
-            [&] { return PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_create_subarray_c",
+                [=] { return PMPI_Type_create_subarray_c(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype); });
     order = order_in(order);
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_create_subarray, "MPI_Type_create_subarray_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -669,10 +721,12 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], con
 #pragma weak MPI_Type_create_subarray_c = PMPI_Type_create_subarray_c
 
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_dup", [&] { return PMPI_Type_dup(oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_dup", [=] { return PMPI_Type_dup(oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_dup, "MPI_Type_dup");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -685,9 +739,11 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype) {
 #pragma weak MPI_Type_dup = PMPI_Type_dup
 
 int PMPI_Type_free(MPI_Datatype *datatype) {
-    if (to_be_timed()) return timed("MPI_Type_free", [&] { return PMPI_Type_free(datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_free", [=] { return PMPI_Type_free(datatype); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_free, "MPI_Type_free");
     if (!error) error = check_out("datatype", datatype);
     if (!error) error = find("datatype", *datatype, datatype_object);
@@ -702,11 +758,13 @@ int PMPI_Type_free(MPI_Datatype *datatype) {
 
 int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
         int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]) {
-    if (to_be_timed()) return timed("MPI_Type_get_contents",
-            [&] { return PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_contents",
+                [=] { return PMPI_Type_get_contents(datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes); });
     Datatype *datatype_object = nullptr;
     Objects<MPI_Datatype> array_of_datatypes_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_contents, "MPI_Type_get_contents");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_length("max_integers", max_integers);
@@ -730,11 +788,13 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
 int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
         MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
         MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]) {
-    if (to_be_timed()) return timed("MPI_Type_get_contents_c",
-            [&] { return PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_contents_c",
+                [=] { return PMPI_Type_get_contents_c(datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes); });
     Datatype *datatype_object = nullptr;
     Objects<MPI_Datatype> array_of_datatypes_objects;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_contents, "MPI_Type_get_contents_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_length("max_integers", max_integers);
@@ -761,14 +821,16 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
 
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
         int *combiner) {
-    if (to_be_timed()) return timed("MPI_Type_get_envelope",
-            [&] { return PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_envelope",
+                [=] { return PMPI_Type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner); });
     int combiner_value{};
     Datatype *datatype_object = nullptr;
     int64_t num_integers_value = 0;
     int64_t num_addresses_value = 0;
     int64_t num_datatypes_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_envelope, "MPI_Type_get_envelope");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("num_integers", num_integers);
@@ -790,11 +852,13 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
 
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
         MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner) {
-    if (to_be_timed()) return timed("MPI_Type_get_envelope_c",
-            [&] { return PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_envelope_c",
+                [=] { return PMPI_Type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner); });
     int combiner_value{};
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_envelope, "MPI_Type_get_envelope_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("num_integers", num_integers);
@@ -814,9 +878,11 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI
 #pragma weak MPI_Type_get_envelope_c = PMPI_Type_get_envelope_c
 
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent) {
-    if (to_be_timed()) return timed("MPI_Type_get_extent", [&] { return PMPI_Type_get_extent(datatype, lb, extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_extent", [=] { return PMPI_Type_get_extent(datatype, lb, extent); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_extent, "MPI_Type_get_extent");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("lb", lb);
@@ -829,10 +895,11 @@ int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent) 
 #pragma weak MPI_Type_get_extent = PMPI_Type_get_extent
 
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent) {
-    if (to_be_timed()) return timed("MPI_Type_get_extent_c",
-            [&] { return PMPI_Type_get_extent_c(datatype, lb, extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_extent_c", [=] { return PMPI_Type_get_extent_c(datatype, lb, extent); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_extent, "MPI_Type_get_extent_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("lb", lb);
@@ -845,10 +912,11 @@ int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exte
 #pragma weak MPI_Type_get_extent_c = PMPI_Type_get_extent_c
 
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent) {
-    if (to_be_timed()) return timed("MPI_Type_get_extent_x",
-            [&] { return PMPI_Type_get_extent_x(datatype, lb, extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_extent_x", [=] { return PMPI_Type_get_extent_x(datatype, lb, extent); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_extent, "MPI_Type_get_extent_x");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("lb", lb);
@@ -861,10 +929,11 @@ int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exte
 #pragma weak MPI_Type_get_extent_x = PMPI_Type_get_extent_x
 
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen) {
-    if (to_be_timed()) return timed("MPI_Type_get_name",
-            [&] { return PMPI_Type_get_name(datatype, type_name, resultlen); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_name", [=] { return PMPI_Type_get_name(datatype, type_name, resultlen); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_name, "MPI_Type_get_name");
     if (!error) error = find_or_null("datatype", datatype, datatype_object);
     if (!error) error = check_out("type_name", type_name);
@@ -877,10 +946,12 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen) {
 #pragma weak MPI_Type_get_name = PMPI_Type_get_name
 
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent) {
-    if (to_be_timed()) return timed("MPI_Type_get_true_extent",
-            [&] { return PMPI_Type_get_true_extent(datatype, true_lb, true_extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_true_extent",
+                [=] { return PMPI_Type_get_true_extent(datatype, true_lb, true_extent); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_true_extent, "MPI_Type_get_true_extent");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("true_lb", true_lb);
@@ -893,10 +964,12 @@ int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint
 #pragma weak MPI_Type_get_true_extent = PMPI_Type_get_true_extent
 
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent) {
-    if (to_be_timed()) return timed("MPI_Type_get_true_extent_c",
-            [&] { return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_true_extent_c",
+                [=] { return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_true_extent, "MPI_Type_get_true_extent_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("true_lb", true_lb);
@@ -909,10 +982,12 @@ int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
 #pragma weak MPI_Type_get_true_extent_c = PMPI_Type_get_true_extent_c
 
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent) {
-    if (to_be_timed()) return timed("MPI_Type_get_true_extent_x",
-            [&] { return PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_true_extent_x",
+                [=] { return PMPI_Type_get_true_extent_x(datatype, true_lb, true_extent); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_true_extent, "MPI_Type_get_true_extent_x");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("true_lb", true_lb);
@@ -925,12 +1000,14 @@ int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
 #pragma weak MPI_Type_get_true_extent_x = PMPI_Type_get_true_extent_x
 
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type) {
-    if (to_be_timed()) return timed("MPI_Type_get_value_index",
-            [&] { return PMPI_Type_get_value_index(value_type, index_type, pair_type); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_get_value_index",
+                [=] { return PMPI_Type_get_value_index(value_type, index_type, pair_type); });
     Datatype *value_type_object = nullptr;
     Datatype *index_type_object = nullptr;
     Datatype *pair_type_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_get_value_index, "MPI_Type_get_value_index");
     if (!error) error = find("value_type", value_type, value_type_object);
     if (!error) error = find("index_type", index_type, index_type_object);
@@ -945,11 +1022,13 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, 
 
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
         MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_indexed",
-            [&] { return PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_indexed",
+                [=] { return PMPI_Type_indexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_indexed, "MPI_Type_indexed");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -968,11 +1047,13 @@ int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int ar
 
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_indexed_c",
-            [&] { return PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_indexed_c",
+                [=] { return PMPI_Type_indexed_c(count, array_of_blocklengths, array_of_displacements, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_indexed, "MPI_Type_indexed_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -990,9 +1071,11 @@ int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[]
 #pragma weak MPI_Type_indexed_c = PMPI_Type_indexed_c
 
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name) {
-    if (to_be_timed()) return timed("MPI_Type_set_name", [&] { return PMPI_Type_set_name(datatype, type_name); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_set_name", [=] { return PMPI_Type_set_name(datatype, type_name); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_set_name, "MPI_Type_set_name");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_string("type_name", type_name);
@@ -1004,10 +1087,12 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name) {
 #pragma weak MPI_Type_set_name = PMPI_Type_set_name
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size) {
-    if (to_be_timed()) return timed("MPI_Type_size", [&] { return PMPI_Type_size(datatype, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_size", [=] { return PMPI_Type_size(datatype, size); });
     Datatype *datatype_object = nullptr;
     int64_t size_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_size, "MPI_Type_size");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("size", size);
@@ -1020,9 +1105,11 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size) {
 #pragma weak MPI_Type_size = PMPI_Type_size
 
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Type_size_c", [&] { return PMPI_Type_size_c(datatype, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_size_c", [=] { return PMPI_Type_size_c(datatype, size); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_size, "MPI_Type_size_c");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("size", size);
@@ -1034,9 +1121,11 @@ int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size) {
 #pragma weak MPI_Type_size_c = PMPI_Type_size_c
 
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Type_size_x", [&] { return PMPI_Type_size_x(datatype, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_size_x", [=] { return PMPI_Type_size_x(datatype, size); });
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_size, "MPI_Type_size_x");
     if (!error) error = find("datatype", datatype, datatype_object);
     if (!error) error = check_out("size", size);
@@ -1048,11 +1137,12 @@ int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size) {
 #pragma weak MPI_Type_size_x = PMPI_Type_size_x
 
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_vector",
-            [&] { return PMPI_Type_vector(count, blocklength, stride, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_vector", [=] { return PMPI_Type_vector(count, blocklength, stride, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_vector, "MPI_Type_vector");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -1069,11 +1159,13 @@ int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtyp
 
 int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
         MPI_Datatype *newtype) {
-    if (to_be_timed()) return timed("MPI_Type_vector_c",
-            [&] { return PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Type_vector_c",
+                [=] { return PMPI_Type_vector_c(count, blocklength, stride, oldtype, newtype); });
     Datatype *oldtype_object = nullptr;
     Datatype *newtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_type_vector, "MPI_Type_vector_c");
     if (!error) error = find("oldtype", oldtype, oldtype_object);
     if (!error) error = check_out("newtype", newtype);
@@ -1090,14 +1182,16 @@ int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
 
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype,
         MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Unpack",
-            [&] { return PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Unpack",
+                [=] { return PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm); });
     inbuf = buffer_in(inbuf);
     outbuf = buffer_in(outbuf);
     Comm *comm_object = nullptr;
     int64_t position_value = 0;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_unpack, "MPI_Unpack");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1119,13 +1213,15 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
 
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
         MPI_Datatype datatype, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Unpack_c",
-            [&] { return PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Unpack_c",
+                [=] { return PMPI_Unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm); });
     inbuf = buffer_in(inbuf);
     outbuf = buffer_in(outbuf);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_unpack, "MPI_Unpack_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1144,12 +1240,14 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
 
 int PMPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
         int outcount, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_Unpack_external",
-            [&] { return PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Unpack_external",
+                [=] { return PMPI_Unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype); });
     inbuf = buffer_in(inbuf);
     outbuf = buffer_in(outbuf);
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_unpack_external, "MPI_Unpack_external");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_string("datarep", datarep);
@@ -1168,12 +1266,14 @@ int PMPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize
 
 int PMPI_Unpack_external_c(const char *datarep, const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
         MPI_Count outcount, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_Unpack_external_c",
-            [&] { return PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Unpack_external_c",
+                [=] { return PMPI_Unpack_external_c(datarep, inbuf, insize, position, outbuf, outcount, datatype); });
     inbuf = buffer_in(inbuf);
     outbuf = buffer_in(outbuf);
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_unpack_external, "MPI_Unpack_external_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_string("datarep", datarep);

@@ -69,9 +69,11 @@ using namespace lanyard::mpich_abi;
 extern "C" {
 
 int PMPI_File_close(MPI_File *fh) {
-    if (to_be_timed()) return timed("MPI_File_close", [&] { return PMPI_File_close(fh); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_close", [=] { return PMPI_File_close(fh); });
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_out("fh", fh);
     if (!error) error = find("fh", *fh, fh_object);
     if (!error) error = check_available(lanyard_file_close, "MPI_File_close");
@@ -85,9 +87,11 @@ int PMPI_File_close(MPI_File *fh) {
 #pragma weak MPI_File_close = PMPI_File_close
 
 int PMPI_File_delete(const char *filename, MPI_Info info) {
-    if (to_be_timed()) return timed("MPI_File_delete", [&] { return PMPI_File_delete(filename, info); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_delete", [=] { return PMPI_File_delete(filename, info); });
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_file_delete, "MPI_File_delete");
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_string("filename", filename);
@@ -99,10 +103,12 @@ int PMPI_File_delete(const char *filename, MPI_Info info) {
 #pragma weak MPI_File_delete = PMPI_File_delete
 
 int PMPI_File_get_amode(MPI_File fh, int *amode) {
-    if (to_be_timed()) return timed("MPI_File_get_amode", [&] { return PMPI_File_get_amode(fh, amode); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_get_amode", [=] { return PMPI_File_get_amode(fh, amode); });
     int amode_value{};
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_get_amode, "MPI_File_get_amode");
     if (!error) error = check_out("amode", amode);
@@ -115,9 +121,11 @@ int PMPI_File_get_amode(MPI_File fh, int *amode) {
 #pragma weak MPI_File_get_amode = PMPI_File_get_amode
 
 int PMPI_File_get_atomicity(MPI_File fh, int *flag) {
-    if (to_be_timed()) return timed("MPI_File_get_atomicity", [&] { return PMPI_File_get_atomicity(fh, flag); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_get_atomicity", [=] { return PMPI_File_get_atomicity(fh, flag); });
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_get_atomicity, "MPI_File_get_atomicity");
     if (!error) error = check_out("flag", flag);
@@ -129,10 +137,11 @@ int PMPI_File_get_atomicity(MPI_File fh, int *flag) {
 #pragma weak MPI_File_get_atomicity = PMPI_File_get_atomicity
 
 int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp) {
-    if (to_be_timed()) return timed("MPI_File_get_byte_offset",
-            [&] { return PMPI_File_get_byte_offset(fh, offset, disp); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_get_byte_offset", [=] { return PMPI_File_get_byte_offset(fh, offset, disp); });
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_get_byte_offset, "MPI_File_get_byte_offset");
     if (!error) error = check_out("disp", disp);
@@ -144,10 +153,12 @@ int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp) 
 #pragma weak MPI_File_get_byte_offset = PMPI_File_get_byte_offset
 
 int PMPI_File_get_group(MPI_File fh, MPI_Group *group) {
-    if (to_be_timed()) return timed("MPI_File_get_group", [&] { return PMPI_File_get_group(fh, group); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_get_group", [=] { return PMPI_File_get_group(fh, group); });
     File *fh_object = nullptr;
     Group *group_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_get_group, "MPI_File_get_group");
     if (!error) error = check_out("group", group);
@@ -160,10 +171,12 @@ int PMPI_File_get_group(MPI_File fh, MPI_Group *group) {
 #pragma weak MPI_File_get_group = PMPI_File_get_group
 
 int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used) {
-    if (to_be_timed()) return timed("MPI_File_get_info", [&] { return PMPI_File_get_info(fh, info_used); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_get_info", [=] { return PMPI_File_get_info(fh, info_used); });
     File *fh_object = nullptr;
     Info *info_used_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_get_info, "MPI_File_get_info");
     if (!error) error = check_out("info_used", info_used);
@@ -176,9 +189,11 @@ int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used) {
 #pragma weak MPI_File_get_info = PMPI_File_get_info
 
 int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset) {
-    if (to_be_timed()) return timed("MPI_File_get_position", [&] { return PMPI_File_get_position(fh, offset); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_get_position", [=] { return PMPI_File_get_position(fh, offset); });
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_get_position, "MPI_File_get_position");
     if (!error) error = check_out("offset", offset);
@@ -190,10 +205,11 @@ int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset) {
 #pragma weak MPI_File_get_position = PMPI_File_get_position
 
 int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset) {
-    if (to_be_timed()) return timed("MPI_File_get_position_shared",
-            [&] { return PMPI_File_get_position_shared(fh, offset); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_get_position_shared", [=] { return PMPI_File_get_position_shared(fh, offset); });
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_get_position_shared, "MPI_File_get_position_shared");
     if (!error) error = check_out("offset", offset);
@@ -205,9 +221,11 @@ int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset) {
 #pragma weak MPI_File_get_position_shared = PMPI_File_get_position_shared
 
 int PMPI_File_get_size(MPI_File fh, MPI_Offset *size) {
-    if (to_be_timed()) return timed("MPI_File_get_size", [&] { return PMPI_File_get_size(fh, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_get_size", [=] { return PMPI_File_get_size(fh, size); });
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_get_size, "MPI_File_get_size");
     if (!error) error = check_out("size", size);
@@ -219,11 +237,12 @@ int PMPI_File_get_size(MPI_File fh, MPI_Offset *size) {
 #pragma weak MPI_File_get_size = PMPI_File_get_size
 
 int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent) {
-    if (to_be_timed()) return timed("MPI_File_get_type_extent",
-            [&] { return PMPI_File_get_type_extent(fh, datatype, extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_get_type_extent", [=] { return PMPI_File_get_type_extent(fh, datatype, extent); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_get_type_extent, "MPI_File_get_type_extent");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -236,11 +255,12 @@ int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *exte
 #pragma weak MPI_File_get_type_extent = PMPI_File_get_type_extent
 
 int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent) {
-    if (to_be_timed()) return timed("MPI_File_get_type_extent_c",
-            [&] { return PMPI_File_get_type_extent_c(fh, datatype, extent); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_get_type_extent_c", [=] { return PMPI_File_get_type_extent_c(fh, datatype, extent); });
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_get_type_extent, "MPI_File_get_type_extent_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -253,12 +273,13 @@ int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *e
 #pragma weak MPI_File_get_type_extent_c = PMPI_File_get_type_extent_c
 
 int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep) {
-    if (to_be_timed()) return timed("MPI_File_get_view",
-            [&] { return PMPI_File_get_view(fh, disp, etype, filetype, datarep); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_get_view", [=] { return PMPI_File_get_view(fh, disp, etype, filetype, datarep); });
     File *fh_object = nullptr;
     Datatype *etype_object = nullptr;
     Datatype *filetype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_get_view, "MPI_File_get_view");
     if (!error) error = check_out("etype", etype);
@@ -275,12 +296,14 @@ int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_D
 #pragma weak MPI_File_get_view = PMPI_File_get_view
 
 int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iread", [&] { return PMPI_File_iread(fh, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iread", [=] { return PMPI_File_iread(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread, "MPI_File_iread");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -297,13 +320,14 @@ int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MP
 #pragma weak MPI_File_iread = PMPI_File_iread
 
 int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iread_c",
-            [&] { return PMPI_File_iread_c(fh, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iread_c", [=] { return PMPI_File_iread_c(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread, "MPI_File_iread_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -320,13 +344,14 @@ int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype data
 #pragma weak MPI_File_iread_c = PMPI_File_iread_c
 
 int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iread_all",
-            [&] { return PMPI_File_iread_all(fh, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iread_all", [=] { return PMPI_File_iread_all(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_all, "MPI_File_iread_all");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -343,13 +368,14 @@ int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype
 #pragma weak MPI_File_iread_all = PMPI_File_iread_all
 
 int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iread_all_c",
-            [&] { return PMPI_File_iread_all_c(fh, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iread_all_c", [=] { return PMPI_File_iread_all_c(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_all, "MPI_File_iread_all_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -367,13 +393,14 @@ int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype 
 
 int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iread_at",
-            [&] { return PMPI_File_iread_at(fh, offset, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iread_at", [=] { return PMPI_File_iread_at(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_at, "MPI_File_iread_at");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -391,13 +418,15 @@ int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI
 
 int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iread_at_c",
-            [&] { return PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iread_at_c",
+                [=] { return PMPI_File_iread_at_c(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_at, "MPI_File_iread_at_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -415,13 +444,15 @@ int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count co
 
 int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iread_at_all",
-            [&] { return PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iread_at_all",
+                [=] { return PMPI_File_iread_at_all(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_at_all, "MPI_File_iread_at_all");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -439,13 +470,15 @@ int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
 
 int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iread_at_all_c",
-            [&] { return PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iread_at_all_c",
+                [=] { return PMPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_at_all, "MPI_File_iread_at_all_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -462,13 +495,14 @@ int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Coun
 #pragma weak MPI_File_iread_at_all_c = PMPI_File_iread_at_all_c
 
 int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iread_shared",
-            [&] { return PMPI_File_iread_shared(fh, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iread_shared", [=] { return PMPI_File_iread_shared(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_shared, "MPI_File_iread_shared");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -485,13 +519,15 @@ int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datat
 #pragma weak MPI_File_iread_shared = PMPI_File_iread_shared
 
 int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iread_shared_c",
-            [&] { return PMPI_File_iread_shared_c(fh, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iread_shared_c",
+                [=] { return PMPI_File_iread_shared_c(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_shared, "MPI_File_iread_shared_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -508,13 +544,14 @@ int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
 #pragma weak MPI_File_iread_shared_c = PMPI_File_iread_shared_c
 
 int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iwrite",
-            [&] { return PMPI_File_iwrite(fh, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iwrite", [=] { return PMPI_File_iwrite(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite, "MPI_File_iwrite");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -531,13 +568,14 @@ int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datat
 #pragma weak MPI_File_iwrite = PMPI_File_iwrite
 
 int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iwrite_c",
-            [&] { return PMPI_File_iwrite_c(fh, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iwrite_c", [=] { return PMPI_File_iwrite_c(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite, "MPI_File_iwrite_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -554,13 +592,14 @@ int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dataty
 #pragma weak MPI_File_iwrite_c = PMPI_File_iwrite_c
 
 int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iwrite_all",
-            [&] { return PMPI_File_iwrite_all(fh, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iwrite_all", [=] { return PMPI_File_iwrite_all(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_all, "MPI_File_iwrite_all");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -578,13 +617,14 @@ int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype d
 
 int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iwrite_all_c",
-            [&] { return PMPI_File_iwrite_all_c(fh, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iwrite_all_c", [=] { return PMPI_File_iwrite_all_c(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_all, "MPI_File_iwrite_all_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -602,13 +642,15 @@ int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Da
 
 int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iwrite_at",
-            [&] { return PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iwrite_at",
+                [=] { return PMPI_File_iwrite_at(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_at, "MPI_File_iwrite_at");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -626,13 +668,15 @@ int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int cou
 
 int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iwrite_at_c",
-            [&] { return PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iwrite_at_c",
+                [=] { return PMPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_at, "MPI_File_iwrite_at_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -650,13 +694,15 @@ int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_C
 
 int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iwrite_at_all",
-            [&] { return PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iwrite_at_all",
+                [=] { return PMPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_at_all, "MPI_File_iwrite_at_all");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -674,13 +720,15 @@ int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int
 
 int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iwrite_at_all_c",
-            [&] { return PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iwrite_at_all_c",
+                [=] { return PMPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_at_all, "MPI_File_iwrite_at_all_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -697,13 +745,15 @@ int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, M
 #pragma weak MPI_File_iwrite_at_all_c = PMPI_File_iwrite_at_all_c
 
 int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iwrite_shared",
-            [&] { return PMPI_File_iwrite_shared(fh, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iwrite_shared",
+                [=] { return PMPI_File_iwrite_shared(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_shared, "MPI_File_iwrite_shared");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -721,13 +771,15 @@ int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatyp
 
 int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_File_iwrite_shared_c",
-            [&] { return PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_iwrite_shared_c",
+                [=] { return PMPI_File_iwrite_shared_c(fh, buf, count, datatype, request); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_shared, "MPI_File_iwrite_shared_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -744,12 +796,14 @@ int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI
 #pragma weak MPI_File_iwrite_shared_c = PMPI_File_iwrite_shared_c
 
 int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh) {
-    if (to_be_timed()) return timed("MPI_File_open", [&] { return PMPI_File_open(comm, filename, amode, info, fh); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_open", [=] { return PMPI_File_open(comm, filename, amode, info, fh); });
     amode = amode_in(amode);
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_file_open, "MPI_File_open");
     if (!error) error = find_or_null("info", info, info_object);
@@ -764,9 +818,11 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
 #pragma weak MPI_File_open = PMPI_File_open
 
 int PMPI_File_preallocate(MPI_File fh, MPI_Offset size) {
-    if (to_be_timed()) return timed("MPI_File_preallocate", [&] { return PMPI_File_preallocate(fh, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_preallocate", [=] { return PMPI_File_preallocate(fh, size); });
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_preallocate, "MPI_File_preallocate");
     if (!error) error = lanyard_file_preallocate(*fh_object, size);
@@ -777,13 +833,15 @@ int PMPI_File_preallocate(MPI_File fh, MPI_Offset size) {
 #pragma weak MPI_File_preallocate = PMPI_File_preallocate
 
 int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read", [&] { return PMPI_File_read(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read", [=] { return PMPI_File_read(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read, "MPI_File_read");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -799,14 +857,15 @@ int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
 #pragma weak MPI_File_read = PMPI_File_read
 
 int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_c",
-            [&] { return PMPI_File_read_c(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_c", [=] { return PMPI_File_read_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read, "MPI_File_read_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -822,14 +881,15 @@ int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
 #pragma weak MPI_File_read_c = PMPI_File_read_c
 
 int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_all",
-            [&] { return PMPI_File_read_all(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_all", [=] { return PMPI_File_read_all(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all, "MPI_File_read_all");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -845,14 +905,15 @@ int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
 #pragma weak MPI_File_read_all = PMPI_File_read_all
 
 int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_all_c",
-            [&] { return PMPI_File_read_all_c(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_all_c", [=] { return PMPI_File_read_all_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all, "MPI_File_read_all_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -868,12 +929,13 @@ int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
 #pragma weak MPI_File_read_all_c = PMPI_File_read_all_c
 
 int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_File_read_all_begin",
-            [&] { return PMPI_File_read_all_begin(fh, buf, count, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_all_begin", [=] { return PMPI_File_read_all_begin(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all_begin, "MPI_File_read_all_begin");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -887,12 +949,13 @@ int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype dat
 #pragma weak MPI_File_read_all_begin = PMPI_File_read_all_begin
 
 int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_File_read_all_begin_c",
-            [&] { return PMPI_File_read_all_begin_c(fh, buf, count, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_all_begin_c", [=] { return PMPI_File_read_all_begin_c(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all_begin, "MPI_File_read_all_begin_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -906,12 +969,14 @@ int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Data
 #pragma weak MPI_File_read_all_begin_c = PMPI_File_read_all_begin_c
 
 int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_all_end", [&] { return PMPI_File_read_all_end(fh, buf, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_all_end", [=] { return PMPI_File_read_all_end(fh, buf, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all_end, "MPI_File_read_all_end");
     if (!error) error = check_not_in_place("buf", buf);
@@ -925,14 +990,15 @@ int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status) {
 
 int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_at",
-            [&] { return PMPI_File_read_at(fh, offset, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_at", [=] { return PMPI_File_read_at(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at, "MPI_File_read_at");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -949,14 +1015,15 @@ int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
 
 int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_at_c",
-            [&] { return PMPI_File_read_at_c(fh, offset, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_at_c", [=] { return PMPI_File_read_at_c(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at, "MPI_File_read_at_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -973,14 +1040,16 @@ int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
 
 int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_at_all",
-            [&] { return PMPI_File_read_at_all(fh, offset, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_at_all",
+                [=] { return PMPI_File_read_at_all(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all, "MPI_File_read_at_all");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -998,14 +1067,16 @@ int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, 
 
 int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_at_all_c",
-            [&] { return PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_at_all_c",
+                [=] { return PMPI_File_read_at_all_c(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all, "MPI_File_read_at_all_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1022,12 +1093,14 @@ int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
 #pragma weak MPI_File_read_at_all_c = PMPI_File_read_at_all_c
 
 int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_File_read_at_all_begin",
-            [&] { return PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_at_all_begin",
+                [=] { return PMPI_File_read_at_all_begin(fh, offset, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all_begin, "MPI_File_read_at_all_begin");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1042,12 +1115,14 @@ int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int c
 #pragma weak MPI_File_read_at_all_begin = PMPI_File_read_at_all_begin
 
 int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_File_read_at_all_begin_c",
-            [&] { return PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_at_all_begin_c",
+                [=] { return PMPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all_begin, "MPI_File_read_at_all_begin_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1062,13 +1137,14 @@ int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI
 #pragma weak MPI_File_read_at_all_begin_c = PMPI_File_read_at_all_begin_c
 
 int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_at_all_end",
-            [&] { return PMPI_File_read_at_all_end(fh, buf, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_at_all_end", [=] { return PMPI_File_read_at_all_end(fh, buf, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all_end, "MPI_File_read_at_all_end");
     if (!error) error = check_not_in_place("buf", buf);
@@ -1081,14 +1157,15 @@ int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status) {
 #pragma weak MPI_File_read_at_all_end = PMPI_File_read_at_all_end
 
 int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_ordered",
-            [&] { return PMPI_File_read_ordered(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_ordered", [=] { return PMPI_File_read_ordered(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered, "MPI_File_read_ordered");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1104,14 +1181,16 @@ int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datat
 #pragma weak MPI_File_read_ordered = PMPI_File_read_ordered
 
 int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_ordered_c",
-            [&] { return PMPI_File_read_ordered_c(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_ordered_c",
+                [=] { return PMPI_File_read_ordered_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered, "MPI_File_read_ordered_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1127,12 +1206,14 @@ int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
 #pragma weak MPI_File_read_ordered_c = PMPI_File_read_ordered_c
 
 int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_File_read_ordered_begin",
-            [&] { return PMPI_File_read_ordered_begin(fh, buf, count, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_ordered_begin",
+                [=] { return PMPI_File_read_ordered_begin(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered_begin, "MPI_File_read_ordered_begin");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1146,12 +1227,14 @@ int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype
 #pragma weak MPI_File_read_ordered_begin = PMPI_File_read_ordered_begin
 
 int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_File_read_ordered_begin_c",
-            [&] { return PMPI_File_read_ordered_begin_c(fh, buf, count, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_ordered_begin_c",
+                [=] { return PMPI_File_read_ordered_begin_c(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered_begin, "MPI_File_read_ordered_begin_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1165,13 +1248,14 @@ int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_
 #pragma weak MPI_File_read_ordered_begin_c = PMPI_File_read_ordered_begin_c
 
 int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_ordered_end",
-            [&] { return PMPI_File_read_ordered_end(fh, buf, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_ordered_end", [=] { return PMPI_File_read_ordered_end(fh, buf, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered_end, "MPI_File_read_ordered_end");
     if (!error) error = check_not_in_place("buf", buf);
@@ -1184,14 +1268,15 @@ int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status) {
 #pragma weak MPI_File_read_ordered_end = PMPI_File_read_ordered_end
 
 int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_shared",
-            [&] { return PMPI_File_read_shared(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_shared", [=] { return PMPI_File_read_shared(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_shared, "MPI_File_read_shared");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1207,14 +1292,15 @@ int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
 #pragma weak MPI_File_read_shared = PMPI_File_read_shared
 
 int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_read_shared_c",
-            [&] { return PMPI_File_read_shared_c(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_read_shared_c", [=] { return PMPI_File_read_shared_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_shared, "MPI_File_read_shared_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1230,10 +1316,12 @@ int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
 #pragma weak MPI_File_read_shared_c = PMPI_File_read_shared_c
 
 int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
-    if (to_be_timed()) return timed("MPI_File_seek", [&] { return PMPI_File_seek(fh, offset, whence); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_seek", [=] { return PMPI_File_seek(fh, offset, whence); });
     whence = whence_in(whence);
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_seek, "MPI_File_seek");
     if (!error) error = lanyard_file_seek(*fh_object, offset, whence);
@@ -1244,10 +1332,12 @@ int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
 #pragma weak MPI_File_seek = PMPI_File_seek
 
 int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
-    if (to_be_timed()) return timed("MPI_File_seek_shared", [&] { return PMPI_File_seek_shared(fh, offset, whence); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_seek_shared", [=] { return PMPI_File_seek_shared(fh, offset, whence); });
     whence = whence_in(whence);
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_seek_shared, "MPI_File_seek_shared");
     if (!error) error = lanyard_file_seek_shared(*fh_object, offset, whence);
@@ -1258,9 +1348,11 @@ int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
 #pragma weak MPI_File_seek_shared = PMPI_File_seek_shared
 
 int PMPI_File_set_atomicity(MPI_File fh, int flag) {
-    if (to_be_timed()) return timed("MPI_File_set_atomicity", [&] { return PMPI_File_set_atomicity(fh, flag); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_set_atomicity", [=] { return PMPI_File_set_atomicity(fh, flag); });
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_set_atomicity, "MPI_File_set_atomicity");
     if (!error) error = lanyard_file_set_atomicity(*fh_object, flag);
@@ -1271,10 +1363,12 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag) {
 #pragma weak MPI_File_set_atomicity = PMPI_File_set_atomicity
 
 int PMPI_File_set_info(MPI_File fh, MPI_Info info) {
-    if (to_be_timed()) return timed("MPI_File_set_info", [&] { return PMPI_File_set_info(fh, info); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_set_info", [=] { return PMPI_File_set_info(fh, info); });
     File *fh_object = nullptr;
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_set_info, "MPI_File_set_info");
     if (!error) error = find_or_null("info", info, info_object);
@@ -1286,9 +1380,11 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info) {
 #pragma weak MPI_File_set_info = PMPI_File_set_info
 
 int PMPI_File_set_size(MPI_File fh, MPI_Offset size) {
-    if (to_be_timed()) return timed("MPI_File_set_size", [&] { return PMPI_File_set_size(fh, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_set_size", [=] { return PMPI_File_set_size(fh, size); });
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_set_size, "MPI_File_set_size");
     if (!error) error = lanyard_file_set_size(*fh_object, size);
@@ -1300,14 +1396,15 @@ int PMPI_File_set_size(MPI_File fh, MPI_Offset size) {
 
 int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
         MPI_Info info) {
-    if (to_be_timed()) return timed("MPI_File_set_view",
-            [&] { return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_set_view", [=] { return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info); });
     disp = view_displacement_in(disp);
     File *fh_object = nullptr;
     Datatype *etype_object = nullptr;
     Datatype *filetype_object = nullptr;
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_set_view, "MPI_File_set_view");
     if (!error) error = find_committed("etype", etype, etype_object);
@@ -1324,9 +1421,11 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
 #pragma weak MPI_File_set_view = PMPI_File_set_view
 
 int PMPI_File_sync(MPI_File fh) {
-    if (to_be_timed()) return timed("MPI_File_sync", [&] { return PMPI_File_sync(fh); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_sync", [=] { return PMPI_File_sync(fh); });
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_sync, "MPI_File_sync");
     if (!error) error = lanyard_file_sync(*fh_object);
@@ -1336,13 +1435,15 @@ int PMPI_File_sync(MPI_File fh) {
 #pragma weak MPI_File_sync = PMPI_File_sync
 
 int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write", [&] { return PMPI_File_write(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write", [=] { return PMPI_File_write(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write, "MPI_File_write");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1358,14 +1459,15 @@ int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
 #pragma weak MPI_File_write = PMPI_File_write
 
 int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_c",
-            [&] { return PMPI_File_write_c(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_c", [=] { return PMPI_File_write_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write, "MPI_File_write_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1381,14 +1483,15 @@ int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
 #pragma weak MPI_File_write_c = PMPI_File_write_c
 
 int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_all",
-            [&] { return PMPI_File_write_all(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_all", [=] { return PMPI_File_write_all(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all, "MPI_File_write_all");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1404,14 +1507,15 @@ int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
 #pragma weak MPI_File_write_all = PMPI_File_write_all
 
 int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_all_c",
-            [&] { return PMPI_File_write_all_c(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_all_c", [=] { return PMPI_File_write_all_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all, "MPI_File_write_all_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1427,12 +1531,13 @@ int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
 #pragma weak MPI_File_write_all_c = PMPI_File_write_all_c
 
 int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_File_write_all_begin",
-            [&] { return PMPI_File_write_all_begin(fh, buf, count, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_all_begin", [=] { return PMPI_File_write_all_begin(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all_begin, "MPI_File_write_all_begin");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1446,12 +1551,13 @@ int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datat
 #pragma weak MPI_File_write_all_begin = PMPI_File_write_all_begin
 
 int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_File_write_all_begin_c",
-            [&] { return PMPI_File_write_all_begin_c(fh, buf, count, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_all_begin_c", [=] { return PMPI_File_write_all_begin_c(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all_begin, "MPI_File_write_all_begin_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1465,12 +1571,14 @@ int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, M
 #pragma weak MPI_File_write_all_begin_c = PMPI_File_write_all_begin_c
 
 int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_all_end", [&] { return PMPI_File_write_all_end(fh, buf, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_all_end", [=] { return PMPI_File_write_all_end(fh, buf, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all_end, "MPI_File_write_all_end");
     if (!error) error = check_not_in_place("buf", buf);
@@ -1484,14 +1592,15 @@ int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status) {
 
 int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_at",
-            [&] { return PMPI_File_write_at(fh, offset, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_at", [=] { return PMPI_File_write_at(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at, "MPI_File_write_at");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1508,14 +1617,16 @@ int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
 
 int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_at_c",
-            [&] { return PMPI_File_write_at_c(fh, offset, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_at_c",
+                [=] { return PMPI_File_write_at_c(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at, "MPI_File_write_at_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1532,14 +1643,16 @@ int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
 
 int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_at_all",
-            [&] { return PMPI_File_write_at_all(fh, offset, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_at_all",
+                [=] { return PMPI_File_write_at_all(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all, "MPI_File_write_at_all");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1557,14 +1670,16 @@ int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
 
 int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_at_all_c",
-            [&] { return PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_at_all_c",
+                [=] { return PMPI_File_write_at_all_c(fh, offset, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all, "MPI_File_write_at_all_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1581,12 +1696,14 @@ int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
 #pragma weak MPI_File_write_at_all_c = PMPI_File_write_at_all_c
 
 int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_File_write_at_all_begin",
-            [&] { return PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_at_all_begin",
+                [=] { return PMPI_File_write_at_all_begin(fh, offset, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all_begin, "MPI_File_write_at_all_begin");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1602,12 +1719,14 @@ int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf
 
 int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
         MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_File_write_at_all_begin_c",
-            [&] { return PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_at_all_begin_c",
+                [=] { return PMPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all_begin, "MPI_File_write_at_all_begin_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1622,13 +1741,14 @@ int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *b
 #pragma weak MPI_File_write_at_all_begin_c = PMPI_File_write_at_all_begin_c
 
 int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_at_all_end",
-            [&] { return PMPI_File_write_at_all_end(fh, buf, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_at_all_end", [=] { return PMPI_File_write_at_all_end(fh, buf, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all_end, "MPI_File_write_at_all_end");
     if (!error) error = check_not_in_place("buf", buf);
@@ -1641,14 +1761,15 @@ int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 #pragma weak MPI_File_write_at_all_end = PMPI_File_write_at_all_end
 
 int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_ordered",
-            [&] { return PMPI_File_write_ordered(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_ordered", [=] { return PMPI_File_write_ordered(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered, "MPI_File_write_ordered");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1665,14 +1786,16 @@ int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatyp
 
 int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_ordered_c",
-            [&] { return PMPI_File_write_ordered_c(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_ordered_c",
+                [=] { return PMPI_File_write_ordered_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered, "MPI_File_write_ordered_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1688,12 +1811,14 @@ int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI
 #pragma weak MPI_File_write_ordered_c = PMPI_File_write_ordered_c
 
 int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_File_write_ordered_begin",
-            [&] { return PMPI_File_write_ordered_begin(fh, buf, count, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_ordered_begin",
+                [=] { return PMPI_File_write_ordered_begin(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered_begin, "MPI_File_write_ordered_begin");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1707,12 +1832,14 @@ int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_D
 #pragma weak MPI_File_write_ordered_begin = PMPI_File_write_ordered_begin
 
 int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype) {
-    if (to_be_timed()) return timed("MPI_File_write_ordered_begin_c",
-            [&] { return PMPI_File_write_ordered_begin_c(fh, buf, count, datatype); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_ordered_begin_c",
+                [=] { return PMPI_File_write_ordered_begin_c(fh, buf, count, datatype); });
     buf = buffer_in(buf);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered_begin, "MPI_File_write_ordered_begin_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1726,13 +1853,14 @@ int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count coun
 #pragma weak MPI_File_write_ordered_begin_c = PMPI_File_write_ordered_begin_c
 
 int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_ordered_end",
-            [&] { return PMPI_File_write_ordered_end(fh, buf, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_ordered_end", [=] { return PMPI_File_write_ordered_end(fh, buf, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered_end, "MPI_File_write_ordered_end");
     if (!error) error = check_not_in_place("buf", buf);
@@ -1745,14 +1873,15 @@ int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status
 #pragma weak MPI_File_write_ordered_end = PMPI_File_write_ordered_end
 
 int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_shared",
-            [&] { return PMPI_File_write_shared(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_shared", [=] { return PMPI_File_write_shared(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_shared, "MPI_File_write_shared");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1769,14 +1898,16 @@ int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
 
 int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_File_write_shared_c",
-            [&] { return PMPI_File_write_shared_c(fh, buf, count, datatype, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_File_write_shared_c",
+                [=] { return PMPI_File_write_shared_c(fh, buf, count, datatype, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     File *fh_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_shared, "MPI_File_write_shared_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1794,9 +1925,11 @@ int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
 int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
         MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
         void *extra_state) {
-    if (to_be_timed()) return timed("MPI_Register_datarep",
-            [&] { return PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Register_datarep",
+                [=] { return PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_register_datarep, "MPI_Register_datarep");
     if (!error) error = check_string("datarep", datarep);
     if (!error) error = lanyard_register_datarep(datarep, callback(read_conversion_fn, false),
@@ -1813,9 +1946,11 @@ int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *
 int PMPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn,
         MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
         void *extra_state) {
-    if (to_be_timed()) return timed("MPI_Register_datarep_c",
-            [&] { return PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Register_datarep_c",
+                [=] { return PMPI_Register_datarep_c(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_register_datarep, "MPI_Register_datarep_c");
     if (!error) error = check_string("datarep", datarep);
     if (!error) error = lanyard_register_datarep(datarep, callback(read_conversion_fn, true),

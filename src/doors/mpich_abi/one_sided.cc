@@ -52,15 +52,17 @@ extern "C" {
 
 int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Accumulate",
-            [&] { return PMPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Accumulate",
+                [=] { return PMPI_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
     Datatype *origin_datatype_object = nullptr;
     Datatype *target_datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_accumulate, "MPI_Accumulate");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -81,15 +83,17 @@ int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
 
 int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Accumulate_c",
-            [&] { return PMPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Accumulate_c",
+                [=] { return PMPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
     Datatype *origin_datatype_object = nullptr;
     Datatype *target_datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_accumulate, "MPI_Accumulate_c");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -110,15 +114,17 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
 
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
         int target_rank, MPI_Aint target_disp, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Compare_and_swap",
-            [&] { return PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Compare_and_swap",
+                [=] { return PMPI_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win); });
     origin_addr = buffer_in(origin_addr);
     compare_addr = buffer_in(compare_addr);
     result_addr = buffer_in(result_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_compare_and_swap, "MPI_Compare_and_swap");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -137,15 +143,17 @@ int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
 
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
         MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Fetch_and_op",
-            [&] { return PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Fetch_and_op",
+                [=] { return PMPI_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win); });
     origin_addr = buffer_in(origin_addr);
     result_addr = buffer_in(result_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
     Datatype *datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_fetch_and_op, "MPI_Fetch_and_op");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -164,14 +172,16 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype d
 
 int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
         int target_count, MPI_Datatype target_datatype, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Get",
-            [&] { return PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Get",
+                [=] { return PMPI_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
     Datatype *origin_datatype_object = nullptr;
     Datatype *target_datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_get, "MPI_Get");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -191,14 +201,16 @@ int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
 
 int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Get_c",
-            [&] { return PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Get_c",
+                [=] { return PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
     Datatype *origin_datatype_object = nullptr;
     Datatype *target_datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_get, "MPI_Get_c");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -219,8 +231,10 @@ int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
 int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
         int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
         MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Get_accumulate",
-            [&] { return PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Get_accumulate",
+                [=] { return PMPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win); });
     origin_addr = buffer_in(origin_addr);
     result_addr = buffer_in(result_addr);
     target_rank = rank_in(target_rank);
@@ -229,7 +243,7 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
     Datatype *result_datatype_object = nullptr;
     Datatype *target_datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_get_accumulate, "MPI_Get_accumulate");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -257,8 +271,10 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
 int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
         void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Get_accumulate_c",
-            [&] { return PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Get_accumulate_c",
+                [=] { return PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win); });
     origin_addr = buffer_in(origin_addr);
     result_addr = buffer_in(result_addr);
     target_rank = rank_in(target_rank);
@@ -267,7 +283,7 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     Datatype *result_datatype_object = nullptr;
     Datatype *target_datatype_object = nullptr;
     Op *op_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_get_accumulate, "MPI_Get_accumulate_c");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -294,14 +310,16 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
 
 int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Put",
-            [&] { return PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Put",
+                [=] { return PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
     Datatype *origin_datatype_object = nullptr;
     Datatype *target_datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_put, "MPI_Put");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -321,14 +339,16 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
 
 int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Put_c",
-            [&] { return PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Put_c",
+                [=] { return PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
     Datatype *origin_datatype_object = nullptr;
     Datatype *target_datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_put, "MPI_Put_c");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -349,8 +369,10 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
 int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Raccumulate",
-            [&] { return PMPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Raccumulate",
+                [=] { return PMPI_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -358,7 +380,7 @@ int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype ori
     Datatype *target_datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_raccumulate, "MPI_Raccumulate");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -383,8 +405,10 @@ int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype ori
 int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Raccumulate_c",
-            [&] { return PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Raccumulate_c",
+                [=] { return PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
@@ -392,7 +416,7 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
     Datatype *target_datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_raccumulate, "MPI_Raccumulate_c");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -416,15 +440,17 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 
 int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
         int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Rget",
-            [&] { return PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rget",
+                [=] { return PMPI_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
     Datatype *origin_datatype_object = nullptr;
     Datatype *target_datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_rget, "MPI_Rget");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -447,15 +473,17 @@ int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
 int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Rget_c",
-            [&] { return PMPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rget_c",
+                [=] { return PMPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
     Datatype *origin_datatype_object = nullptr;
     Datatype *target_datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_rget, "MPI_Rget_c");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -478,8 +506,10 @@ int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
 int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
         int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
         MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Rget_accumulate",
-            [&] { return PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rget_accumulate",
+                [=] { return PMPI_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request); });
     origin_addr = buffer_in(origin_addr);
     result_addr = buffer_in(result_addr);
     target_rank = rank_in(target_rank);
@@ -489,7 +519,7 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
     Datatype *target_datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_rget_accumulate, "MPI_Rget_accumulate");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -520,8 +550,10 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
 int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
         void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Rget_accumulate_c",
-            [&] { return PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rget_accumulate_c",
+                [=] { return PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request); });
     origin_addr = buffer_in(origin_addr);
     result_addr = buffer_in(result_addr);
     target_rank = rank_in(target_rank);
@@ -531,7 +563,7 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
     Datatype *target_datatype_object = nullptr;
     Op *op_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_rget_accumulate, "MPI_Rget_accumulate_c");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -561,15 +593,17 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
 
 int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Rput",
-            [&] { return PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rput",
+                [=] { return PMPI_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
     Datatype *origin_datatype_object = nullptr;
     Datatype *target_datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_rput, "MPI_Rput");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -592,15 +626,17 @@ int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_dat
 int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Rput_c",
-            [&] { return PMPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rput_c",
+                [=] { return PMPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request); });
     origin_addr = buffer_in(origin_addr);
     target_rank = rank_in(target_rank);
     Win *win_object = nullptr;
     Datatype *origin_datatype_object = nullptr;
     Datatype *target_datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_rput, "MPI_Rput_c");
     if (!error) error = find_committed("origin_datatype", origin_datatype, origin_datatype_object);
@@ -621,12 +657,13 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
 #pragma weak MPI_Rput_c = PMPI_Rput_c
 
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win) {
-    if (to_be_timed()) return timed("MPI_Win_allocate",
-            [&] { return PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_allocate", [=] { return PMPI_Win_allocate(size, disp_unit, info, comm, baseptr, win); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_win_allocate, "MPI_Win_allocate");
     if (!error) error = find_or_null("info", info, info_object);
@@ -646,12 +683,14 @@ int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm
 
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
         MPI_Win *win) {
-    if (to_be_timed()) return timed("MPI_Win_allocate_c",
-            [&] { return PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_allocate_c",
+                [=] { return PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_win_allocate, "MPI_Win_allocate_c");
     if (!error) error = find_or_null("info", info, info_object);
@@ -671,12 +710,14 @@ int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Co
 
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
         MPI_Win *win) {
-    if (to_be_timed()) return timed("MPI_Win_allocate_shared",
-            [&] { return PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_allocate_shared",
+                [=] { return PMPI_Win_allocate_shared(size, disp_unit, info, comm, baseptr, win); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_win_allocate_shared, "MPI_Win_allocate_shared");
     if (!error) error = find_or_null("info", info, info_object);
@@ -696,12 +737,14 @@ int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Co
 
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
         MPI_Win *win) {
-    if (to_be_timed()) return timed("MPI_Win_allocate_shared_c",
-            [&] { return PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_allocate_shared_c",
+                [=] { return PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_win_allocate_shared, "MPI_Win_allocate_shared_c");
     if (!error) error = find_or_null("info", info, info_object);
@@ -720,10 +763,12 @@ int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
 #pragma weak MPI_Win_allocate_shared_c = PMPI_Win_allocate_shared_c
 
 int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size) {
-    if (to_be_timed()) return timed("MPI_Win_attach", [&] { return PMPI_Win_attach(win, base, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_attach", [=] { return PMPI_Win_attach(win, base, size); });
     base = buffer_in(base);
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_attach, "MPI_Win_attach");
     if (!error) error = check_size("size", size);
@@ -736,9 +781,11 @@ int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size) {
 #pragma weak MPI_Win_attach = PMPI_Win_attach
 
 int PMPI_Win_complete(MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_complete", [&] { return PMPI_Win_complete(win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_complete", [=] { return PMPI_Win_complete(win); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_complete, "MPI_Win_complete");
     if (!error) error = lanyard_win_complete(*win_object);
@@ -748,13 +795,14 @@ int PMPI_Win_complete(MPI_Win win) {
 #pragma weak MPI_Win_complete = PMPI_Win_complete
 
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win) {
-    if (to_be_timed()) return timed("MPI_Win_create",
-            [&] { return PMPI_Win_create(base, size, disp_unit, info, comm, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_create", [=] { return PMPI_Win_create(base, size, disp_unit, info, comm, win); });
     base = buffer_in(base);
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_win_create, "MPI_Win_create");
     if (!error) error = find_or_null("info", info, info_object);
@@ -772,13 +820,14 @@ int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI
 #pragma weak MPI_Win_create = PMPI_Win_create
 
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win) {
-    if (to_be_timed()) return timed("MPI_Win_create_c",
-            [&] { return PMPI_Win_create_c(base, size, disp_unit, info, comm, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_create_c", [=] { return PMPI_Win_create_c(base, size, disp_unit, info, comm, win); });
     base = buffer_in(base);
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_win_create, "MPI_Win_create_c");
     if (!error) error = find_or_null("info", info, info_object);
@@ -796,11 +845,13 @@ int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info in
 #pragma weak MPI_Win_create_c = PMPI_Win_create_c
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win) {
-    if (to_be_timed()) return timed("MPI_Win_create_dynamic", [&] { return PMPI_Win_create_dynamic(info, comm, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_create_dynamic", [=] { return PMPI_Win_create_dynamic(info, comm, win); });
     Comm *comm_object = nullptr;
     Info *info_object = nullptr;
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_win_create_dynamic, "MPI_Win_create_dynamic");
     if (!error) error = find_or_null("info", info, info_object);
@@ -814,10 +865,12 @@ int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win) {
 #pragma weak MPI_Win_create_dynamic = PMPI_Win_create_dynamic
 
 int PMPI_Win_detach(MPI_Win win, const void *base) {
-    if (to_be_timed()) return timed("MPI_Win_detach", [&] { return PMPI_Win_detach(win, base); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_detach", [=] { return PMPI_Win_detach(win, base); });
     base = buffer_in(base);
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_detach, "MPI_Win_detach");
     if (!error) error = check_not_in_place("base", base);
@@ -829,10 +882,12 @@ int PMPI_Win_detach(MPI_Win win, const void *base) {
 #pragma weak MPI_Win_detach = PMPI_Win_detach
 
 int PMPI_Win_fence(int assert, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_fence", [&] { return PMPI_Win_fence(assert, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_fence", [=] { return PMPI_Win_fence(assert, win); });
     assert = assertion_in(assert);
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_fence, "MPI_Win_fence");
     if (!error) error = lanyard_win_fence(assert, *win_object);
@@ -843,10 +898,12 @@ int PMPI_Win_fence(int assert, MPI_Win win) {
 #pragma weak MPI_Win_fence = PMPI_Win_fence
 
 int PMPI_Win_flush(int rank, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_flush", [&] { return PMPI_Win_flush(rank, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_flush", [=] { return PMPI_Win_flush(rank, win); });
     rank = rank_in(rank);
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_flush, "MPI_Win_flush");
     if (!error) error = lanyard_win_flush(rank, *win_object);
@@ -857,9 +914,11 @@ int PMPI_Win_flush(int rank, MPI_Win win) {
 #pragma weak MPI_Win_flush = PMPI_Win_flush
 
 int PMPI_Win_flush_all(MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_flush_all", [&] { return PMPI_Win_flush_all(win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_flush_all", [=] { return PMPI_Win_flush_all(win); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_flush_all, "MPI_Win_flush_all");
     if (!error) error = lanyard_win_flush_all(*win_object);
@@ -869,10 +928,12 @@ int PMPI_Win_flush_all(MPI_Win win) {
 #pragma weak MPI_Win_flush_all = PMPI_Win_flush_all
 
 int PMPI_Win_flush_local(int rank, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_flush_local", [&] { return PMPI_Win_flush_local(rank, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_flush_local", [=] { return PMPI_Win_flush_local(rank, win); });
     rank = rank_in(rank);
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_flush_local, "MPI_Win_flush_local");
     if (!error) error = lanyard_win_flush_local(rank, *win_object);
@@ -883,9 +944,11 @@ int PMPI_Win_flush_local(int rank, MPI_Win win) {
 #pragma weak MPI_Win_flush_local = PMPI_Win_flush_local
 
 int PMPI_Win_flush_local_all(MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_flush_local_all", [&] { return PMPI_Win_flush_local_all(win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_flush_local_all", [=] { return PMPI_Win_flush_local_all(win); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_flush_local_all, "MPI_Win_flush_local_all");
     if (!error) error = lanyard_win_flush_local_all(*win_object);
@@ -895,9 +958,11 @@ int PMPI_Win_flush_local_all(MPI_Win win) {
 #pragma weak MPI_Win_flush_local_all = PMPI_Win_flush_local_all
 
 int PMPI_Win_free(MPI_Win *win) {
-    if (to_be_timed()) return timed("MPI_Win_free", [&] { return PMPI_Win_free(win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_free", [=] { return PMPI_Win_free(win); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_out("win", win);
     if (!error) error = find("win", *win, win_object);
     if (!error) error = check_available(lanyard_win_free, "MPI_Win_free");
@@ -911,10 +976,12 @@ int PMPI_Win_free(MPI_Win *win) {
 #pragma weak MPI_Win_free = PMPI_Win_free
 
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group) {
-    if (to_be_timed()) return timed("MPI_Win_get_group", [&] { return PMPI_Win_get_group(win, group); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_get_group", [=] { return PMPI_Win_get_group(win, group); });
     Win *win_object = nullptr;
     Group *group_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_get_group, "MPI_Win_get_group");
     if (!error) error = check_out("group", group);
@@ -927,10 +994,12 @@ int PMPI_Win_get_group(MPI_Win win, MPI_Group *group) {
 #pragma weak MPI_Win_get_group = PMPI_Win_get_group
 
 int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used) {
-    if (to_be_timed()) return timed("MPI_Win_get_info", [&] { return PMPI_Win_get_info(win, info_used); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_get_info", [=] { return PMPI_Win_get_info(win, info_used); });
     Win *win_object = nullptr;
     Info *info_used_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_get_info, "MPI_Win_get_info");
     if (!error) error = check_out("info_used", info_used);
@@ -943,9 +1012,11 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used) {
 #pragma weak MPI_Win_get_info = PMPI_Win_get_info
 
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen) {
-    if (to_be_timed()) return timed("MPI_Win_get_name", [&] { return PMPI_Win_get_name(win, win_name, resultlen); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_get_name", [=] { return PMPI_Win_get_name(win, win_name, resultlen); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find_or_null("win", win, win_object);
     if (!error) error = check_available(lanyard_win_get_name, "MPI_Win_get_name");
     if (!error) error = check_out("win_name", win_name);
@@ -958,12 +1029,14 @@ int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen) {
 #pragma weak MPI_Win_get_name = PMPI_Win_get_name
 
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_lock", [&] { return PMPI_Win_lock(lock_type, rank, assert, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_lock", [=] { return PMPI_Win_lock(lock_type, rank, assert, win); });
     lock_type = lock_type_in(lock_type);
     rank = rank_in(rank);
     assert = assertion_in(assert);
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_lock, "MPI_Win_lock");
     if (!error) error = lanyard_win_lock(lock_type, rank, assert, *win_object);
@@ -974,10 +1047,12 @@ int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 #pragma weak MPI_Win_lock = PMPI_Win_lock
 
 int PMPI_Win_lock_all(int assert, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_lock_all", [&] { return PMPI_Win_lock_all(assert, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_lock_all", [=] { return PMPI_Win_lock_all(assert, win); });
     assert = assertion_in(assert);
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_lock_all, "MPI_Win_lock_all");
     if (!error) error = lanyard_win_lock_all(assert, *win_object);
@@ -988,11 +1063,13 @@ int PMPI_Win_lock_all(int assert, MPI_Win win) {
 #pragma weak MPI_Win_lock_all = PMPI_Win_lock_all
 
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_post", [&] { return PMPI_Win_post(group, assert, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_post", [=] { return PMPI_Win_post(group, assert, win); });
     assert = assertion_in(assert);
     Win *win_object = nullptr;
     Group *group_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_post, "MPI_Win_post");
     if (!error) error = find("group", group, group_object);
@@ -1004,10 +1081,12 @@ int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
 #pragma weak MPI_Win_post = PMPI_Win_post
 
 int PMPI_Win_set_info(MPI_Win win, MPI_Info info) {
-    if (to_be_timed()) return timed("MPI_Win_set_info", [&] { return PMPI_Win_set_info(win, info); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_set_info", [=] { return PMPI_Win_set_info(win, info); });
     Win *win_object = nullptr;
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_set_info, "MPI_Win_set_info");
     if (!error) error = find_or_null("info", info, info_object);
@@ -1019,9 +1098,11 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info) {
 #pragma weak MPI_Win_set_info = PMPI_Win_set_info
 
 int PMPI_Win_set_name(MPI_Win win, const char *win_name) {
-    if (to_be_timed()) return timed("MPI_Win_set_name", [&] { return PMPI_Win_set_name(win, win_name); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_set_name", [=] { return PMPI_Win_set_name(win, win_name); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_set_name, "MPI_Win_set_name");
     if (!error) error = check_string("win_name", win_name);
@@ -1033,12 +1114,13 @@ int PMPI_Win_set_name(MPI_Win win, const char *win_name) {
 #pragma weak MPI_Win_set_name = PMPI_Win_set_name
 
 int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr) {
-    if (to_be_timed()) return timed("MPI_Win_shared_query",
-            [&] { return PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_shared_query", [=] { return PMPI_Win_shared_query(win, rank, size, disp_unit, baseptr); });
     rank = rank_in(rank);
     Win *win_object = nullptr;
     int64_t disp_unit_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_shared_query, "MPI_Win_shared_query");
     if (!error) error = check_out("size", size);
@@ -1054,11 +1136,13 @@ int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
 #pragma weak MPI_Win_shared_query = PMPI_Win_shared_query
 
 int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr) {
-    if (to_be_timed()) return timed("MPI_Win_shared_query_c",
-            [&] { return PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_shared_query_c",
+                [=] { return PMPI_Win_shared_query_c(win, rank, size, disp_unit, baseptr); });
     rank = rank_in(rank);
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_shared_query, "MPI_Win_shared_query_c");
     if (!error) error = check_out("size", size);
@@ -1072,11 +1156,13 @@ int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *dis
 #pragma weak MPI_Win_shared_query_c = PMPI_Win_shared_query_c
 
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_start", [&] { return PMPI_Win_start(group, assert, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_start", [=] { return PMPI_Win_start(group, assert, win); });
     assert = assertion_in(assert);
     Win *win_object = nullptr;
     Group *group_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_start, "MPI_Win_start");
     if (!error) error = find("group", group, group_object);
@@ -1088,9 +1174,11 @@ int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
 #pragma weak MPI_Win_start = PMPI_Win_start
 
 int PMPI_Win_sync(MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_sync", [&] { return PMPI_Win_sync(win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_sync", [=] { return PMPI_Win_sync(win); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_sync, "MPI_Win_sync");
     if (!error) error = lanyard_win_sync(*win_object);
@@ -1100,9 +1188,11 @@ int PMPI_Win_sync(MPI_Win win) {
 #pragma weak MPI_Win_sync = PMPI_Win_sync
 
 int PMPI_Win_test(MPI_Win win, int *flag) {
-    if (to_be_timed()) return timed("MPI_Win_test", [&] { return PMPI_Win_test(win, flag); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_test", [=] { return PMPI_Win_test(win, flag); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_test, "MPI_Win_test");
     if (!error) error = check_out("flag", flag);
@@ -1114,10 +1204,12 @@ int PMPI_Win_test(MPI_Win win, int *flag) {
 #pragma weak MPI_Win_test = PMPI_Win_test
 
 int PMPI_Win_unlock(int rank, MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_unlock", [&] { return PMPI_Win_unlock(rank, win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_unlock", [=] { return PMPI_Win_unlock(rank, win); });
     rank = rank_in(rank);
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_unlock, "MPI_Win_unlock");
     if (!error) error = lanyard_win_unlock(rank, *win_object);
@@ -1128,9 +1220,11 @@ int PMPI_Win_unlock(int rank, MPI_Win win) {
 #pragma weak MPI_Win_unlock = PMPI_Win_unlock
 
 int PMPI_Win_unlock_all(MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_unlock_all", [&] { return PMPI_Win_unlock_all(win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_unlock_all", [=] { return PMPI_Win_unlock_all(win); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_unlock_all, "MPI_Win_unlock_all");
     if (!error) error = lanyard_win_unlock_all(*win_object);
@@ -1140,9 +1234,11 @@ int PMPI_Win_unlock_all(MPI_Win win) {
 #pragma weak MPI_Win_unlock_all = PMPI_Win_unlock_all
 
 int PMPI_Win_wait(MPI_Win win) {
-    if (to_be_timed()) return timed("MPI_Win_wait", [&] { return PMPI_Win_wait(win); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Win_wait", [=] { return PMPI_Win_wait(win); });
     Win *win_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("win", win, win_object);
     if (!error) error = check_available(lanyard_win_wait, "MPI_Win_wait");
     if (!error) error = lanyard_win_wait(*win_object);

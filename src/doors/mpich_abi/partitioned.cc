@@ -19,9 +19,11 @@ using namespace lanyard::mpich_abi;
 extern "C" {
 
 int PMPI_Parrived(MPI_Request request, int partition, int *flag) {
-    if (to_be_timed()) return timed("MPI_Parrived", [&] { return PMPI_Parrived(request, partition, flag); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Parrived", [=] { return PMPI_Parrived(request, partition, flag); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_parrived, "MPI_Parrived");
     if (!error) error = find_or_null("request", request, request_object);
     if (!error) error = check_out("flag", flag);
@@ -33,9 +35,11 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag) {
 #pragma weak MPI_Parrived = PMPI_Parrived
 
 int PMPI_Pready(int partition, MPI_Request request) {
-    if (to_be_timed()) return timed("MPI_Pready", [&] { return PMPI_Pready(partition, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pready", [=] { return PMPI_Pready(partition, request); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_pready, "MPI_Pready");
     if (!error) error = find("request", request, request_object);
     if (!error) error = lanyard_pready(partition, *request_object);
@@ -46,10 +50,11 @@ int PMPI_Pready(int partition, MPI_Request request) {
 #pragma weak MPI_Pready = PMPI_Pready
 
 int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request) {
-    if (to_be_timed()) return timed("MPI_Pready_list",
-            [&] { return PMPI_Pready_list(length, array_of_partitions, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pready_list", [=] { return PMPI_Pready_list(length, array_of_partitions, request); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_pready_list, "MPI_Pready_list");
     if (!error) error = find("request", request, request_object);
     if (!error) error = check_length("length", length);
@@ -62,10 +67,11 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
 #pragma weak MPI_Pready_list = PMPI_Pready_list
 
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request) {
-    if (to_be_timed()) return timed("MPI_Pready_range",
-            [&] { return PMPI_Pready_range(partition_low, partition_high, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Pready_range", [=] { return PMPI_Pready_range(partition_low, partition_high, request); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_pready_range, "MPI_Pready_range");
     if (!error) error = find("request", request, request_object);
     if (!error) error = lanyard_pready_range(partition_low, partition_high, *request_object);
@@ -77,8 +83,10 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
 
 int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Precv_init",
-            [&] { return PMPI_Precv_init(buf, partitions, count, datatype, dest, tag, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Precv_init",
+                [=] { return PMPI_Precv_init(buf, partitions, count, datatype, dest, tag, comm, info, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -86,7 +94,7 @@ int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype dat
     Datatype *datatype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_precv_init, "MPI_Precv_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -108,8 +116,10 @@ int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype dat
 
 int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
         MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Psend_init",
-            [&] { return PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Psend_init",
+                [=] { return PMPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
@@ -117,7 +127,7 @@ int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Dataty
     Datatype *datatype_object = nullptr;
     Info *info_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_psend_init, "MPI_Psend_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);

@@ -50,13 +50,15 @@ using namespace lanyard::mpich_abi;
 extern "C" {
 
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Bsend", [&] { return PMPI_Bsend(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Bsend", [=] { return PMPI_Bsend(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend, "MPI_Bsend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -73,13 +75,15 @@ int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 #pragma weak MPI_Bsend = PMPI_Bsend
 
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Bsend_c", [&] { return PMPI_Bsend_c(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Bsend_c", [=] { return PMPI_Bsend_c(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend, "MPI_Bsend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -97,15 +101,16 @@ int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Bsend_init",
-            [&] { return PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Bsend_init", [=] { return PMPI_Bsend_init(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend_init, "MPI_Bsend_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -125,15 +130,17 @@ int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Bsend_init_c",
-            [&] { return PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Bsend_init_c",
+                [=] { return PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend_init, "MPI_Bsend_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -152,9 +159,11 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 #pragma weak MPI_Bsend_init_c = PMPI_Bsend_init_c
 
 int PMPI_Buffer_attach(void *buffer, int size) {
-    if (to_be_timed()) return timed("MPI_Buffer_attach", [&] { return PMPI_Buffer_attach(buffer, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Buffer_attach", [=] { return PMPI_Buffer_attach(buffer, size); });
     buffer = buffer_in(buffer);
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_buffer_attach, "MPI_Buffer_attach");
     if (!error) error = check_size("size", size);
     if (!error) error = check_not_in_place("buffer", buffer);
@@ -166,9 +175,11 @@ int PMPI_Buffer_attach(void *buffer, int size) {
 #pragma weak MPI_Buffer_attach = PMPI_Buffer_attach
 
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size) {
-    if (to_be_timed()) return timed("MPI_Buffer_attach_c", [&] { return PMPI_Buffer_attach_c(buffer, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Buffer_attach_c", [=] { return PMPI_Buffer_attach_c(buffer, size); });
     buffer = buffer_in(buffer);
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_buffer_attach, "MPI_Buffer_attach_c");
     if (!error) error = check_size("size", size);
     if (!error) error = check_not_in_place("buffer", buffer);
@@ -180,10 +191,12 @@ int PMPI_Buffer_attach_c(void *buffer, MPI_Count size) {
 #pragma weak MPI_Buffer_attach_c = PMPI_Buffer_attach_c
 
 int PMPI_Buffer_detach(void *buffer_addr, int *size) {
-    if (to_be_timed()) return timed("MPI_Buffer_detach", [&] { return PMPI_Buffer_detach(buffer_addr, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Buffer_detach", [=] { return PMPI_Buffer_detach(buffer_addr, size); });
     void *buffer_addr_value{};
     int64_t size_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_buffer_detach, "MPI_Buffer_detach");
     if (!error) error = check_out("buffer_addr", buffer_addr);
     if (!error) error = check_out("size", size);
@@ -197,9 +210,11 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size) {
 #pragma weak MPI_Buffer_detach = PMPI_Buffer_detach
 
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Buffer_detach_c", [&] { return PMPI_Buffer_detach_c(buffer_addr, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Buffer_detach_c", [=] { return PMPI_Buffer_detach_c(buffer_addr, size); });
     void *buffer_addr_value{};
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_buffer_detach, "MPI_Buffer_detach_c");
     if (!error) error = check_out("buffer_addr", buffer_addr);
     if (!error) error = check_out("size", size);
@@ -212,8 +227,10 @@ int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size) {
 #pragma weak MPI_Buffer_detach_c = PMPI_Buffer_detach_c
 
 int PMPI_Buffer_flush(void) {
-    if (to_be_timed()) return timed("MPI_Buffer_flush", [&] { return PMPI_Buffer_flush(); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Buffer_flush", [=] { return PMPI_Buffer_flush(); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_buffer_flush, "MPI_Buffer_flush");
     if (!error) error = lanyard_buffer_flush();
     if (!error) return MPI_SUCCESS;
@@ -222,9 +239,11 @@ int PMPI_Buffer_flush(void) {
 #pragma weak MPI_Buffer_flush = PMPI_Buffer_flush
 
 int PMPI_Buffer_iflush(MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Buffer_iflush", [&] { return PMPI_Buffer_iflush(request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Buffer_iflush", [=] { return PMPI_Buffer_iflush(request); });
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_buffer_iflush, "MPI_Buffer_iflush");
     if (!error) error = check_out("request", request);
     if (!error) error = lanyard_buffer_iflush(&request_object);
@@ -235,11 +254,12 @@ int PMPI_Buffer_iflush(MPI_Request *request) {
 #pragma weak MPI_Buffer_iflush = PMPI_Buffer_iflush
 
 int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size) {
-    if (to_be_timed()) return timed("MPI_Comm_attach_buffer",
-            [&] { return PMPI_Comm_attach_buffer(comm, buffer, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_attach_buffer", [=] { return PMPI_Comm_attach_buffer(comm, buffer, size); });
     buffer = buffer_in(buffer);
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_attach_buffer, "MPI_Comm_attach_buffer");
     if (!error) error = check_size("size", size);
@@ -252,11 +272,12 @@ int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size) {
 #pragma weak MPI_Comm_attach_buffer = PMPI_Comm_attach_buffer
 
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size) {
-    if (to_be_timed()) return timed("MPI_Comm_attach_buffer_c",
-            [&] { return PMPI_Comm_attach_buffer_c(comm, buffer, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_attach_buffer_c", [=] { return PMPI_Comm_attach_buffer_c(comm, buffer, size); });
     buffer = buffer_in(buffer);
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_attach_buffer, "MPI_Comm_attach_buffer_c");
     if (!error) error = check_size("size", size);
@@ -269,12 +290,13 @@ int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size) {
 #pragma weak MPI_Comm_attach_buffer_c = PMPI_Comm_attach_buffer_c
 
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size) {
-    if (to_be_timed()) return timed("MPI_Comm_detach_buffer",
-            [&] { return PMPI_Comm_detach_buffer(comm, buffer_addr, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_detach_buffer", [=] { return PMPI_Comm_detach_buffer(comm, buffer_addr, size); });
     void *buffer_addr_value{};
     Comm *comm_object = nullptr;
     int64_t size_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_detach_buffer, "MPI_Comm_detach_buffer");
     if (!error) error = check_out("buffer_addr", buffer_addr);
@@ -289,11 +311,12 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size) {
 #pragma weak MPI_Comm_detach_buffer = PMPI_Comm_detach_buffer
 
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Comm_detach_buffer_c",
-            [&] { return PMPI_Comm_detach_buffer_c(comm, buffer_addr, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_detach_buffer_c", [=] { return PMPI_Comm_detach_buffer_c(comm, buffer_addr, size); });
     void *buffer_addr_value{};
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_detach_buffer, "MPI_Comm_detach_buffer_c");
     if (!error) error = check_out("buffer_addr", buffer_addr);
@@ -307,9 +330,11 @@ int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 #pragma weak MPI_Comm_detach_buffer_c = PMPI_Comm_detach_buffer_c
 
 int PMPI_Comm_flush_buffer(MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Comm_flush_buffer", [&] { return PMPI_Comm_flush_buffer(comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_flush_buffer", [=] { return PMPI_Comm_flush_buffer(comm); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_flush_buffer, "MPI_Comm_flush_buffer");
     if (!error) error = lanyard_comm_flush_buffer(*comm_object);
@@ -319,10 +344,12 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm) {
 #pragma weak MPI_Comm_flush_buffer = PMPI_Comm_flush_buffer
 
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Comm_iflush_buffer", [&] { return PMPI_Comm_iflush_buffer(comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Comm_iflush_buffer", [=] { return PMPI_Comm_iflush_buffer(comm, request); });
     Comm *comm_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_comm_iflush_buffer, "MPI_Comm_iflush_buffer");
     if (!error) error = check_out("request", request);
@@ -336,15 +363,16 @@ int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request) {
 
 int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ibsend",
-            [&] { return PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ibsend", [=] { return PMPI_Ibsend(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibsend, "MPI_Ibsend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -364,15 +392,16 @@ int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ibsend_c",
-            [&] { return PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ibsend_c", [=] { return PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibsend, "MPI_Ibsend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -391,15 +420,16 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 #pragma weak MPI_Ibsend_c = PMPI_Ibsend_c
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Improbe",
-            [&] { return PMPI_Improbe(source, tag, comm, flag, message, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Improbe", [=] { return PMPI_Improbe(source, tag, comm, flag, message, status); });
     source = rank_in(source);
     tag = tag_in(tag);
     status = status_in(status);
     ResultStatus status_value(status);
     Comm *comm_object = nullptr;
     Message *message_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_improbe, "MPI_Improbe");
     if (!error) error = check_out("message", message);
@@ -417,12 +447,14 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 #pragma weak MPI_Improbe = PMPI_Improbe
 
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Imrecv", [&] { return PMPI_Imrecv(buf, count, datatype, message, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Imrecv", [=] { return PMPI_Imrecv(buf, count, datatype, message, request); });
     buf = buffer_in(buf);
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_imrecv, "MPI_Imrecv");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_out("message", message);
@@ -442,13 +474,14 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
 #pragma weak MPI_Imrecv = PMPI_Imrecv
 
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Imrecv_c",
-            [&] { return PMPI_Imrecv_c(buf, count, datatype, message, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Imrecv_c", [=] { return PMPI_Imrecv_c(buf, count, datatype, message, request); });
     buf = buffer_in(buf);
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_imrecv, "MPI_Imrecv_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_out("message", message);
@@ -468,13 +501,15 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 #pragma weak MPI_Imrecv_c = PMPI_Imrecv_c
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Iprobe", [&] { return PMPI_Iprobe(source, tag, comm, flag, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Iprobe", [=] { return PMPI_Iprobe(source, tag, comm, flag, status); });
     source = rank_in(source);
     tag = tag_in(tag);
     status = status_in(status);
     ResultStatus status_value(status);
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iprobe, "MPI_Iprobe");
     if (!error) error = check_source("source", source, *comm_object);
@@ -490,15 +525,16 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
 
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Irecv",
-            [&] { return PMPI_Irecv(buf, count, datatype, source, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Irecv", [=] { return PMPI_Irecv(buf, count, datatype, source, tag, comm, request); });
     buf = buffer_in(buf);
     source = rank_in(source);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irecv, "MPI_Irecv");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -518,15 +554,16 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Irecv_c",
-            [&] { return PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Irecv_c", [=] { return PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request); });
     buf = buffer_in(buf);
     source = rank_in(source);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irecv, "MPI_Irecv_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -546,15 +583,16 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
 
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Irsend",
-            [&] { return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Irsend", [=] { return PMPI_Irsend(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irsend, "MPI_Irsend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -574,15 +612,16 @@ int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Irsend_c",
-            [&] { return PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Irsend_c", [=] { return PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irsend, "MPI_Irsend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -602,15 +641,16 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Isend",
-            [&] { return PMPI_Isend(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Isend", [=] { return PMPI_Isend(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isend, "MPI_Isend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -630,15 +670,16 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Isend_c",
-            [&] { return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Isend_c", [=] { return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isend, "MPI_Isend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -658,8 +699,10 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Isendrecv",
-            [&] { return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Isendrecv",
+                [=] { return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request); });
     sendbuf = buffer_in(sendbuf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -670,7 +713,7 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv, "MPI_Isendrecv");
     if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -699,8 +742,10 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
 int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Isendrecv_c",
-            [&] { return PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Isendrecv_c",
+                [=] { return PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request); });
     sendbuf = buffer_in(sendbuf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -711,7 +756,7 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv, "MPI_Isendrecv_c");
     if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -739,8 +784,10 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Isendrecv_replace",
-            [&] { return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Isendrecv_replace",
+                [=] { return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -749,7 +796,7 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv_replace, "MPI_Isendrecv_replace");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -773,8 +820,10 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
 
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
         int recvtag, MPI_Comm comm, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Isendrecv_replace_c",
-            [&] { return PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Isendrecv_replace_c",
+                [=] { return PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -783,7 +832,7 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv_replace, "MPI_Isendrecv_replace_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -807,15 +856,16 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
 
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Issend",
-            [&] { return PMPI_Issend(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Issend", [=] { return PMPI_Issend(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_issend, "MPI_Issend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -835,15 +885,16 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Issend_c",
-            [&] { return PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Issend_c", [=] { return PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_issend, "MPI_Issend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -862,14 +913,16 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 #pragma weak MPI_Issend_c = PMPI_Issend_c
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Mprobe", [&] { return PMPI_Mprobe(source, tag, comm, message, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Mprobe", [=] { return PMPI_Mprobe(source, tag, comm, message, status); });
     source = rank_in(source);
     tag = tag_in(tag);
     status = status_in(status);
     ResultStatus status_value(status);
     Comm *comm_object = nullptr;
     Message *message_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_mprobe, "MPI_Mprobe");
     if (!error) error = check_out("message", message);
@@ -885,13 +938,15 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
 #pragma weak MPI_Mprobe = PMPI_Mprobe
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Mrecv", [&] { return PMPI_Mrecv(buf, count, datatype, message, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Mrecv", [=] { return PMPI_Mrecv(buf, count, datatype, message, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_mrecv, "MPI_Mrecv");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_out("message", message);
@@ -910,13 +965,15 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
 #pragma weak MPI_Mrecv = PMPI_Mrecv
 
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Mrecv_c", [&] { return PMPI_Mrecv_c(buf, count, datatype, message, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Mrecv_c", [=] { return PMPI_Mrecv_c(buf, count, datatype, message, status); });
     buf = buffer_in(buf);
     status = status_in(status);
     ResultStatus status_value(status);
     Datatype *datatype_object = nullptr;
     Message *message_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_mrecv, "MPI_Mrecv_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
     if (!error) error = check_out("message", message);
@@ -935,13 +992,15 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
 #pragma weak MPI_Mrecv_c = PMPI_Mrecv_c
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Probe", [&] { return PMPI_Probe(source, tag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Probe", [=] { return PMPI_Probe(source, tag, comm, status); });
     source = rank_in(source);
     tag = tag_in(tag);
     status = status_in(status);
     ResultStatus status_value(status);
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_probe, "MPI_Probe");
     if (!error) error = check_source("source", source, *comm_object);
@@ -955,8 +1014,9 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 #pragma weak MPI_Probe = PMPI_Probe
 
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Recv",
-            [&] { return PMPI_Recv(buf, count, datatype, source, tag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Recv", [=] { return PMPI_Recv(buf, count, datatype, source, tag, comm, status); });
     buf = buffer_in(buf);
     source = rank_in(source);
     tag = tag_in(tag);
@@ -964,7 +1024,7 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     ResultStatus status_value(status);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv, "MPI_Recv");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -983,8 +1043,9 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Recv_c",
-            [&] { return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Recv_c", [=] { return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status); });
     buf = buffer_in(buf);
     source = rank_in(source);
     tag = tag_in(tag);
@@ -992,7 +1053,7 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     ResultStatus status_value(status);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv, "MPI_Recv_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1011,15 +1072,16 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
 
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Recv_init",
-            [&] { return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Recv_init", [=] { return PMPI_Recv_init(buf, count, datatype, source, tag, comm, request); });
     buf = buffer_in(buf);
     source = rank_in(source);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv_init, "MPI_Recv_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1039,15 +1101,17 @@ int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int 
 
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Recv_init_c",
-            [&] { return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Recv_init_c",
+                [=] { return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request); });
     buf = buffer_in(buf);
     source = rank_in(source);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv_init, "MPI_Recv_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1066,13 +1130,15 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
 #pragma weak MPI_Recv_init_c = PMPI_Recv_init_c
 
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Rsend", [&] { return PMPI_Rsend(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rsend", [=] { return PMPI_Rsend(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend, "MPI_Rsend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1089,13 +1155,15 @@ int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 #pragma weak MPI_Rsend = PMPI_Rsend
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Rsend_c", [&] { return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rsend_c", [=] { return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend, "MPI_Rsend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1113,15 +1181,16 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Rsend_init",
-            [&] { return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rsend_init", [=] { return PMPI_Rsend_init(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend_init, "MPI_Rsend_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1141,15 +1210,17 @@ int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Rsend_init_c",
-            [&] { return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Rsend_init_c",
+                [=] { return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend_init, "MPI_Rsend_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1168,13 +1239,15 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 #pragma weak MPI_Rsend_init_c = PMPI_Rsend_init_c
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Send", [&] { return PMPI_Send(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Send", [=] { return PMPI_Send(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send, "MPI_Send");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1191,13 +1264,15 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 #pragma weak MPI_Send = PMPI_Send
 
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Send_c", [&] { return PMPI_Send_c(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Send_c", [=] { return PMPI_Send_c(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send, "MPI_Send_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1215,15 +1290,16 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 
 int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Send_init",
-            [&] { return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Send_init", [=] { return PMPI_Send_init(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send_init, "MPI_Send_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1243,15 +1319,16 @@ int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
 
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Send_init_c",
-            [&] { return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Send_init_c", [=] { return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send_init, "MPI_Send_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1271,8 +1348,10 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Sendrecv",
-            [&] { return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Sendrecv",
+                [=] { return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
     sendbuf = buffer_in(sendbuf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -1284,7 +1363,7 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv, "MPI_Sendrecv");
     if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -1312,8 +1391,10 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
 int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
         MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Sendrecv_c",
-            [&] { return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Sendrecv_c",
+                [=] { return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
     sendbuf = buffer_in(sendbuf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -1325,7 +1406,7 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     Comm *comm_object = nullptr;
     Datatype *sendtype_object = nullptr;
     Datatype *recvtype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv, "MPI_Sendrecv_c");
     if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
@@ -1352,8 +1433,10 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Sendrecv_replace",
-            [&] { return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Sendrecv_replace",
+                [=] { return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -1363,7 +1446,7 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     ResultStatus status_value(status);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv_replace, "MPI_Sendrecv_replace");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1386,8 +1469,10 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
         int recvtag, MPI_Comm comm, MPI_Status *status) {
-    if (to_be_timed()) return timed("MPI_Sendrecv_replace_c",
-            [&] { return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Sendrecv_replace_c",
+                [=] { return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     sendtag = tag_in(sendtag);
@@ -1397,7 +1482,7 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     ResultStatus status_value(status);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv_replace, "MPI_Sendrecv_replace_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1419,11 +1504,12 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
 #pragma weak MPI_Sendrecv_replace_c = PMPI_Sendrecv_replace_c
 
 int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size) {
-    if (to_be_timed()) return timed("MPI_Session_attach_buffer",
-            [&] { return PMPI_Session_attach_buffer(session, buffer, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_attach_buffer", [=] { return PMPI_Session_attach_buffer(session, buffer, size); });
     buffer = buffer_in(buffer);
     Session *session_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_attach_buffer, "MPI_Session_attach_buffer");
     if (!error) error = check_size("size", size);
@@ -1436,11 +1522,12 @@ int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size) {
 #pragma weak MPI_Session_attach_buffer = PMPI_Session_attach_buffer
 
 int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size) {
-    if (to_be_timed()) return timed("MPI_Session_attach_buffer_c",
-            [&] { return PMPI_Session_attach_buffer_c(session, buffer, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_attach_buffer_c", [=] { return PMPI_Session_attach_buffer_c(session, buffer, size); });
     buffer = buffer_in(buffer);
     Session *session_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_attach_buffer, "MPI_Session_attach_buffer_c");
     if (!error) error = check_size("size", size);
@@ -1453,12 +1540,13 @@ int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count si
 #pragma weak MPI_Session_attach_buffer_c = PMPI_Session_attach_buffer_c
 
 int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size) {
-    if (to_be_timed()) return timed("MPI_Session_detach_buffer",
-            [&] { return PMPI_Session_detach_buffer(session, buffer_addr, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_detach_buffer", [=] { return PMPI_Session_detach_buffer(session, buffer_addr, size); });
     void *buffer_addr_value{};
     Session *session_object = nullptr;
     int64_t size_value = 0;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_detach_buffer, "MPI_Session_detach_buffer");
     if (!error) error = check_out("buffer_addr", buffer_addr);
@@ -1473,11 +1561,13 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size
 #pragma weak MPI_Session_detach_buffer = PMPI_Session_detach_buffer
 
 int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size) {
-    if (to_be_timed()) return timed("MPI_Session_detach_buffer_c",
-            [&] { return PMPI_Session_detach_buffer_c(session, buffer_addr, size); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_detach_buffer_c",
+                [=] { return PMPI_Session_detach_buffer_c(session, buffer_addr, size); });
     void *buffer_addr_value{};
     Session *session_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_detach_buffer, "MPI_Session_detach_buffer_c");
     if (!error) error = check_out("buffer_addr", buffer_addr);
@@ -1491,9 +1581,11 @@ int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Cou
 #pragma weak MPI_Session_detach_buffer_c = PMPI_Session_detach_buffer_c
 
 int PMPI_Session_flush_buffer(MPI_Session session) {
-    if (to_be_timed()) return timed("MPI_Session_flush_buffer", [&] { return PMPI_Session_flush_buffer(session); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_flush_buffer", [=] { return PMPI_Session_flush_buffer(session); });
     Session *session_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_flush_buffer, "MPI_Session_flush_buffer");
     if (!error) error = lanyard_session_flush_buffer(*session_object);
@@ -1504,11 +1596,12 @@ int PMPI_Session_flush_buffer(MPI_Session session) {
 #pragma weak MPI_Session_flush_buffer = PMPI_Session_flush_buffer
 
 int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Session_iflush_buffer",
-            [&] { return PMPI_Session_iflush_buffer(session, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_iflush_buffer", [=] { return PMPI_Session_iflush_buffer(session, request); });
     Session *session_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_iflush_buffer, "MPI_Session_iflush_buffer");
     if (!error) error = check_out("request", request);
@@ -1521,13 +1614,15 @@ int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request) {
 #pragma weak MPI_Session_iflush_buffer = PMPI_Session_iflush_buffer
 
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Ssend", [&] { return PMPI_Ssend(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ssend", [=] { return PMPI_Ssend(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend, "MPI_Ssend");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1544,13 +1639,15 @@ int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 #pragma weak MPI_Ssend = PMPI_Ssend
 
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    if (to_be_timed()) return timed("MPI_Ssend_c", [&] { return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ssend_c", [=] { return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend, "MPI_Ssend_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1568,15 +1665,16 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ssend_init",
-            [&] { return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ssend_init", [=] { return PMPI_Ssend_init(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend_init, "MPI_Ssend_init");
     if (!error) error = find_committed("datatype", datatype, datatype_object);
@@ -1596,15 +1694,17 @@ int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
 
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Request *request) {
-    if (to_be_timed()) return timed("MPI_Ssend_init_c",
-            [&] { return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Ssend_init_c",
+                [=] { return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request); });
     buf = buffer_in(buf);
     dest = rank_in(dest);
     tag = tag_in(tag);
     Comm *comm_object = nullptr;
     Datatype *datatype_object = nullptr;
     Request *request_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend_init, "MPI_Ssend_init_c");
     if (!error) error = find_committed("datatype", datatype, datatype_object);

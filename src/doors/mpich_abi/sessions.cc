@@ -33,10 +33,12 @@ int PMPI_Session_finalize(MPI_Session *session) {
 #pragma weak MPI_Session_finalize = PMPI_Session_finalize
 
 int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used) {
-    if (to_be_timed()) return timed("MPI_Session_get_info", [&] { return PMPI_Session_get_info(session, info_used); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_get_info", [=] { return PMPI_Session_get_info(session, info_used); });
     Session *session_object = nullptr;
     Info *info_used_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_get_info, "MPI_Session_get_info");
     if (!error) error = check_out("info_used", info_used);
@@ -49,11 +51,13 @@ int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used) {
 #pragma weak MPI_Session_get_info = PMPI_Session_get_info
 
 int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name) {
-    if (to_be_timed()) return timed("MPI_Session_get_nth_pset",
-            [&] { return PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_get_nth_pset",
+                [=] { return PMPI_Session_get_nth_pset(session, info, n, pset_len, pset_name); });
     Session *session_object = nullptr;
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_get_nth_pset, "MPI_Session_get_nth_pset");
     if (!error) error = find_or_null("info", info, info_object);
@@ -67,11 +71,12 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
 #pragma weak MPI_Session_get_nth_pset = PMPI_Session_get_nth_pset
 
 int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names) {
-    if (to_be_timed()) return timed("MPI_Session_get_num_psets",
-            [&] { return PMPI_Session_get_num_psets(session, info, npset_names); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_get_num_psets", [=] { return PMPI_Session_get_num_psets(session, info, npset_names); });
     Session *session_object = nullptr;
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_get_num_psets, "MPI_Session_get_num_psets");
     if (!error) error = find_or_null("info", info, info_object);
@@ -84,11 +89,12 @@ int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_na
 #pragma weak MPI_Session_get_num_psets = PMPI_Session_get_num_psets
 
 int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info) {
-    if (to_be_timed()) return timed("MPI_Session_get_pset_info",
-            [&] { return PMPI_Session_get_pset_info(session, pset_name, info); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Session_get_pset_info", [=] { return PMPI_Session_get_pset_info(session, pset_name, info); });
     Session *session_object = nullptr;
     Info *info_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("session", session, session_object);
     if (!error) error = check_available(lanyard_session_get_pset_info, "MPI_Session_get_pset_info");
     if (!error) error = check_out("info", info);

@@ -21,9 +21,11 @@ using namespace lanyard::mpich_abi;
 extern "C" {
 
 int PMPI_Abort(MPI_Comm comm, int errorcode) {
-    if (to_be_timed()) return timed("MPI_Abort", [&] { return PMPI_Abort(comm, errorcode); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Abort", [=] { return PMPI_Abort(comm, errorcode); });
     Comm *comm_object = nullptr;
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_abort, "MPI_Abort");
     if (!error) error = lanyard_abort(*comm_object, errorcode);
@@ -34,8 +36,10 @@ int PMPI_Abort(MPI_Comm comm, int errorcode) {
 #pragma weak MPI_Abort = PMPI_Abort
 
 int PMPI_Finalize(void) {
-    if (to_be_timed()) return timed("MPI_Finalize", [&] { return PMPI_Finalize(); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Finalize", [=] { return PMPI_Finalize(); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_finalize, "MPI_Finalize");
     if (!error) error = lanyard_finalize();
     if (!error) return MPI_SUCCESS;
@@ -85,8 +89,10 @@ int PMPI_Initialized(int *flag) {
 #pragma weak MPI_Initialized = PMPI_Initialized
 
 int PMPI_Is_thread_main(int *flag) {
-    if (to_be_timed()) return timed("MPI_Is_thread_main", [&] { return PMPI_Is_thread_main(flag); });
-    Error error = check_active();
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Is_thread_main", [=] { return PMPI_Is_thread_main(flag); });
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_is_thread_main, "MPI_Is_thread_main");
     if (!error) error = check_out("flag", flag);
     if (!error) error = lanyard_is_thread_main(flag);
@@ -96,9 +102,11 @@ int PMPI_Is_thread_main(int *flag) {
 #pragma weak MPI_Is_thread_main = PMPI_Is_thread_main
 
 int PMPI_Query_thread(int *provided) {
-    if (to_be_timed()) return timed("MPI_Query_thread", [&] { return PMPI_Query_thread(provided); });
+    ProcessState state = process_state();
+    if (state != ProcessState::active && to_be_timed(state))
+        return timed("MPI_Query_thread", [=] { return PMPI_Query_thread(provided); });
     int provided_value{};
-    Error error = check_active();
+    Error error = check_active(state);
     if (!error) error = check_available(lanyard_query_thread, "MPI_Query_thread");
     if (!error) error = check_out("provided", provided);
     if (!error) error = lanyard_query_thread(&provided_value);

@@ -57,7 +57,7 @@ protocol   short (beside the envelope)           2,406 messages  18.8 KiB
            eager (sent at once)                      0 messages       0 B
            rendezvous (offered first)                0 messages       0 B
 path       shm                                   2,406 messages  18.8 KiB
-14 messages came before their receive and were stored, up to 2 KiB on one rank
+14 messages, or offers of them, came before their receive and were stored, with up to 2 KiB of payload on a rank
 )");
 }
 
