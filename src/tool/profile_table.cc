@@ -195,8 +195,8 @@ std::string way_rows(const Ranks &ranks) {
     }
     what = "path";
     for (const auto &[name, sum] : paths) text += row(std::exchange(what, ""), name, sum);
-    return text + line("%s messages, or offers of them, came before their receive and were stored, with up to %s of payload on a rank", grouped(unexpected).c_str(),
-                       bytes_text(most).c_str());
+    return text + line("%s messages, or offers of them, came before their receive and were stored, with up to %s of payload on a rank",
+                       grouped(unexpected).c_str(), bytes_text(most).c_str());
 }
 
 }  // namespace
