@@ -12,6 +12,7 @@ namespace {
 [[gnu::noinline]] Error send_and_wait(Messenger &messenger, const Send &send, const char *call) {
     Transfer transfer;
     describe(transfer, send);
+    transfer.attended = !messenger.engine().crowded();
     messenger.send(transfer);
     if (!transfer.completion.complete()) {
         Waiting waiting(call, tool::WaitFor::receiver, &send.comm, send.dest, send.tag);

@@ -366,6 +366,7 @@ Error make_runtime(const char *call) {
     if (made->network.path && wakes) wakes = made->idle->watch(made->network.path->descriptor());
     if (!wakes) return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: too many files are open");
     made->engine = std::make_unique<Engine>(*made->idle);
+    made->engine->set_crowded(policy.crowded);
     auto peers = static_cast<uint32_t>(made->bootstrap->size());
     made->messenger = std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), peers);
     for (Path *path : made->paths()) made->engine->add_path(*path);

@@ -28,6 +28,7 @@ Error exchange(const Send &send, const Receive &receive, Status *status) {
         if (!in.completion.await(waiter)) waiter.remaining.fetch_sub(1);
     }
     if (sends) {
+        out.attended = !engine.crowded();
         messenger.send(out);
         waiter.remaining.fetch_add(1);
         if (!out.completion.await(waiter)) waiter.remaining.fetch_sub(1);

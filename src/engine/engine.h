@@ -70,6 +70,9 @@ public:
         after_leaving_.store(function);
         leaves_slowly_.store(helper_ || function, std::memory_order_relaxed);
     }
+    // Ranks outnumber processors here: who waits for another gives its processor up.
+    void set_crowded(bool crowded) { crowded_ = crowded; }
+    bool crowded() const { return crowded_; }
     // The program promised that no two threads are in MPI at once, and there is no helper: taking the engine needs no atomic operation.
     // Changed by a thread that is alone in MPI, and never while there is a helper, which reads it.
     void set_single_threaded(bool single) {
@@ -193,6 +196,7 @@ private:
     Helper *helper_ = nullptr;
     bool helping_ = false, helped_by_memory_ = false;
     uint32_t under_way_ = 0;
+    bool crowded_ = false;
     bool tests_spare_sockets_ = false;
     // When step_for_test() last had paths polled by system calls, by both clocks, and how many ticks later it does so again.
     uint64_t sockets_tested_ns_ = 0, sockets_tested_ticks_ = 0, ticks_between_tests_ = 0;

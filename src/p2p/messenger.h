@@ -7,8 +7,10 @@
 //   rendezvous  the rest, and synchronous sends: an offer travels, over connections with the first bytes behind it as far as the credit
 //               goes, so that the answer is there before they have all come. The receiver that matches it reads the bytes from the
 //               sender's memory (path.get) and answers `finished`; where that is refused it answers `clear_to_send` with its id,
-//               the sender pushes bulk frames to (id, offset), and the receiver completes when every byte is there. Of long
-//               contiguous messages the sender writes a part itself meanwhile, if it is in MPI (both_sides.cc).
+//               the sender pushes bulk frames to (id, offset), and the receiver completes when every byte is there. So it also does
+//               where the sender waits in the call (flag_attended) and the message is neither short nor long: two who copy at the same
+//               time, one in, one out, are faster than the kernel. Of long contiguous messages the sender writes a part itself meanwhile, if it is in
+//               MPI (both_sides.cc).
 // Sender               Receiver (reads)        |  Sender               Receiver (two copies)
 //   rendezvous ------>  match                  |    rendezvous ------>  match
 //              <------  finished (after get)   |               <------  clear_to_send
@@ -225,7 +227,7 @@ private:
     void compare_checks(Transfer &transfer, const Envelope &envelope);
     void deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void take_payload(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
-    bool accept_offer(Transfer &transfer, uint32_t peer, const std::byte *payload, size_t size);
+    bool accept_offer(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void put(Transfer &transfer, uint64_t offset, const std::byte *payload, size_t size);
     void complete_if_all(Transfer &transfer);
     static int read_on(Task &task);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t read_at_once = 1 << 20;  // bytes of direct copy between looks at the paths
 constexpr int runs_at_once = 256;
+constexpr uint64_t copied_twice_below = 256 * 1024;  // longer ones are copied by both sides without landing in between (both_sides.cc)
 constexpr int64_t attended_bytes = 8192;  // a posted receive of so many is worth waking the helper for
 
 void copy_in(Transfer &transfer, const std::byte *from, size_t bytes) {
@@ -96,7 +97,7 @@ void Messenger::compare_checks(Transfer &transfer, const Envelope &envelope) {
 // With its payload, which is valid during the call only.
 void Messenger::deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     match(transfer, envelope);
-    bool has_more = envelope.kind != EnvelopeKind::rendezvous || accept_offer(transfer, peer, payload, size);
+    bool has_more = envelope.kind != EnvelopeKind::rendezvous || accept_offer(transfer, peer, envelope, payload, size);
     if (has_more) take_payload(transfer, peer, envelope, payload, size);
 }
 
@@ -127,7 +128,7 @@ std::byte *Messenger::begin(uint32_t number, const Envelope &envelope, const std
         if (!fits || size - head > envelope.length) return nullptr;
         posted_.remove(*entry);
         match(transfer, envelope);
-        if (offer && !accept_offer(transfer, number, payload, size)) return nullptr;
+        if (offer && !accept_offer(transfer, number, envelope, payload, size)) return nullptr;
         peer.arriving = &transfer;
     }
     from = head;
@@ -136,7 +137,7 @@ std::byte *Messenger::begin(uint32_t number, const Envelope &envelope, const std
 
 // Answers an offer. True when its bytes are sent: the first of them with it, which are taken when they are here. Otherwise they are read
 // from the sender's memory, and the transfer may be over.
-bool Messenger::accept_offer(Transfer &transfer, uint32_t peer, const std::byte *payload, size_t size) {
+bool Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     RendezvousOffer offer;
     std::memcpy(&offer, payload, sizeof offer);
     transfer.remote_id = offer.sender_id;
@@ -151,6 +152,8 @@ bool Messenger::accept_offer(Transfer &transfer, uint32_t peer, const std::byte 
         static_cast<unsigned long long>(transfer.wanted));
     transfer.cursor = Cursor(transfer.buffer);
     if (transfer.wanted == 0 || !offer.address || !peers_[peer].path->touches_memory(peer)) return ask_for_bulk(transfer);
+    // With two to copy at the same time that is faster than through the kernel, which asks for 0.3 us a page.
+    if ((envelope.flags & flag_attended) && transfer.wanted < copied_twice_below) return ask_for_bulk(transfer);
     if (begin_both_sides(transfer)) return false;
     transfer.run = read_on;
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: the receiver copies", peer, static_cast<unsigned long long>(offer.sender_id));

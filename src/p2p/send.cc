@@ -144,7 +144,11 @@ bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     if (self.fails_with_peer(transfer)) return true;
     Envelope envelope = message_envelope(transfer, EnvelopeKind::rendezvous, transfer.buffer.bytes(), transfer.check);
     RendezvousOffer offer{transfer.id, 0};
-    if (transfer.buffer.contiguous() && peer.path->touches_memory(transfer.peer)) offer.address = reinterpret_cast<uintptr_t>(transfer.buffer.base);
+    if (transfer.buffer.contiguous() && peer.path->touches_memory(transfer.peer)) {
+        offer.address = reinterpret_cast<uintptr_t>(transfer.buffer.base);
+        bool long_enough = transfer.buffer.bytes() > static_cast<int64_t>(peer.eager_limit);
+        if (transfer.attended && long_enough && transfer.peer != self.own_peer_) envelope.flags = flag_attended;
+    }
     auto most = static_cast<size_t>(std::max<int64_t>(peer.credit_left, 0));
     size_t first = std::min({peer.first_limit, static_cast<size_t>(transfer.buffer.bytes()), most});
     if (self.transmit_offer(transfer, envelope, offer, first) == Sent::full) return false;

@@ -18,6 +18,7 @@ Unexpected &UnexpectedQueue::add(uint32_t peer, const Envelope &envelope, const 
     Unexpected &message = slab_.at(index);
     static_cast<MatchKey &>(message) = {envelope.context, envelope.source, envelope.tag};
     message.peer = peer & (Unexpected::most_peers - 1);
+    message.attended = (envelope.flags & flag_attended) != 0;
     message.next = none;
     message.previous = last_;
     if (envelope.kind == EnvelopeKind::eager && size <= inline_payload && size == envelope.length) {

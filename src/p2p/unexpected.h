@@ -22,7 +22,8 @@ namespace lanyard {
 // One stored message, eager or an offer (rendezvous).
 struct Unexpected : MatchKey {
     Envelope envelope() const {
-        return {.context = context, .source = rank, .tag = tag, .length = length(), .kind = kind(), .flags = 0, .credit = 0, .check = 0};
+        return {.context = context, .source = rank, .tag = tag, .length = length(), .kind = kind(),
+                .flags = attended ? flag_attended : uint8_t{0}, .credit = 0, .check = 0};
     }
     EnvelopeKind kind() const { return form == offer || form == kept_offer ? EnvelopeKind::rendezvous : EnvelopeKind::eager; }
     uint64_t length() const { return form <= inline_payload ? form : in_parts.length; }  // of the whole message
@@ -31,11 +32,12 @@ struct Unexpected : MatchKey {
     size_t size() const { return form < kept ? form == offer ? offer_bytes : form : in_parts.elsewhere.size; }
 
     static constexpr size_t offer_bytes = 16;
-    static constexpr uint32_t most_peers = 1 << 27;
+    static constexpr uint32_t most_peers = 1 << 26;
 
     uint32_t next, previous;  // in the queue; of a message that has been taken from it, `next` is its own index
     uint32_t next_in_bucket;
-    uint32_t peer : 27;
+    uint32_t peer : 26;
+    uint32_t attended : 1;  // flag_attended
     enum Form : uint32_t { offer = inline_payload + 1, kept, kept_offer };
     uint32_t form : 5;  // what the rest is: up to inline_payload, eager payload of so many bytes
     struct Elsewhere {

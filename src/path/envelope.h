@@ -33,7 +33,8 @@ struct Envelope {
 };
 static_assert(sizeof(Envelope) == 32);
 
-constexpr uint8_t flag_ready = 1;  // the program promised that the receive is posted
+constexpr uint8_t flag_ready = 1;     // the program promised that the receive is posted
+constexpr uint8_t flag_attended = 2;  // of an offer within a node: the sender waits in this call, and answers at once
 
 constexpr size_t inline_payload = 24;  // travels beside the envelope in one cache line and costs no credit
 constexpr size_t credit_unit = 64;

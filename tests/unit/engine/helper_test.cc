@@ -115,9 +115,10 @@ TEST(Helper, LooksAfterWhatIsNotAcknowledged) {
     program.calls_mpi();
     program.path.give_work();
     EXPECT_TRUE(soon([&] { return program.path.done == 1; }));
+    EXPECT_TRUE(soon([&] { return program.helper.armed(); }));  // for the answer
     program.path.is_unsettled = false;
     program.path.give_work();
-    EXPECT_TRUE(soon([&] { return program.path.done == 2; }));  // it had been armed for the answer
+    EXPECT_TRUE(soon([&] { return program.path.done == 2; }));
     rest_ms(50);
     int polls = program.path.polls_by_helper;
     program.path.give_work();
