@@ -134,7 +134,7 @@ inline Neighbors neighbors(const Comm &comm) { return lanyard_neighbors ? lanyar
 // describe more data than a length can say, by the same bytes again and again.
 inline Error check_buffer(const char *name, const void *buffer, int64_t count, const Datatype &datatype) {
     int64_t bytes;
-    if (!datatype.predefined() && __builtin_mul_overflow(count, datatype.size, &bytes)) return complaint::too_many(name, count, datatype);
+    if (__builtin_mul_overflow(count, datatype.size, &bytes)) return complaint::too_many(name, count, datatype);
     if (reinterpret_cast<uintptr_t>(buffer) > abi::in_place) return {};
     if (buffer) return complaint::not_in_place(name);
     return count <= 0 || datatype.size == 0 || !datatype.predefined() ? Error() : complaint::null_buffer(name, count, datatype);

@@ -54,6 +54,10 @@ Error bad(const char *what, size_t dimension, int64_t value, const std::string &
                                       "; it must be " + need);
 }
 
+Error check_dimensions(const Integers &sizes) {
+    return sizes.empty() ? Error(ErrorClass::arg, "the number of dimensions is 0; it must be positive") : Error();
+}
+
 Error check_order(int order) {
     if (order == abi::order_c || order == abi::order_fortran) return {};
     return Error(ErrorClass::arg, "the order is " + std::to_string(order) + "; it must be MPI_ORDER_C or MPI_ORDER_FORTRAN");
@@ -135,8 +139,10 @@ Error check_darray(const Distribution &d) {
 
 // What the process at `place` of `places` takes of `size` indices dealt out in blocks of `block`, round and round.
 Slice dealt(int64_t size, int64_t block, int64_t place, int64_t places) {
+    block = std::min(block, size);  // a longer one is no other
     int64_t start = place * block, round = places * block;
-    int64_t left = std::max<int64_t>(size - start, 0);
+    if (start >= size) return {0, 0, block, block, 0};
+    int64_t left = size - start;
     int64_t rest = std::min(left % round, block);
     int64_t full = left / round;
     if (rest == block) return {start, full + 1, block, round, 0};
@@ -146,6 +152,7 @@ Slice dealt(int64_t size, int64_t block, int64_t place, int64_t places) {
 }  // namespace
 
 Error make_subarray(Integers sizes, Integers subsizes, Integers starts, int order, Datatype &old, Datatype **made) {
+    if (Error error = check_dimensions(sizes)) return error;
     if (Error error = check_order(order)) return error;
     if (Error error = check_subarray(sizes, subsizes, starts)) return error;
     if (Error error = check_extent(sizes, old)) return error;
@@ -161,6 +168,7 @@ Error make_subarray(Integers sizes, Integers subsizes, Integers starts, int orde
 }
 
 Error make_darray(Distribution d, Datatype &old, Datatype **made) {
+    if (Error error = check_dimensions(d.sizes)) return error;
     if (Error error = check_order(d.order)) return error;
     if (Error error = check_darray(d)) return error;
     if (Error error = check_extent(d.sizes, old)) return error;

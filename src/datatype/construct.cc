@@ -37,10 +37,16 @@ Error out_of_datatypes() {
     return Error(ErrorClass::no_mem, "no memory for another datatype; free datatypes that are no longer used");
 }
 
+// Datatypes are ended, and some of their queries answered, by functions that call themselves.
+constexpr int32_t most_depth = 10'000;
+
 bool representable(Wide value) {
     constexpr Wide limit = Wide{1} << 62;
     return value > -limit && value < limit;
 }
+
+// What is not representable stays so, whatever is added to it or multiplied with it.
+Wide capped(Wide value) { return representable(value) ? value : Wide{1} << 62; }
 
 Error too_large() {
     return Error(ErrorClass::arg, "the datatype would span more than 2^62 bytes; a count, a displacement or a stride is too large");
@@ -53,8 +59,8 @@ public:
     void add(const TypeBlock &block) {
         if (block.count == 0) return;
         const Datatype &type = *block.type;
-        size += Wide{block.count} * type.size;
-        elements += Wide{block.count} * type.elements;
+        size = capped(size + Wide{block.count} * type.size);
+        elements = capped(elements + Wide{block.count} * type.elements);
         alignment = std::max(alignment, type.alignment);
         supported &= type.supported;
         Wide lower = type.lower_bound, upper = lower + type.extent;
@@ -68,8 +74,8 @@ public:
     // All `count` blocks of a regular definition, from the first and the last.
     void add_regular(const TypeBlock &first, const TypeBlock &last, int64_t count) {
         add(first);
-        size *= count;
-        elements *= count;
+        size = capped(size * count);
+        elements = capped(elements * count);
         Wide all_bytes = size, all_elements = elements;
         add(last);
         size = all_bytes;
@@ -187,8 +193,13 @@ Integers listed(std::initializer_list<int64_t> head, const Integers &tail, const
 }  // namespace
 
 Error assemble(std::shared_ptr<const TypeDefinition> definition, Datatype **made) {
+    int32_t depth = definition->inner ? definition->inner->depth : 0;
+    for (const Datatype *part : definition->datatypes) depth = std::max(depth, part->depth);
+    if (++depth > most_depth)
+        return Error(ErrorClass::no_mem, "datatypes would be nested more than " + std::to_string(most_depth) + " deep; make it of simpler ones");
     Datatype *datatype = datatype_pool().create();
     if (!datatype) return out_of_datatypes();
+    datatype->depth = depth;
     Error error = summarize(*definition, *datatype);
     if (error) {
         release(*datatype);
@@ -217,7 +228,7 @@ Error make_contiguous(int64_t count, Datatype &old, Datatype **made) {
 Error make_vector(int64_t count, int64_t blocklength, int64_t stride, Datatype &old, Datatype **made) {
     if (count < 0) return negative("the count", count);
     if (blocklength < 0) return negative("the block length", blocklength);
-    if (!product_fits(stride, old.extent, count)) return too_large();
+    if (count > 1 && !product_fits(stride, old.extent, count)) return too_large();
     auto definition = defined(abi::combiner_vector, old);
     definition->integers = {count, blocklength, stride};
     return assemble(std::move(definition), made);
@@ -226,7 +237,7 @@ Error make_vector(int64_t count, int64_t blocklength, int64_t stride, Datatype &
 Error make_hvector(int64_t count, int64_t blocklength, int64_t stride, Datatype &old, Datatype **made) {
     if (count < 0) return negative("the count", count);
     if (blocklength < 0) return negative("the block length", blocklength);
-    if (!product_fits(stride, count)) return too_large();
+    if (count > 1 && !product_fits(stride, count)) return too_large();
     auto definition = defined(abi::combiner_hvector, old);
     definition->integers = {count, blocklength};
     definition->addresses = {stride};
@@ -303,6 +314,7 @@ Error make_copy(const Datatype &old, Datatype **made) {
     copy->true_extent = old.true_extent;
     copy->elements = old.elements;
     copy->alignment = old.alignment;
+    copy->depth = old.depth;
     copy->contiguous = old.contiguous;
     copy->explicit_bounds = old.explicit_bounds;
     copy->committed = old.committed;

@@ -29,6 +29,7 @@ struct Datatype : Object {
     int64_t true_extent = 0;
     int64_t elements = 0;  // basic elements in one (a pair is two), as MPI_Get_elements counts them
     int32_t alignment = 1;
+    int32_t depth = 0;  // of datatypes within datatypes
     bool contiguous = false;       // `count` elements are one run of count * size bytes beginning at the buffer's address
     bool explicit_bounds = false;  // bounds were set by MPI_Type_create_resized, here or inside (they then rule alone)
     bool committed = false;
