@@ -352,9 +352,9 @@ void Job::check_deadlines(uint64_t now_ns) {
     }
     if (now_ns >= quiet_until_ns_) {
         quiet_until_ns_ = UINT64_MAX;
-        fail(exit_own_trouble, fmt::format("{} ended with exit code 0 but without calling MPI_Finalize, while {}",
-                                           rank_text(plan_, quiet_rank_, 0),
-                                           ranks_running_ == 1 ? "another rank goes on" : fmt::format("{} other ranks go on", ranks_running_)));
+        std::string others = ranks_running_ == 1 ? "another rank was running" : fmt::format("{} other ranks were running", ranks_running_);
+        fail(exit_own_trouble,
+             fmt::format("{} ended with exit code 0 but without calling MPI_Finalize, while {}", rank_text(plan_, quiet_rank_, 0), others));
     }
 }
 

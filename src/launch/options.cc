@@ -204,6 +204,8 @@ void Parser::assign(Assignments &variables, const std::string &of, const OptionR
         name.resize(equals);
     } else if (!argument(of, row, value)) {
         return;
+    } else if (value.size() > 1 && value[0] == '-' && find_option(value.substr(value.find_first_not_of('-')))) {
+        return refuse(fmt::format("{0} {1} would have the value \"{2}\", which is an option; write {0} {1}=VALUE", of, name, value));
     }
     if (!is_variable_name(name)) return refuse(fmt::format("{} needs the name of a variable, not \"{}\"", of, name));
     variables.emplace_back(name, value);
@@ -258,7 +260,7 @@ void Parser::set_mapping(const std::string &value) {
 
 void Parser::set_count(const std::string &of, const std::string &value, const char *what, int &count) {
     if (!read_number(value, count) || count < 1 || count > most_ranks)
-        refuse(fmt::format("{} takes a number of {}, not \"{}\"", of, what, value));
+        refuse(fmt::format("{} takes a number of {} from 1 to {}, not \"{}\"", of, what, most_ranks, value));
 }
 
 void Parser::set_stdin(const std::string &value) {

@@ -125,7 +125,7 @@ def test_death_within_mpi(mpirun, program):
 def test_leaving_without_finalize(mpirun, program):
     code, _, err = mpirun.run("-n", 3, program, "exit", 0)
     assert code == 1
-    assert "ended with exit code 0 but without calling MPI_Finalize, while 2 other ranks go on" in err
+    assert "ended with exit code 0 but without calling MPI_Finalize, while 2 other ranks were running" in err
 
 
 def expect_waits(text):

@@ -134,7 +134,7 @@ init()
 if rank == 1: sys.exit(0)
 ask("cmd=barrier_in")""")
     assert code == 1
-    assert "rank 1 (" in err and "ended with exit code 0 but without calling MPI_Finalize, while 2 other ranks go on" in err
+    assert "rank 1 (" in err and "ended with exit code 0 but without calling MPI_Finalize, while 2 other ranks were running" in err
 
 
 def test_leaving_without_finalize_all_together_is_success(mpirun):

@@ -164,6 +164,51 @@ void expect(int code, int error_class, const char *part, const std::source_locat
     check(std::strstr(text, part) != nullptr, std::string("the text is: ") + text, where);
 }
 
+// Arguments that say nothing are no reason to refuse, and others are.
+void what_says_nothing() {
+    MPI_Datatype type, heap, same_byte;
+    MPI_Aint lower, extent;
+    MPI_Count size_c;
+    char few[16];
+    // A stride between fewer than two blocks says nothing; a block longer than the array is the array.
+    MPI_Type_create_hvector(1, 4, MPI_Aint{1} << 62, MPI_INT, &type);
+    MPI_Type_get_extent(type, &lower, &extent);
+    check(lower == 0 && extent == 16);
+    MPI_Type_free(&type);
+    int sizes[] = {8, 1 << 28}, deals[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE}, grid[] = {4, 1};
+    int blocks[] = {INT32_MAX, MPI_DISTRIBUTE_DFLT_DARG};
+    for (int place = 0; place < 4; ++place) {
+        MPI_Type_create_darray(4, place, 2, sizes, deals, blocks, grid, MPI_ORDER_C, MPI_DOUBLE, &type);
+        MPI_Type_size_c(type, &size_c);
+        check(size_c == (place == 0 ? MPI_Count{8} << 31 : 0));
+        MPI_Type_get_extent(type, &lower, &extent);
+        check(lower == 0 && extent == MPI_Aint{8} << 31);
+        MPI_Type_free(&type);
+    }
+    expect(MPI_Type_create_subarray(0, sizes, sizes, sizes, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG, "number of dimensions is 0");
+    expect(MPI_Type_create_darray(1, 0, 0, sizes, deals, blocks, grid, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG, "number of dimensions is 0");
+
+    // A nest of datatypes ends somewhere, before the stack does.
+    MPI_Datatype outer;
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    int result = MPI_SUCCESS, depth = 1;
+    for (; depth < 20'000 && result == MPI_SUCCESS; ++depth) {
+        result = MPI_Type_dup(type, &outer);
+        MPI_Type_free(&type);
+        type = outer;
+    }
+    check_equal(depth, 10'001);
+    expect(result, MPI_ERR_NO_MEM, "more than 10000 deep");
+
+    // Nothing has so many bytes, whatever the datatype; and what overflows never looks small.
+    expect(MPI_Send_c(few, MPI_Count{1} << 61, MPI_DOUBLE, to, 9, MPI_COMM_WORLD), MPI_ERR_COUNT, "more than 2^63 bytes");
+    MPI_Type_create_resized(MPI_INT, 0, 0, &same_byte);
+    MPI_Type_contiguous_c(MPI_Count{1} << 57, same_byte, &heap);
+    expect(MPI_Type_create_hvector_c(MPI_Count{1} << 61, MPI_Count{1} << 61, 0, heap, &type), MPI_ERR_ARG, "2^62");
+    MPI_Type_free(&heap);
+    MPI_Type_free(&same_byte);
+}
+
 void what_does_not_fit() {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -203,44 +248,6 @@ void what_does_not_fit() {
     expect(MPI_Type_create_subarray_c(1, far, one, one, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG, too_large);
     expect(MPI_Type_create_resized(MPI_INT, 0, INT64_MAX, &type), MPI_ERR_ARG, too_large);
 
-    // A stride between fewer than two blocks says nothing; a block longer than the array is the array.
-    MPI_Type_create_hvector(1, 4, MPI_Aint{1} << 62, MPI_INT, &type);
-    MPI_Type_get_extent(type, &lower, &extent);
-    check(lower == 0 && extent == 16);
-    MPI_Type_free(&type);
-    int sizes[] = {8, 1 << 28}, deals[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE}, grid[] = {4, 1};
-    int blocks[] = {INT32_MAX, MPI_DISTRIBUTE_DFLT_DARG};
-    for (int place = 0; place < 4; ++place) {
-        MPI_Type_create_darray(4, place, 2, sizes, deals, blocks, grid, MPI_ORDER_C, MPI_DOUBLE, &type);
-        MPI_Type_size_c(type, &size_c);
-        check(size_c == (place == 0 ? MPI_Count{8} << 31 : 0));
-        MPI_Type_get_extent(type, &lower, &extent);
-        check(lower == 0 && extent == MPI_Aint{8} << 31);
-        MPI_Type_free(&type);
-    }
-    expect(MPI_Type_create_subarray(0, sizes, sizes, sizes, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG, "number of dimensions is 0");
-    expect(MPI_Type_create_darray(1, 0, 0, sizes, deals, blocks, grid, MPI_ORDER_C, MPI_INT, &type), MPI_ERR_ARG, "number of dimensions is 0");
-
-    // A nest of datatypes ends somewhere, before the stack does.
-    MPI_Datatype outer;
-    MPI_Type_contiguous(2, MPI_INT, &type);
-    int result = MPI_SUCCESS, depth = 1;
-    for (; depth < 20'000 && result == MPI_SUCCESS; ++depth) {
-        result = MPI_Type_dup(type, &outer);
-        MPI_Type_free(&type);
-        type = outer;
-    }
-    check_equal(depth, 10'001);
-    expect(result, MPI_ERR_NO_MEM, "more than 10000 deep");
-
-    // Nothing has so many bytes, whatever the datatype; and what overflows never looks small.
-    expect(MPI_Send_c(few, MPI_Count{1} << 61, MPI_DOUBLE, to, 9, MPI_COMM_WORLD), MPI_ERR_COUNT, "more than 2^63 bytes");
-    MPI_Type_create_resized(MPI_INT, 0, 0, &same_byte);
-    MPI_Type_contiguous_c(MPI_Count{1} << 57, same_byte, &heap);
-    expect(MPI_Type_create_hvector_c(MPI_Count{1} << 61, MPI_Count{1} << 61, 0, heap, &type), MPI_ERR_ARG, too_large);
-    MPI_Type_free(&heap);
-    MPI_Type_free(&same_byte);
-
     // The same byte again and again has a size, too, and a message of it a length.
     MPI_Type_create_resized(MPI_BYTE, 0, 0, &same_byte);
     MPI_Type_contiguous_c(MPI_Count{1} << 50, same_byte, &heap);
@@ -270,5 +277,6 @@ int main(int argc, char **argv) {
     large_counts();
     statuses();
     what_does_not_fit();
+    what_says_nothing();
     MPI_Finalize();
 }
