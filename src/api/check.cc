@@ -67,6 +67,11 @@ Error bad_handle(const char *name, uint64_t handle, int null_handle, ErrorClass 
     return {error_class, std::string(name) + " is no " + noun + ": it was freed or never made"};
 }
 
+Error foreign_handle(const char *name, const char *abi, ErrorClass error_class) {
+    return {error_class, std::string(name) + " looks like a handle of " + abi + ", but this function belongs to another one: parts of this program "
+                             "were built with the mpi.h of different MPI libraries; build all of them with one mpicc"};
+}
+
 Error bad_type(const char *name, const Datatype &datatype) {
     std::string type = quoted_type(datatype);
     if (!datatype.supported) return {ErrorClass::type, type + " is not supported on this machine"};

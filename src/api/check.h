@@ -24,6 +24,8 @@ namespace complaint {
 [[gnu::cold]] Error not_active(ProcessState state);
 [[gnu::cold]] Error not_implemented(const char *function, int code);
 [[gnu::cold]] Error bad_handle(const char *name, uint64_t handle, int null_handle, ErrorClass error_class);
+// The handle is one of `abi`, which is not the caller's.
+[[gnu::cold]] Error foreign_handle(const char *name, const char *abi, ErrorClass error_class);
 [[gnu::cold]] Error bad_type(const char *name, const Datatype &datatype);
 [[gnu::cold]] Error negative(const char *name, int64_t value, ErrorClass error_class);
 [[gnu::cold]] Error not_positive(const char *name, int64_t value, ErrorClass error_class);

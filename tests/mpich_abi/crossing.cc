@@ -238,6 +238,8 @@ void errors() {
     int length;
     MPI_Error_string(MPI_Send(&data, 1, MPI_INT, 0, 0, MPI_COMM_NULL), text, &length);
     check(std::strstr(text, "comm is MPI_COMM_NULL"), text);
+    MPI_Error_string(MPI_Send(&data, 1, MPI_INT, 0, 0, static_cast<MPI_Comm>(0x101)), text, &length);
+    check(std::strstr(text, "comm looks like a handle of the MPI-5.0 standard's ABI"), text);
 }
 
 }  // namespace

@@ -30,12 +30,20 @@ inline bool is_null(MpiHandle handle) {
     return bits_of(handle) == static_cast<uintptr_t>(HandleType<MpiHandle>::null);
 }
 
+// Handles of MPICH, but null ones, are 32-bit numbers with one of the upper two bits set; constants of this ABI are small, objects far above.
+template <class MpiHandle>
+[[gnu::cold, gnu::noinline]] Error refuse(const char *name, MpiHandle handle) {
+    using Type = HandleType<MpiHandle>;
+    if (bits_of(handle) >> 30 != 0 && bits_of(handle) <= UINT32_MAX) return complaint::foreign_handle(name, "MPICH's ABI", Type::error);
+    return complaint::bad_handle(name, bits_of(handle), Type::null, Type::error);
+}
+
 // The object of a handle; an error when there is none.
 template <class MpiHandle>
 [[gnu::always_inline]] inline Error find(const char *name, MpiHandle handle, ObjectOf<MpiHandle> *&object) {
     object = object_of<ObjectOf<MpiHandle>>(bits_of(handle));
     if (object) [[likely]] return {};
-    return complaint::bad_handle(name, bits_of(handle), HandleType<MpiHandle>::null, HandleType<MpiHandle>::error);
+    return refuse(name, handle);
 }
 // The same where the null handle is allowed and gives nullptr.
 template <class MpiHandle>

@@ -5,6 +5,8 @@
 // stands below; predefined ones by a table (predefined.h). A file alone is a pointer.
 #pragma once
 
+#include <type_traits>
+
 #include "api/call.h"
 #include "api/check.h"
 #include "api/door.h"
@@ -55,11 +57,21 @@ inline uint64_t shown_bits(MpiHandle handle) {
 }
 inline uint64_t shown_bits(MPI_File handle) { return handle ? reinterpret_cast<uint64_t>(handle) : uint64_t{abi::file_null}; }
 
+// Constants of the standard's ABI are small numbers; handles here have their kind in the upper bits.
+template <class MpiHandle>
+[[gnu::cold, gnu::noinline]] Error refuse(const char *name, MpiHandle handle) {
+    using Type = HandleType<MpiHandle>;
+    if constexpr (!std::is_pointer_v<MpiHandle>)
+        if (bits_of(handle) >= 0x100 && bits_of(handle) < 0x400)
+            return complaint::foreign_handle(name, "the MPI-5.0 standard's ABI", Type::error);
+    return complaint::bad_handle(name, shown_bits(handle), Type::null, Type::error);
+}
+
 template <class MpiHandle>
 [[gnu::always_inline]] inline Error find(const char *name, MpiHandle handle, ObjectOf<MpiHandle> *&object) {
     object = object_behind(handle);
     if (object) [[likely]] return {};
-    return complaint::bad_handle(name, shown_bits(handle), HandleType<MpiHandle>::null, HandleType<MpiHandle>::error);
+    return refuse(name, handle);
 }
 // The same where the null handle is allowed and gives nullptr.
 template <class MpiHandle>

@@ -155,6 +155,7 @@ static int make(const char *wish) {
     WISH("null communicator") return MPI_Send(numbers, 1, MPI_INT, 0, 0, MPI_COMM_NULL);
     WISH("freed communicator") return MPI_Barrier(freed_comm);
     WISH("no communicator") return MPI_Barrier((MPI_Comm)(size_t)0x7777777);
+    WISH("communicator of another ABI") return MPI_Barrier((MPI_Comm)(size_t)0x44000000);
     WISH("datatype as communicator") return MPI_Barrier((MPI_Comm)MPI_INT);
     WISH("null datatype") return MPI_Send(numbers, 1, MPI_DATATYPE_NULL, 0, 0, comm);
     WISH("uncommitted datatype") return MPI_Send(numbers, 1, uncommitted, 0, 0, comm);
