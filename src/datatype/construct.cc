@@ -38,7 +38,7 @@ Error out_of_datatypes() {
 }
 
 // Datatypes are ended, and some of their queries answered, by functions that call themselves.
-constexpr int32_t most_depth = 10'000;
+constexpr int32_t most_depth = 1'000;
 
 bool representable(Wide value) {
     constexpr Wide limit = Wide{1} << 62;
