@@ -29,6 +29,12 @@ void Report::add(Row row) {
     rows_.push_back(std::move(row));
 }
 
+void Report::note(const std::string& text) {
+    if (!speaks_ || json_) return;
+    fmt::print("{}", text);
+    std::fflush(stdout);
+}
+
 void Report::finish() {
     if (speaks_ && json_) print_json();
 }

@@ -30,6 +30,7 @@ public:
     void add_named(const std::string& label, const std::string& unit, const Summary& summary);
     // Bytes of messages that went from one process to another, for the proof of their path (bench/proof.py); in the JSON only.
     void count_sent(long messages, double message_bytes) { sent_bytes_ += static_cast<double>(messages) * message_bytes; }
+    void note(const std::string& text);  // lines beneath the last row; not in the JSON
     void finish();
 
 private:

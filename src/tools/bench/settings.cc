@@ -101,6 +101,9 @@ void offer_own(CLI::App& app, const Program& program, Settings& settings, std::s
     if (!program.parts.empty())
         app.add_option("--parts", settings.parts, "What to measure, comma-separated")
             ->delimiter(',')->capture_default_str()->check(CLI::IsMember(program.parts));
+    if (!program.problems.empty())
+        app.add_option("--class", settings.problem, "Size of the problem")
+            ->capture_default_str()->check(CLI::IsMember(program.problems));
     if (program.messages > 0)
         app.add_option("--messages", settings.messages, "Number of messages")
             ->capture_default_str()->check(CLI::Range(1L, 100000000L));
@@ -124,6 +127,7 @@ Parsed parse_program(CLI::App& app, const Program& program, int argc, char** arg
     settings.pin = program.pinned;
     settings.blocks = program.blocks;
     settings.parts = program.parts;
+    if (!program.problems.empty()) settings.problem = program.problems.front();
     settings.messages = program.messages;
     settings.ranks = program.ranks;
     std::string sizes = program.sizes, beside;

@@ -18,6 +18,7 @@ struct Settings {
     bool reuse_buffer = false;             // all receives of a window into one buffer
     bool pin = false;                      // each rank on one processor of its own
     bool json = false;
+    std::string problem;                   // class of a kernel's problem: "A" (applications)
     std::vector<std::string> parts;        // what to measure, of those the program has
     long messages = 0;                     // how many (unexpected)
     long iterations = 0;                   // of work between post and wait; 0: as many as the transfer asks for (overlap)
@@ -36,6 +37,7 @@ struct Program {
     int blocks = 20;          // samples by default
     bool timed_blocks = true; // offers --block-seconds; otherwise a sample is one transfer
     std::vector<std::string> parts = {};  // offers --parts, all by default
+    std::vector<std::string> problems = {};  // offers --class, the first by default
     long messages = 0;        // offers --messages with this default
     bool works = false;       // offers --iterations
     bool beside = false;      // offers --beside
