@@ -177,6 +177,11 @@ std::vector<SettingRow> other_rows() {
         integer_row("FIRST_BYTES", expert, &Settings::first_bytes, 0, 262144,
                     "so many bytes of a longer message go over TCP with the request to send it, so that the answer comes while they travel")
             .at_any_time(),
+        text_row("WRITE_PROTOCOL", user, &Settings::write_protocol,
+                 "whether posted receives are announced to their senders over TCP, so that long messages go without being asked for: on, off, "
+                 "or auto (those of which more is left than FIRST_BYTES, where it proves to be of use)")
+            .among("write protocol", {"auto", "on", "off"})
+            .at_any_time(),
         integer_row("EAGER_CREDIT", expert, &Settings::eager_credit, -1, int64_t{1} << 30,
                     "bytes that one peer may have sent ahead of the receives before its further messages wait at the sender; -1 is 64 MiB for "
                     "all, 512k to 4 MiB for each")

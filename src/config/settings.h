@@ -28,6 +28,7 @@ struct Settings {
     int64_t peer_timeout = 60;
     bool checksum = false;
     std::string progress = "auto";
+    std::string write_protocol = "auto";
     std::string connect = "lazy";
     std::string coll;
     std::string initial_errhandler = "mpi_errors_are_fatal";

@@ -108,6 +108,7 @@ public:
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_kept(uint32_t peer, const Envelope &envelope, const KeptPayload &payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
+    bool bulk_follows() const override { return true; }
     bool loses_bulk() const override { return true; }
     size_t keep_from() const override { return limits_.keep_from; }
     bool settled() override;

@@ -57,8 +57,9 @@ void Messenger::set_limits(Peer &peer) {
     const Path &path = *peer.path;
     size_t limit = settings_.eager_limit < 0 ? path.usual_eager_limit() : static_cast<size_t>(settings_.eager_limit);
     peer.eager_limit = std::min(limit, path.max_eager());
-    if (!path.loses_bulk() || path.max_eager() <= sizeof(RendezvousOffer)) return;
-    peer.first_limit = std::min(static_cast<size_t>(settings_.first_bytes), path.max_eager() - sizeof(RendezvousOffer));
+    if (path.loses_bulk() && path.max_eager() > sizeof(RendezvousOffer))
+        peer.first_limit = std::min(static_cast<size_t>(settings_.first_bytes), path.max_eager() - sizeof(RendezvousOffer));
+    set_announcing(peer);
 }
 
 void Messenger::limits_changed() {
@@ -175,6 +176,7 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
         case EnvelopeKind::eager:
         case EnvelopeKind::rendezvous: {
             MatchKey key{envelope.context, envelope.source, envelope.tag};
+            ++peers_[number].messages_come;
             if (Transfer *arriving = std::exchange(peers_[number].arriving, nullptr)) {
                 take_payload(*arriving, number, envelope, payload, size);
             } else if (MatchEntry *entry = posted_.find_receive(key)) {
@@ -204,6 +206,7 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
         }
         case EnvelopeKind::helped: helped(envelope.context, envelope.tag == 1); break;
         case EnvelopeKind::credit: break;
+        case EnvelopeKind::announcement: heard_announcement(number, envelope, payload); break;
         case EnvelopeKind::awaiting:
         case EnvelopeKind::calls:
             if (observer_) observer_->heard(envelope);
@@ -221,10 +224,12 @@ void Messenger::store(uint32_t number, const Envelope &envelope, const std::byte
         tell_event(Event::unexpected_message, envelope.context, {envelope.source, envelope.tag, static_cast<int64_t>(envelope.length)});
 }
 
-// There is a new connection to the peer: what came in bulk and is not complete is asked for again; what goes in bulk waits for that.
+// There is a new connection to the peer: what came in bulk and is not complete is asked for again; what goes in bulk waits for that, but
+// for what was not asked for, which begins again.
 void Messenger::renewed(uint32_t number) {
     transfers_.each([&](Transfer &transfer) {
         if (transfer.asked_for_bulk && transfer.data_peer == number) clear_rest(transfer);
+        else if (transfer.announced && transfer.state == Transfer::State::offered && transfer.peer == number) push_from_first(transfer);
         else if (transfer.run == push_on && transfer.peer == number && transfer.hook.linked()) transfer.hook.unlink();
     });
 }
@@ -248,11 +253,14 @@ void Messenger::finish(Transfer &transfer) {
         transfer.under_way = false;
         engine_.end_under_way();
     }
+    bool offered = transfer.state == Transfer::State::offered;
+    if (transfer.announced && !offered) end_announcement(transfer, true);
+    transfer.announced = false;
     if (transfer.id) {
         transfers_.remove(transfer.id);
         transfer.id = 0;
     }
-    transfer.asked_for_bulk = transfer.received_by_peer = false;
+    transfer.asked_for_bulk = transfer.written = transfer.received_by_peer = false;
     transfer.in_flight = 0;
     transfer.state = Transfer::State::idle;
     if (transfer.hook.linked()) transfer.hook.unlink();  // it may be a task too

@@ -4,6 +4,7 @@
 // Protocols, by size and by the peer's credit:
 //   short       up to inline_payload bytes: beside the envelope, costs no credit
 //   eager       up to the eager limit while the peer's credit lasts: payload with the envelope, kept by the receiver if need be
+//   write       rendezvous with a receive that has announced itself (write.cc): all bytes follow the offer without being asked for
 //   rendezvous  the rest, and synchronous sends: an offer travels, over connections with the first bytes behind it as far as the credit
 //               goes, so that the answer is there before they have all come. The receiver that matches it reads the bytes from the
 //               sender's memory (path.get) and answers `finished`; where that is refused it answers `clear_to_send` with its id,
@@ -35,6 +36,7 @@
 #include "base/tally.h"
 #include "config/settings.h"
 #include "engine/engine.h"
+#include "p2p/announcements.h"
 #include "p2p/traffic.h"
 #include "p2p/transfer.h"
 #include "p2p/transfer_table.h"
@@ -45,7 +47,7 @@ namespace lanyard {
 
 struct RendezvousOffer {
     uint64_t sender_id;
-    uint64_t address;  // of the contiguous bytes in the sender's memory; 0: not readable in one piece
+    uint64_t address;  // of the contiguous bytes in the sender's memory; 0: not readable in one piece; or a receive's id (flag_announced)
 };
 static_assert(sizeof(RendezvousOffer) == Unexpected::offer_bytes);
 
@@ -77,6 +79,10 @@ protected:
 struct MessageCounts {
     Tally<uint64_t> sent, matched;
     Tally<uint64_t> rendezvous;  // of those sent: begun with an offer
+    Tally<uint64_t> announced;           // receives, to their senders
+    Tally<uint64_t> crossed;             // announcements of peers that came too late
+    Tally<uint64_t> announcements_used;  // named by an offer
+    Tally<uint64_t> bytes_written;       // of messages whose offer named one
 };
 
 class Messenger final : public Sink {
@@ -125,7 +131,7 @@ public:
     Error untold_loss();
 
     // Nothing is owed to any peer and no peer owes anything.
-    bool quiet() const { return waiting_peers_ == 0 && transfers_.empty(); }
+    bool quiet() const { return waiting_peers_ == 0 && transfers_.count() == announced_; }
     // Sends whose offer no receive has matched.
     template <class Visit>
     void each_offered(Visit visit) const {
@@ -170,6 +176,10 @@ private:
         Path *path = nullptr;
         size_t eager_limit = 0;
         size_t first_limit = 0;   // bytes that may go with an offer
+        uint64_t announced_from = UINT64_MAX;  // receives of so many bytes are announced
+        uint64_t messages_come = 0;
+        Announcements announcements;  // of its receives
+        uint32_t announced_in_vain = 0, not_announced = 0;
         Transfer *arriving = nullptr;
         int64_t credit_left = 0;  // bytes of eager payload it may still be sent
         int64_t credit_owed = 0;  // bytes consumed here, to be returned
@@ -210,17 +220,28 @@ private:
     // send.cc
     void tell_rendezvous(const Transfer &transfer) const;
     static bool eager_fits(const Peer &peer, int64_t bytes);
-    void count_sent(uint32_t peer, Protocol protocol, int64_t bytes);
+    void count_sent(uint32_t peer, const MatchKey &key, Protocol protocol, int64_t bytes);
     void begin_moving(Transfer &transfer);
     bool send_gathered_now(uint32_t peer, Envelope &envelope, const Buffer &buffer);
     static bool flush_eager(Messenger &messenger, Outgoing &outgoing);
     static bool flush_kept(Messenger &messenger, Outgoing &outgoing);
     static bool flush_offer(Messenger &messenger, Outgoing &outgoing);
-    Sent transmit_offer(Transfer &transfer, Envelope &envelope, const RendezvousOffer &offer, size_t first);
+    Sent transmit_offer(Transfer &transfer, Envelope &envelope, const RendezvousOffer &offer, size_t &first);
     void cleared(uint64_t id, const ClearToSend &clear, bool in_place);
     static int push_on(Task &task);
     void received_by_peer(uint64_t id);
     void withdrawn(uint64_t id, bool was_withdrawn);
+
+    // write.cc
+    void set_announcing(Peer &peer);
+    void announce(Transfer &transfer);
+    void end_announcement(Transfer &transfer, bool keeps_id);
+    bool is_named(Transfer &transfer, uint32_t peer, const Envelope &envelope, const RendezvousOffer &offer);
+    bool await_written(Transfer &transfer);
+    void heard_announcement(uint32_t number, const Envelope &envelope, const std::byte *payload);
+    const AnnouncedReceive *announcement_for(const Transfer &send) const;
+    void push_announced(Transfer &transfer, const AnnouncedReceive &announcement, uint64_t first);
+    void push_from_first(Transfer &transfer);
 
     // receive.cc
     void match(Transfer &transfer, const Envelope &envelope);
@@ -255,6 +276,7 @@ private:
     UnexpectedQueue unexpected_;
     TransferTable transfers_;
     MessageCounts counts_;
+    size_t announced_ = 0;  // receives posted whose ids are in use
     Tally<size_t> waiting_peers_;  // with something outgoing
     uint64_t free_words_ = ~uint64_t{0};  // own words not in use, by bit
     static_assert(shared_words == 64);

@@ -57,6 +57,7 @@ void Messenger::receive(Transfer &transfer) {
     if (transfer.peer != no_peer && peers_[transfer.peer].lost)
         return fail(transfer, tell_loss(transfer.peer, "the process to receive from"));
     posted_.add(transfer);
+    if (transfer.peer != no_peer && static_cast<uint64_t>(transfer.buffer.bytes()) >= peers_[transfer.peer].announced_from) announce(transfer);
     if (transfer.buffer.bytes() >= attended_bytes) begin_under_way(transfer);
 }
 
@@ -141,6 +142,8 @@ bool Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &
     RendezvousOffer offer;
     std::memcpy(&offer, payload, sizeof offer);
     transfer.remote_id = offer.sender_id;
+    bool named = is_named(transfer, peer, envelope, offer);
+    if (envelope.flags & flag_announced) offer.address = 0;
     transfer.remote_address = offer.address;
     transfer.data_peer = peer;
     transfer.wanted = static_cast<uint64_t>(transfer.received);
@@ -151,6 +154,7 @@ bool Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx answered: %llu bytes wanted", peer, static_cast<unsigned long long>(offer.sender_id),
         static_cast<unsigned long long>(transfer.wanted));
     transfer.cursor = Cursor(transfer.buffer);
+    if (named) return await_written(transfer);
     if (transfer.wanted == 0 || !offer.address || !peers_[peer].path->touches_memory(peer)) return ask_for_bulk(transfer);
     // With two to copy at the same time that is faster than through the kernel, which asks for 0.3 us a page.
     if ((envelope.flags & flag_attended) && transfer.wanted < copied_twice_below) return ask_for_bulk(transfer);
@@ -254,7 +258,7 @@ void Messenger::complete_if_all(Transfer &transfer) {
     if (transfer.arrived.end() < transfer.wanted) return;
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: received in bulk", transfer.data_peer,
         static_cast<unsigned long long>(transfer.remote_id));
-    bool untold = peers_[transfer.data_peer].path->loses_bulk() || transfer.wanted == 0;
+    bool untold = peers_[transfer.data_peer].path->loses_bulk() || transfer.wanted == 0 || transfer.written;
     if (untold) reply(transfer.data_peer, EnvelopeKind::finished, transfer.remote_id, 0);
     finish(transfer);
 }

@@ -55,8 +55,9 @@ inline bool Messenger::eager_fits(const Peer &peer, int64_t bytes) {
            (bytes <= static_cast<int64_t>(peer.eager_limit) && credit_cost(bytes) <= peer.credit_left);
 }
 
-inline void Messenger::count_sent(uint32_t peer, Protocol protocol, int64_t bytes) {
+inline void Messenger::count_sent(uint32_t peer, const MatchKey &key, Protocol protocol, int64_t bytes) {
     ++counts_.sent;
+    peers_[peer].announcements.message_sent(key);
     if (!traffic_) [[likely]] return;
     if (protocol == Protocol::eager && bytes <= static_cast<int64_t>(inline_payload)) protocol = Protocol::short_message;
     traffic_->sent(peer, peers_[peer].path->name(), protocol, static_cast<uint64_t>(bytes));
@@ -72,7 +73,7 @@ bool Messenger::send_now(uint32_t number, const MatchKey &key, const Buffer &buf
                                     : send_gathered_now(number, envelope, buffer);
     if (!sent) return false;
     peer.credit_left -= credit_cost(bytes);
-    count_sent(number, Protocol::eager, bytes);
+    count_sent(number, key, Protocol::eager, bytes);
     return true;
 }
 
@@ -117,7 +118,7 @@ bool Messenger::flush_eager(Messenger &self, Outgoing &outgoing) {
         payload.cursor = &transfer.cursor;
     }
     if (self.transmit(self.peers_[transfer.peer], transfer.peer, envelope, payload) != Sent::done) return false;
-    self.count_sent(transfer.peer, Protocol::eager, bytes);
+    self.count_sent(transfer.peer, transfer, Protocol::eager, bytes);
     self.finish(transfer);
     return true;
 }
@@ -131,7 +132,7 @@ bool Messenger::flush_kept(Messenger &self, Outgoing &outgoing) {
     if (!transfer.id) transfer.id = self.transfers_.add(transfer);
     Sent result = self.transmit_kept(self.peers_[transfer.peer], transfer.peer, envelope, {nullptr, 0, transfer.buffer.base, bytes, transfer.id});
     if (result == Sent::full) return false;
-    self.count_sent(transfer.peer, Protocol::eager, transfer.buffer.bytes());
+    self.count_sent(transfer.peer, transfer, Protocol::eager, transfer.buffer.bytes());
     transfer.state = Transfer::State::kept;
     if (result == Sent::done) self.finish(transfer);
     else self.begin_under_way(transfer);
@@ -149,19 +150,26 @@ bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
         bool long_enough = transfer.buffer.bytes() > static_cast<int64_t>(peer.eager_limit);
         if (transfer.attended && long_enough && transfer.peer != self.own_peer_) envelope.flags = flag_attended;
     }
+    const AnnouncedReceive *announcement = self.announcement_for(transfer);
+    if (announcement) {
+        offer.address = announcement->receive_id;
+        envelope.flags = flag_announced;
+    }
     auto most = static_cast<size_t>(std::max<int64_t>(peer.credit_left, 0));
     size_t first = std::min({peer.first_limit, static_cast<size_t>(transfer.buffer.bytes()), most});
     if (self.transmit_offer(transfer, envelope, offer, first) == Sent::full) return false;
-    self.count_sent(transfer.peer, Protocol::rendezvous, transfer.buffer.bytes());
     transfer.state = Transfer::State::offered;
+    if (announcement) self.push_announced(transfer, *announcement, first);
+    self.count_sent(transfer.peer, transfer, announcement ? Protocol::write : Protocol::rendezvous, transfer.buffer.bytes());
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx of %lld bytes offered, %s", transfer.peer,
         static_cast<unsigned long long>(offer.sender_id), static_cast<long long>(transfer.buffer.bytes()),
-        offer.address ? "for direct copies too" : "in bulk only");
+        announcement ? "to an announced receive" : offer.address ? "for direct copies too" : "in bulk only");
     return true;
 }
 
-// With the first bytes of the message, within the credit. They need no acknowledgement of their own, as the receiver answers the offer.
-Sent Messenger::transmit_offer(Transfer &transfer, Envelope &envelope, const RendezvousOffer &offer, size_t first) {
+// With the `first` bytes of the message, or so many of them as the credit allows. They need no acknowledgement of their own, as the receiver
+// answers the offer.
+Sent Messenger::transmit_offer(Transfer &transfer, Envelope &envelope, const RendezvousOffer &offer, size_t &first) {
     Peer &peer = peers_[transfer.peer];
     auto *head = reinterpret_cast<const std::byte *>(&offer);
     first = credit_cost(static_cast<int64_t>(first)) <= peer.credit_left ? first : first / credit_unit * credit_unit;
@@ -187,7 +195,8 @@ void Messenger::cleared(uint64_t id, const ClearToSend &clear, bool in_place) {
     transfer->remote_id = clear.receiver_id;
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: %llu bytes go in bulk, as the receiver asks", transfer->peer,
         static_cast<unsigned long long>(id), static_cast<unsigned long long>(clear.end - clear.offset));
-    if (transfer->hook.linked()) transfer->hook.unlink();  // no more copying into the receiver's memory
+    if (transfer->hook.linked()) transfer->hook.unlink();  // no more copying there, nor to an announced receive
+    transfer->announced = false;
     transfer->word = nullptr;
     transfer->in_place = in_place && transfer->buffer.contiguous();
     transfer->wanted = clear.end;
@@ -222,7 +231,7 @@ int Messenger::push_on(Task &task) {
             return work;  // sent() goes on
         }
     }
-    if (path.loses_bulk() || transfer.in_flight) return work;  // `finished` ends it, or sent()
+    if (path.loses_bulk() || transfer.announced || transfer.in_flight) return work;  // `finished` ends it, or sent()
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: all is sent in bulk", transfer.peer,
         static_cast<unsigned long long>(transfer.id));
     self.finish(transfer);
@@ -273,7 +282,7 @@ void Messenger::withdrawn(uint64_t id, bool was_withdrawn) {
         was_withdrawn ? "is" : "was matched, and is not");
     if (!transfer || !was_withdrawn) return;
     transfer->cancelled = true;
-    finish(*transfer);
+    received_by_peer(id);
 }
 
 }  // namespace lanyard

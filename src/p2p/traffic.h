@@ -12,7 +12,7 @@
 
 namespace lanyard {
 
-enum class Protocol : uint8_t { short_message, eager, rendezvous, count_of_them };
+enum class Protocol : uint8_t { short_message, eager, rendezvous, write, count_of_them };
 
 struct Traffic {
     struct Sum {

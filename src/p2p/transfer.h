@@ -60,7 +60,9 @@ struct Transfer : MatchEntry, Outgoing, Task {
     uint64_t wanted = 0;          // bytes to move in all
     uint64_t first = 0;           // so many of them come with the offer
     Arrived arrived;              // of a message that comes in bulk
-    bool asked_for_bulk = false;
+    bool announced = false;       // of a receive: its id is told to the peer; of a send: it goes to such a receive, and the peer has not asked
+    bool written = false;         // of a receive: the offer named it, and nothing was asked for
+    bool asked_for_bulk = false;  // or written
     bool in_place = false;        // bulk goes from one contiguous buffer to another
     uint32_t in_flight = 0;       // bulk frames that have not left the buffer
     bool received_by_peer = false;  // but bulk frames are still in flight

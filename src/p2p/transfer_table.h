@@ -38,7 +38,7 @@ public:
         for (size_t i = 0; i < rows_.size(); ++i)
             if (rows_[i].transfer) visit(*rows_[i].transfer);
     }
-    bool empty() const { return free_.size() == rows_.size(); }
+    size_t count() const { return rows_.size() - free_.size(); }
 
 private:
     struct Row {

@@ -17,6 +17,7 @@ enum class EnvelopeKind : uint8_t {
     credit,         // nothing but credit returned
     cancel,         // sender to receiver: withdraw the offer with this id unless it is matched
     cancel_reply,   // receiver to sender: tag 1: withdrawn, 0: matched already
+    announcement,   // receiver to sender: such a receive is posted, with room for `length` bytes; frame payload: p2p/write.cc
     awaiting,       // its sender waits long in the collective with this context and tag; check says in which. Who calls another answers:
     calls,          // the rank named as source calls the collective that check says, with this context and tag
 };
@@ -35,6 +36,9 @@ static_assert(sizeof(Envelope) == 32);
 
 constexpr uint8_t flag_ready = 1;     // the program promised that the receive is posted
 constexpr uint8_t flag_attended = 2;  // of an offer within a node: the sender waits in this call, and answers at once
+
+constexpr uint8_t flag_announced = 4;  // of an offer: it names an announced receive instead of an address
+constexpr uint8_t flag_in_place = 8;   // of an announcement: the receive's buffer is contiguous
 
 constexpr size_t inline_payload = 24;  // travels beside the envelope in one cache line and costs no credit
 constexpr size_t credit_unit = 64;

@@ -108,6 +108,8 @@ public:
     virtual Sent send(uint32_t peer, const Envelope &envelope, Payload payload) = 0;
     virtual Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) = 0;
 
+    // Does bulk never overtake an envelope that was sent before it, and is an answer from the peer worth saving (the write protocol)?
+    virtual bool bulk_follows() const { return false; }
     virtual bool loses_bulk() const { return false; }
     // Like send, of payload that need not be copied; only on paths that lose bulk, whose envelopes may have to be sent again. `pending`
     // or `full`. It is worth that from keep_from() bytes on.

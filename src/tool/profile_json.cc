@@ -9,7 +9,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char *wait_names[] = {"late senders", "late receivers", "other ranks"};
-constexpr const char *protocol_names[] = {"short", "eager", "rendezvous"};
+constexpr const char *protocol_names[] = {"short", "eager", "rendezvous", "write"};
 
 Json json_of(const RankProfile::Sum &sum) { return {{"messages", sum.messages}, {"bytes", sum.bytes}}; }
 RankProfile::Sum sum_of(const Json &json) { return {json.at("messages"), json.at("bytes")}; }

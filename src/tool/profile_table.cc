@@ -171,7 +171,9 @@ std::string size_rows(const Ranks &ranks) {
 }
 
 std::string way_rows(const Ranks &ranks) {
-    constexpr const char *names[] = {"short (beside the envelope)", "eager (sent at once)", "rendezvous (offered first)"};
+    constexpr const char *names[] = {"short (beside the envelope)", "eager (sent at once)", "rendezvous (offered first)",
+                                     "write (to announced receives)"};
+    static_assert(std::size(names) == std::tuple_size_v<decltype(RankProfile::by_protocol)>);
     auto row = [](const char *what, const std::string &name, const RankProfile::Sum &sum) {
         return line("%-10s %-30s %12s messages %9s", what, name.c_str(), grouped(sum.messages).c_str(), bytes_text(sum.bytes).c_str());
     };

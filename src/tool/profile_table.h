@@ -30,7 +30,7 @@ struct RankProfile {
     std::vector<Call> calls;
     std::array<Wait, 3> waits{};       // by WaitFor (profile.h)
     std::vector<Sum> by_size;          // messages sent; class 0: empty ones, k: 2^(k-1) to 2^k - 1 bytes
-    std::array<Sum, 3> by_protocol{};  // by Protocol (p2p/traffic.h)
+    std::array<Sum, 4> by_protocol{};  // by Protocol (p2p/traffic.h)
     std::vector<PathSum> by_path;
     uint64_t largest = 0, peers = 0;
     uint64_t unexpected = 0, most_unexpected_bytes = 0;

@@ -49,6 +49,12 @@ def test_json_has_each_row_with_a_median_inside_its_interval(name, ranks, argume
         assert row["median"] > 0 or row["name"] == "mpi - line"
 
 
+def test_posted_has_a_row_for_each_size_and_time_of_posting():
+    rows = rows_of(bench("posted", *SHORT, "--sizes", "8,300k", "--json"))
+    assert list(rows) == [("first", 8), ("first", 307200), ("late", 8), ("late", 307200)]
+    assert all(row["unit"] == "us" and row["median"] > 0 for row in rows.values())
+
+
 def test_rate_of_threads_has_a_row_for_each_number():
     rows = rows_of(bench("rate", *SHORT, "--threads", "1,3,2", "--window", "5", "--sizes", "0,8", "--json"))
     assert list(rows) == [(threads, size) for size in (0, 8) for threads in ("1 thread", "3 threads", "2 threads")]

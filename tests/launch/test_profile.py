@@ -72,7 +72,9 @@ def test_what_is_counted(mpirun, program, tmp_path, paths):
     assert 0.2 < second["waits"]["late senders"]["seconds"] - second["waits"]["late senders"]["moving"] < 5
     assert second["calls"]["MPI_Recv"]["waiting"] > 0.2
     sent = first["sent"]
-    assert sent["by protocol"]["rendezvous"] == {"messages": 10, "bytes": 10 << 19}
+    # Over TCP some of their receives announced themselves early enough.
+    long_ones = [sent["by protocol"][name] for name in ("rendezvous", "write")]
+    assert [sum(one[what] for one in long_ones) for what in ("messages", "bytes")] == [10, 10 << 19]
     assert sent["by size class"][20] == {"messages": 10, "bytes": 10 << 19}
     assert sent["by size class"][7] == {"messages": 10, "bytes": 1000}
     assert sent["largest"] == 1 << 19
@@ -80,7 +82,8 @@ def test_what_is_counted(mpirun, program, tmp_path, paths):
     assert set(sent["by path"]) == {"shm" if "shm" in paths else "tcp"}
     assert "Profile of 2 ranks: " in err
     assert "MPI_Waitall                            20 " in err
-    assert "rendezvous (offered first)               20 messages    10 MiB" in err
+    by_way = [line.split() for line in err.splitlines() if line.lstrip().startswith(("rendezvous", "write"))]
+    assert sum(int(words[words.index("messages") - 1]) for words in by_way) == 20
 
 
 def test_four_ranks(mpirun, program, tmp_path):

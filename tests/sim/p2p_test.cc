@@ -12,6 +12,7 @@ Settings random_settings(Random &random) {
     Settings settings;
     if (random.chance(50)) settings.eager_limit = random.between(0, 20'000);
     if (random.chance(50)) settings.eager_credit = random.between(0, 30'000);
+    settings.write_protocol = random.chance(50) ? "on" : random.chance(50) ? "auto" : "off";
     return settings;
 }
 

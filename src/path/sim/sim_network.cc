@@ -17,6 +17,7 @@ Behaviour Behaviour::any(Random &random) {
     any.pending_percent = static_cast<int>(random.below(101));
     any.touches_memory = random.chance(40);
     any.refuse_percent = random.chance(50) ? static_cast<int>(random.below(60)) : 0;
+    any.bulk_follows = random.chance(50);
     any.preempt_percent = static_cast<int>(random.below(60));
     return any;
 }
@@ -49,10 +50,9 @@ bool SimNetwork::room(uint32_t from, uint32_t to) {
 void SimNetwork::launch(Frame frame) {
     Peer &to = peers_[frame.to];
     uint64_t arrival_ns = baton_.now_ns() + delay_ns();
-    if (!frame.is_bulk) {
-        Way &way = this->way(frame.from, frame.to);
-        arrival_ns = way.last_arrival_ns = std::max(arrival_ns, way.last_arrival_ns + 1);
-    }
+    Way &way = this->way(frame.from, frame.to);
+    if (!frame.is_bulk) arrival_ns = way.last_arrival_ns = std::max(arrival_ns, way.last_arrival_ns + 1);
+    else if (behaviour_.bulk_follows) arrival_ns = std::max(arrival_ns, way.last_arrival_ns + 1);
     baton_.notify_at(arrival_ns, to.thread);
     to.arriving.emplace(arrival_ns, std::move(frame));
 }
@@ -136,6 +136,7 @@ Error SimNetwork::refused(const char *what) {
 size_t SimPath::max_eager() const { return network_.behaviour_.max_eager; }
 size_t SimPath::max_bulk() const { return network_.behaviour_.max_bulk; }
 bool SimPath::reaches(uint32_t peer) const { return peer < network_.peers_.size(); }
+bool SimPath::bulk_follows() const { return network_.behaviour_.bulk_follows; }
 bool SimPath::touches_memory(uint32_t) const { return network_.behaviour_.touches_memory; }
 
 Sent SimPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {

@@ -26,6 +26,7 @@ struct Behaviour {
     uint32_t queue_frames = 16;  // on their way from one peer to another; then full
     int stall_percent = 4;       // of sends: nothing is taken from this pair for a while
     int pending_percent = 40;    // of bulk sends
+    bool bulk_follows = false;   // envelopes that were sent before it
     bool touches_memory = false;
     int refuse_percent = 0;      // of gets and puts
     int preempt_percent = 25;    // of polls: others run first
@@ -46,6 +47,7 @@ public:
     bool reaches(uint32_t peer) const override;
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
+    bool bulk_follows() const override;
     bool touches_memory(uint32_t peer) const override;
     Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;

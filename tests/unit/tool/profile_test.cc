@@ -14,7 +14,7 @@ RankProfile some_rank(int number) {
     rank.calls = {{"MPI_Send", 1200, 1.0 + number, 0.5}, {"MPI_Barrier", 3, 0.5, 0.5}};
     rank.waits = {{{0.2, 0.0}, {0.5, 0.25}, {0.5, 0.0}}};
     rank.by_size = {{3, 0}, {0, 0}, {0, 0}, {0, 0}, {1200, 9600}};
-    rank.by_protocol = {{{1203, 9600}, {0, 0}, {0, 0}}};
+    rank.by_protocol = {{{1203, 9600}, {0, 0}, {0, 0}, {0, 0}}};
     rank.by_path = {{"shm", {1203, 9600}}};
     rank.largest = 8;
     rank.peers = 1;
@@ -56,6 +56,7 @@ to 15 B                     2,400  18.8 KiB  100 % #############################
 protocol   short (beside the envelope)           2,406 messages  18.8 KiB
            eager (sent at once)                      0 messages       0 B
            rendezvous (offered first)                0 messages       0 B
+           write (to announced receives)             0 messages       0 B
 path       shm                                   2,406 messages  18.8 KiB
 14 messages, or offers of them, came before their receive and were stored, with up to 2 KiB of payload on a rank
 )");

@@ -85,7 +85,7 @@ TEST(Cvars, OfSettingsWithChoicesTakeTheseAndNoOther) {
         }
         EXPECT_NE(set_value(settings, *variable.row, "something else"), "");
     }
-    EXPECT_EQ(with_choices, 3);
+    EXPECT_EQ(with_choices, 4);
 }
 
 TEST(Cvars, AreOnePerSettingAndDescribedByIt) {
