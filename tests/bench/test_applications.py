@@ -8,7 +8,7 @@ import pytest
 
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute()
 KERNELS = ("ep", "mg", "cg", "ft", "is")
-PATTERNS = ()
+PATTERNS = ("wavefront", "directions", "peers", "halo", "panels")
 
 
 def applications(*arguments, ranks=2, settings=None):

@@ -18,6 +18,11 @@ const std::vector<Application> applications = {
     {"cg", takes_powers_of_two, run_cg},
     {"ft", takes_ft_ranks, run_ft},
     {"is", takes_powers_of_two, run_is},
+    {"wavefront", takes_any, run_wavefront},
+    {"directions", takes_any, run_directions},
+    {"peers", takes_any, run_peers},
+    {"halo", takes_halo_ranks, run_halo},
+    {"panels", takes_any, run_panels},
 };
 
 std::vector<std::string> names() {
@@ -47,6 +52,7 @@ void measure_one(const Job& job, const Application& application, Report& report)
     std::string name = application.name + "." + job.settings.problem;
     std::vector<double> seconds, in_mpi, rates;
     Totals totals;
+    std::string of_library;
     for (int block = 0; block < job.settings.blocks; ++block) {
         Run run(job, name);
         Outcome outcome = application.run(run);
@@ -55,11 +61,12 @@ void measure_one(const Job& job, const Application& application, Report& report)
         in_mpi.push_back(run.totals().sum.seconds);
         if (outcome.million_operations > 0) rates.push_back(outcome.million_operations / run.seconds());
         totals = run.totals();
+        of_library = run.of_library();
     }
     report.add_named(name, "s", summarise(seconds));
     report.add_named(name + " in MPI", "s", summarise(in_mpi));
     if (!rates.empty()) report.add_named(name + " rate", "Mop/s", summarise(rates));
-    report.note("    the result is verified\n" + describe(totals, summarise(seconds).median));
+    report.note("    the result is verified\n" + describe(totals, summarise(seconds).median) + of_library);
     report.count_sent(job.settings.blocks, totals.sum.bytes);
 }
 

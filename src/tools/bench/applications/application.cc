@@ -16,6 +16,7 @@ constexpr double seconds_between_signs = 5;  // short runs are left without
 }  // namespace
 
 void Run::start() {
+    counters_ = std::make_unique<LibraryCounters>();
     PMPI_Barrier(MPI_COMM_WORLD);
     start_counting(size());
     start_ = shown_ = now_seconds();
@@ -25,6 +26,8 @@ void Run::stop() {
     double mine = now_seconds() - start_;
     PMPI_Allreduce(&mine, &seconds_, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     totals_ = total(stop_counting());
+    of_library_ = counters_->describe();
+    counters_.reset();
 }
 
 void Run::show_progress(long done, long all) {

@@ -3,9 +3,11 @@
 // One thread.
 #pragma once
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 
+#include "tools/bench/applications/library_counters.h"
 #include "tools/bench/applications/traffic.h"
 #include "tools/bench/job.h"
 
@@ -29,12 +31,15 @@ public:
 
     double seconds() const { return seconds_; }          // of the slowest rank
     const Totals& totals() const { return totals_; }
+    const std::string& of_library() const { return of_library_; }  // what it counts itself, in lines
 
 private:
     const Job& job_;
     std::string name_;  // with the class, as "is.A"
     double start_ = 0, shown_ = 0, seconds_ = 0;
     Totals totals_;
+    std::unique_ptr<LibraryCounters> counters_;
+    std::string of_library_;
 };
 
 struct Outcome {
@@ -64,6 +69,7 @@ std::string takes_any(int ranks, char problem);
 std::string takes_powers_of_two(int ranks, char problem);
 std::string takes_ft_ranks(int ranks, char problem);
 std::string takes_mg_ranks(int ranks, char problem);
+std::string takes_halo_ranks(int ranks, char problem);
 
 // Whether `value` is `reference` up to a relative error of `tolerance`.
 bool close_to(double value, double reference, double tolerance);
@@ -74,5 +80,12 @@ Outcome run_mg(Run& run);
 Outcome run_cg(Run& run);
 Outcome run_ft(Run& run);
 Outcome run_is(Run& run);
+
+// Patterns of known programs; what comes is verified.
+Outcome run_wavefront(Run& run);
+Outcome run_directions(Run& run);
+Outcome run_peers(Run& run);
+Outcome run_halo(Run& run);
+Outcome run_panels(Run& run);
 
 }  // namespace lanyard::bench

@@ -74,7 +74,9 @@ Totals total(const Traffic& mine) {
     // Every rank has called the same collectives but for those of parts of the job: rank 0's are shown for all.
     all.sum.collectives = mine.collectives;
     int ranks = ranks_of(MPI_COMM_WORLD);
-    int peers = static_cast<int>(std::count(mine.sent_to.begin(), mine.sent_to.end(), 1));
+    int own = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &own);
+    int peers = static_cast<int>(std::count(mine.sent_to.begin(), mine.sent_to.end(), 1)) - mine.sent_to[static_cast<std::size_t>(own)];
     PMPI_Allreduce(&mine.messages, &all.sum.messages, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     PMPI_Allreduce(&mine.bytes, &all.sum.bytes, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     PMPI_Allreduce(&mine.largest, &all.sum.largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
