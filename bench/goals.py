@@ -116,6 +116,12 @@ def ratio_to(other):
     return lambda series, own, row: paired_ratio(*columns(series, (own, row), (other, row)))
 
 
+def ratio_to_best(series, own, row):
+    """Our time over that of the fastest of the others, by medians."""
+    others = {key: summary(values)["median"] for key in series.values if key != own and (values := series.numbers(key, row))}
+    return paired_ratio(*columns(series, (own, row), (min(others, key=others.get), row))) if others else None
+
+
 def more_than(other):
     return lambda series, own, row: paired_difference(*columns(series, (own, row), (other, row)))
 
@@ -188,6 +194,13 @@ GOALS = [
                     "at least", 1, lambda row: row[0] != "iallreduce") for ranks in (2, 4, 8)),
     *(Each(f"collectives-{ranks}", lambda row: row == ("iallreduce", 8), f"{ranks} ranks, nonblocking allreduce of 8 bytes over the blocking one, "
            "at most", -1, 1.3, ratio_to_row(("allreduce", 8))) for ranks in (2, 4, 8)),
+    Each("posted-tcp", named("late"), "TCP, receives posted late, LANYARD_WRITE_PROTOCOL=on over off, at most", -1, 1.02,
+         ratio_to("first-bytes=262144+write-protocol=off"), own="first-bytes=262144+write-protocol=on"),
+    *(goal for part, way, bound in (("kernels", "shared memory", 0.8), ("kernels-tcp", "TCP", 0.7)) for ranks in (2, 4) for goal in (
+        GeometricMean(f"{part}-{ranks}", f"{ranks} ranks, {way}, kernels of class A: best other's time in MPI over ours, geometric mean, at least",
+                      1 / bound, lambda row: row.endswith(" in MPI")),
+        Each(f"{part}-{ranks}", lambda row: not row.endswith(" in MPI"), f"{ranks} ranks, {way}, kernels of class A: our whole time over the "
+             "best other's, at most", -1, 1.02, ratio_to_best))),
     *(goal for ranks in (2, 3) for goal in (
         Goal(f"mpi4py-{ranks}", "wall time", f"mpi4py's own tests, {ranks} ranks, wall time, at most the better of MPICH and Open MPI", -1,
              others=("mpich", "openmpi")),

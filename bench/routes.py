@@ -78,11 +78,13 @@ def lab_launcher(library, ranks):
     """How a library's launcher starts ranks on h1 and h2 by the lab's stand-in for ssh. Nothing is bound: the hosts of a lab share
     processors, and each rank would be given the first."""
     command = library.launcher(ranks)[0]
+    each = (ranks + 1) // 2
+    hosts = f"h1:{each},h2:{each}"
     options = {
-        "lanyard": ["--ssh", SSH, "--host", "h1,h2"],
-        "mpich": ["-launcher", "ssh", "-launcher-exec", SSH, "-hosts", "h1,h2", "-ppn", "1"],
-        "impi": ["-bootstrap", "ssh", "-bootstrap-exec", SSH, "-hosts", "h1,h2", "-ppn", "1", "-genv", "I_MPI_PIN", "off"],
-        "openmpi": ["--mca", "plm_rsh_agent", SSH, "--mca", "btl_tcp_if_include", "rail1", "--bind-to", "none", "--host", "h1:1,h2:1"],
+        "lanyard": ["--ssh", SSH, "--host", hosts],
+        "mpich": ["-launcher", "ssh", "-launcher-exec", SSH, "-hosts", "h1,h2", "-ppn", str(each)],
+        "impi": ["-bootstrap", "ssh", "-bootstrap-exec", SSH, "-hosts", "h1,h2", "-ppn", str(each), "-genv", "I_MPI_PIN", "off"],
+        "openmpi": ["--mca", "plm_rsh_agent", SSH, "--mca", "btl_tcp_if_include", "rail1", "--bind-to", "none", "--host", hosts],
     }[library.key.partition("-")[0]]
     return [command, *options, "-n", str(ranks)]
 
@@ -153,7 +155,15 @@ def known_sweeps(lanyard):
 
 
 def swept(lanyard, text):
-    """Lanyard once for each value of a setting: 'eager-limit', or 'eager-limit=0,512' with values of one's own."""
+    """Lanyard once for each value of a setting: 'eager-limit', or 'eager-limit=0,512' with values of one's own; of several settings that are
+    joined by '+' once for each of their combinations."""
+    libraries = {lanyard.key: lanyard}
+    for part in text.split("+"):
+        libraries = {key: library for before in libraries.values() for key, library in swept_once(before, part, before is not lanyard).items()}
+    return libraries
+
+
+def swept_once(lanyard, text, joined):
     setting, _, values = text.partition("=")
     if not values:
         known = known_sweeps(lanyard)
@@ -162,5 +172,6 @@ def swept(lanyard, text):
         raise Unavailable(f"which values of '{setting}'? Write {setting}=ONE,TWO; without values there are {', '.join(known)}")
     values = values.split(",")
     variable = "LANYARD_" + setting.upper().replace("-", "_")
-    return {f"{setting}={value}": changed(lanyard, {variable: value}, key=f"{setting}={value}", title=f"Lanyard, {setting} {value}")
+    key, title = (lanyard.key + "+", lanyard.title) if joined else ("", "Lanyard")
+    return {f"{key}{setting}={value}": changed(lanyard, {variable: value}, key=f"{key}{setting}={value}", title=f"{title}, {setting} {value}")
             for value in values}
