@@ -56,6 +56,12 @@ void start_helper();
 // Makes it for a function of MPI: joins the job, finds paths to every rank, makes the predefined communicators.
 Error make_runtime(const char *call);
 
+// Is it over after a short look? Not asked where a profile wants to know of every wait. [owner]
+template <class Awaited>
+bool comes_soon(const Runtime &runtime, const Awaited &awaited) {
+    return !runtime.profile && runtime.engine->comes_soon(awaited);
+}
+
 // While it exists the process's record says what it waits for; of several (threads) the latest. Made and ended by the
 // engine's owner. The arguments live at least as long.
 class Waiting {

@@ -31,6 +31,7 @@ Error wait_for(Request *request, const char *call) {
         request->hurry(*request);
         if (request->complete()) return {};
     }
+    if (comes_soon(*runtime(), request->completion())) return {};
     WaitParts parts;
     add_part(*request, parts);
     Waiting waiting(call, request->comm, parts);
@@ -51,7 +52,7 @@ Error wait_for_several(int count, Request *const *requests, bool all, const char
         if (!requests[i]->completion().await(waiter)) waiter.remaining.fetch_sub(1, std::memory_order_relaxed);
     }
     if (all) waiter.remaining.fetch_sub(1, std::memory_order_relaxed);
-    if (!waiter.done()) {
+    if (!waiter.done() && !comes_soon(*runtime(), waiter)) {
         WaitParts parts;
         const Comm *comm = nullptr;
         bool several = false;

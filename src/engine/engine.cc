@@ -15,6 +15,7 @@ constexpr int frames_per_poll = 64;
 constexpr int frames_per_help = 1;  // a thread of the program that comes back waits for so long
 constexpr uint64_t test_sockets_every_ns = 8'000;
 constexpr uint32_t steps_per_clock = 8;  // the clock costs as much as a step that finds nothing
+constexpr int soon_turns = 16;
 constexpr int spins_for_engine = 2000;
 constexpr int yields_for_engine = 20;
 }  // namespace
@@ -50,6 +51,16 @@ int Engine::turn(int frames, bool system_calls) {
     while (Task *task = due.pop_front()) work += task->run(*task);
     if (work == 0) work_left_ = false;  // what is still ready waits for a peer
     return work;
+}
+
+bool Engine::comes_soon(const Condition &met) {
+    int turns = crowded_ ? 1 : soon_turns;
+    for (int turn = 0; turn < turns && !met() && !patient() && contenders_.load(std::memory_order_relaxed) == 0; ++turn) {
+        awaited_ = &met;
+        step();
+        awaited_ = nullptr;
+    }
+    return met();
 }
 
 void Engine::wait_owned(Completion &completion) {

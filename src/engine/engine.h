@@ -115,6 +115,14 @@ public:
     // [owner] Polls `poller` on every step from now on.
     void watch(Poller &poller) { pollers_.push_back(poller); }
 
+    // [owner] Some steps, a fraction of a microsecond, for a completion that is likely to be near; is it there? Spares who waits the record of
+    // what it waits for.
+    bool comes_soon(const Completion &completion) {
+        return comes_soon(Condition{[](const void *subject) { return static_cast<const Completion *>(subject)->complete(); }, &completion});
+    }
+    bool comes_soon(const Waiter &waiter) {
+        return comes_soon(Condition{[](const void *subject) { return static_cast<const Waiter *>(subject)->done(); }, &waiter});
+    }
     // [owner] Drives the engine until the completion is done. Gives it up in between where others want it or it sleeps.
     void wait_owned(Completion &completion);
     // [owner] The same for several completions that count this waiter down.
@@ -169,6 +177,7 @@ private:
         bool watcher = false;
     };
 
+    bool comes_soon(const Condition &condition);
     void read_clock();
     void ring_alarm();
     bool sockets_are_due();

@@ -103,6 +103,12 @@ public:
     // The blocking send's short way: true when the message has been copied and nothing more is to be done; else nothing has
     // happened and the caller starts a Transfer.
     bool send_now(uint32_t peer, const MatchKey &key, const Buffer &buffer, uint32_t check = 0);
+    // The same of a message to this process itself: it meets its receive, or is stored, at once. Only where no handler of the engine is
+    // under way, as what waited for the receive goes on here.
+    bool deliver_to_self(const MatchKey &key, const Buffer &buffer);
+    // The blocking receive's short way, from a named peer: true when the message is taken, of which `taken` then says the rest; else nothing
+    // has happened. Looks so many times whether it is there.
+    bool receive_now(uint32_t peer, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken);
     // Need a send that may complete later not copy this?
     bool keeps(uint32_t peer, const Buffer &buffer) const {
         return static_cast<size_t>(buffer.bytes()) >= peers_[peer].path->keep_from() && buffer.contiguous();
@@ -174,6 +180,7 @@ private:
     };
     struct Peer {
         Path *path = nullptr;
+        Path *shows = nullptr;  // the path, if it shows short messages
         size_t eager_limit = 0;
         size_t first_limit = 0;   // bytes that may go with an offer
         uint64_t announced_from = UINT64_MAX;  // receives of so many bytes are announced

@@ -61,6 +61,24 @@ void Messenger::receive(Transfer &transfer) {
     if (transfer.buffer.bytes() >= attended_bytes) begin_under_way(transfer);
 }
 
+// With nothing stored and nothing else posted the peer's next message is the first that this receive may take, and no other receive may.
+bool Messenger::receive_now(uint32_t number, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken) {
+    Peer &peer = peers_[number];
+    if (!peer.shows || posted_.count() > 0 || unexpected_.count() > 0 || settings_.check || posted_.promises().any()) return false;
+    ShortFrame frame;
+    while (!peer.shows->peek_short(number, frame))
+        if (--looks <= 0) return false;
+    std::memcpy(&taken, frame.envelope, sizeof taken);
+    bool is_it = taken.kind == EnvelopeKind::eager && fits(key, {taken.context, taken.source, taken.tag});
+    if (!is_it || taken.check != 0 || static_cast<int64_t>(frame.size) > buffer.bytes() || !buffer.contiguous()) return false;
+    copy_few(buffer.base, frame.payload, frame.size);
+    peer.shows->pass_short(number);
+    peer.credit_left += taken.credit * static_cast<int64_t>(credit_unit);
+    ++peer.messages_come;
+    ++counts_.matched;
+    return true;
+}
+
 void Messenger::receive_taken(Transfer &transfer, Unexpected &message) {
     Envelope envelope = message.envelope();
     envelope.check = unexpected_.check_of(message);

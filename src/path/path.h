@@ -91,6 +91,13 @@ public:
     virtual bool sated() const { return false; }
 };
 
+// An envelope and its payload beside it, where they lie.
+struct ShortFrame {
+    const std::byte *envelope;
+    const std::byte *payload;
+    size_t size;
+};
+
 class Path {
 public:
     virtual ~Path() = default;
@@ -126,6 +133,12 @@ public:
 
     // Words that this process and its peers can change atomically, shared_words of each; nullptr where there are none. `owner` is whose.
     virtual std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) { return nullptr; }
+
+    // For who waits for one peer's next message and nothing else: is it there, an envelope with at most inline_payload bytes? It may be
+    // looked at until pass_short(), or left to poll(). Looking is a memory read where shows_short(), and finds nothing elsewhere.
+    virtual bool shows_short() const { return false; }
+    virtual bool peek_short(uint32_t peer, ShortFrame &frame) { return false; }
+    virtual void pass_short(uint32_t peer) {}
 
     // Delivers what has come, at most `budget` frames; the number delivered plus internal work done.
     virtual int poll(Sink &sink, int budget, uint64_t now_ns) = 0;

@@ -21,6 +21,7 @@ public:
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
     bool touches_memory(uint32_t) const override { return true; }
     Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    bool busy() const override { return !frames_.empty(); }
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     uint64_t deadline_ns() const override { return frames_.empty() ? no_deadline : 0; }
     std::string describe() const override { return "self: messages of a process to itself"; }

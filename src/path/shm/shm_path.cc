@@ -72,6 +72,7 @@ int ShmPath::accept_inlets() {
         Inlet inlet;
         inlet.member = i;
         inlet.ring.open(*reinterpret_cast<Ring *>(segment_.at(offset)), i);
+        outlets_[i].inlet = static_cast<uint32_t>(inlets_.size());
         inlets_.push_back(inlet);
         awaited_.push_back({inlet.ring.awaited_word(), inlet.ring.awaited_number()});
         log(LogLevel::debug, "shm", "peer %u opened a ring to here", peers_[i]);
@@ -148,6 +149,24 @@ Sent ShmPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload
     outlet.ring.publish(RingFrame::bulk, size, 1);
     wake_if_asleep(*outlet.sleep);
     return Sent::done;
+}
+
+bool ShmPath::peek_short(uint32_t peer, ShortFrame &frame) {
+    uint32_t place = outlets_[index_of_peer_[peer]].inlet;
+    if (place == not_here) return false;
+    const RingReader &ring = inlets_[place].ring;
+    uint64_t word = ring.peek();
+    if (word == 0 || frame_kind(word) != RingFrame::inlined || frame_payload(word) > first_line_room) return false;
+    frame = {ring.first(), ring.first() + sizeof(Envelope), frame_payload(word)};
+    return true;
+}
+
+void ShmPath::pass_short(uint32_t peer) {
+    uint32_t place = outlets_[index_of_peer_[peer]].inlet;
+    Inlet &inlet = inlets_[place];
+    bool told = inlet.ring.pass(1);
+    awaited_[place] = {inlet.ring.awaited_word(), inlet.ring.awaited_number()};
+    if (told) wake_if_asleep(segment_.member(inlet.member).sleep);
 }
 
 int ShmPath::poll(Sink &sink, int budget, uint64_t) {

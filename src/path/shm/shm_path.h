@@ -33,6 +33,9 @@ public:
     Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override { return &segment_.member(index_of_peer_[owner]).word[index].value; }
+    bool shows_short() const override { return true; }
+    bool peek_short(uint32_t peer, ShortFrame &frame) override;
+    void pass_short(uint32_t peer) override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     std::string describe() const override;
 
@@ -54,8 +57,10 @@ private:
     static constexpr uint32_t not_here = UINT32_MAX;
     enum class Reach : uint8_t { untried, allowed, refused };
 
+    // To and from a peer.
     struct Outlet {
         RingWriter ring;
+        uint32_t inlet = not_here;  // its place among the inlets
         SleepWord *sleep = nullptr;
         mutable Reach direct = Reach::untried;
     };

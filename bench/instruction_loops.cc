@@ -1,0 +1,123 @@
+// Loops of single calls for valgrind's callgrind, which counts what each function executes: bench/instructions.py runs this program on
+// two ranks, and adds up the calls of each loop, which is a function of its own name.
+#include <fcntl.h>
+#include <mpi.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+
+namespace {
+
+constexpr int calls = 50;  // as in bench/instructions.py
+char buffer[8];
+
+// How many messages were sent, and received, in memory that both ranks see: each is there before its receive begins, and no other is.
+struct Progress {
+    std::atomic<int> sent, received;
+};
+Progress* progress;
+
+void await(const std::atomic<int>& counter, int value) {
+    while (counter.load() < value) usleep(100);
+}
+
+#define LOOP [[gnu::noinline]] void
+
+LOOP loop_of_send(int peer, int before) {
+    for (int i = 0; i < calls; ++i) {
+        await(progress->received, before + i);
+        MPI_Send(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
+        ++progress->sent;
+    }
+}
+LOOP loop_of_recv(int peer, int before) {
+    for (int i = 0; i < calls; ++i) {
+        await(progress->sent, before + i + 1);
+        MPI_Recv(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        ++progress->received;
+    }
+}
+LOOP loop_of_isend_wait(int peer, int before) {
+    for (int i = 0; i < calls; ++i) {
+        MPI_Request request;
+        await(progress->received, before + i);
+        MPI_Isend(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        ++progress->sent;
+    }
+}
+LOOP loop_of_irecv_wait(int peer, int before) {
+    for (int i = 0; i < calls; ++i) {
+        MPI_Request request;
+        await(progress->sent, before + i + 1);
+        MPI_Irecv(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        ++progress->received;
+    }
+}
+LOOP loop_of_self_pair(int own) {
+    for (int i = 0; i < calls; ++i) {
+        MPI_Send(buffer, sizeof buffer, MPI_CHAR, own, 1, MPI_COMM_WORLD);
+        MPI_Recv(buffer, sizeof buffer, MPI_CHAR, own, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+LOOP loop_of_null_pair() {
+    for (int i = 0; i < calls; ++i) {
+        MPI_Send(buffer, sizeof buffer, MPI_CHAR, MPI_PROC_NULL, 1, MPI_COMM_WORLD);
+        MPI_Recv(buffer, sizeof buffer, MPI_CHAR, MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+LOOP loop_of_comm_rank() {
+    for (int i = 0; i < calls; ++i) {
+        int rank;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    }
+}
+
+bool map_progress(const char* path) {
+    int file = open(path, O_RDWR | O_CREAT, 0600);
+    if (file < 0 || ftruncate(file, sizeof(Progress)) != 0) return false;
+    void* memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    progress = static_cast<Progress*>(memory);
+    return memory != MAP_FAILED;
+}
+
+// What the first call of all does, such as finding functions and opening a ring, is done before.
+void warm_up(int rank) {
+    for (int peer : {1 - rank, rank, MPI_PROC_NULL}) {
+        MPI_Request requests[2];
+        MPI_Irecv(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[1]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        MPI_Send(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
+        MPI_Recv(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+}  // namespace
+
+// Arguments: the path of a file for both ranks; a second one starts MPI for several threads.
+int main(int argc, char** argv) {
+    if (argc < 2 || !map_progress(argv[1])) return std::fputs("instruction-loops: which file may be made?\n", stderr), 2;
+    int level = 0, rank = 0;
+    if (argc > 2) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+    else MPI_Init(nullptr, nullptr);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    warm_up(rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        loop_of_send(1, 0);
+        loop_of_isend_wait(1, calls);
+    } else {
+        loop_of_recv(0, 0);
+        loop_of_irecv_wait(0, calls);
+    }
+    loop_of_self_pair(rank);
+    loop_of_null_pair();
+    loop_of_comm_rank();
+    MPI_Finalize();
+}

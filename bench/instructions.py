@@ -1,0 +1,73 @@
+"""Instructions that calls execute, counted by valgrind's callgrind: the program instruction-loops on two ranks of one node; used by
+bench/run and by the test that holds the bounds.
+
+Counts do not depend on the machine's speed, and hardly on anything but the build. What is counted is the user's side: no system calls.
+"""
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+CALLS = 50  # in each loop, as in instruction_loops.cc
+# {what a loop does: (its function, the rank that runs it)}
+LOOPS = {
+    "MPI_Send, 8 bytes": ("loop_of_send", 0),
+    "MPI_Recv, the message is there": ("loop_of_recv", 1),
+    "MPI_Isend and MPI_Wait": ("loop_of_isend_wait", 0),
+    "MPI_Irecv and MPI_Wait, the message is there": ("loop_of_irecv_wait", 1),
+    "MPI_Send and MPI_Recv to oneself": ("loop_of_self_pair", 0),
+    "MPI_Send and MPI_Recv with MPI_PROC_NULL": ("loop_of_null_pair", 0),
+    "MPI_Comm_rank": ("loop_of_comm_rank", 0),
+}
+VARIANTS = {"": ({}, []), "MPI_THREAD_MULTIPLE": ({}, ["threads"]), "LANYARD_PROGRESS=helper": ({"LANYARD_PROGRESS": "helper"}, [])}
+
+
+def missing():
+    """Why nothing can be counted here, or ''."""
+    return "" if shutil.which("valgrind") else "valgrind is not installed"
+
+
+def loop_costs(profile):
+    """{loop: instructions in the functions of MPI that it calls} of a profile of callgrind."""
+    text = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--tree=calling", "--threshold=100", profile],
+                          capture_output=True, text=True, check=True).stdout
+    costs, loop = {}, None
+    for line in text.splitlines():
+        if not line.strip():
+            loop = None
+        elif found := re.match(r"\s*[\d,]+\s*\([^)]*\)\s+\*\s+\S*?:\(anonymous namespace\)::(loop_of_\w+)\(", line):
+            loop = found[1]
+            costs.setdefault(loop, 0)  # in parts, where other files are inlined
+        elif loop and (found := re.match(r"\s*([\d,]+)\s*\([^)]*\)\s+>\s+\S*?:P?MPI_\w+", line)):
+            costs[loop] += int(found[1].replace(",", ""))
+    return costs
+
+
+def count(build, environment=None, arguments=()):
+    """{what: instructions for one call} of a build folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        profile = str(Path(folder) / "profile.%q{PMI_RANK}")
+        command = [build / "bin" / "mpirun", "-n", "2", "valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", "--quiet",
+                   build / "bin" / "instruction-loops", Path(folder) / "progress", *arguments]
+        variables = [f"{name}={value}" for name, value in (environment or {}).items()]
+        subprocess.run(["env", *variables, *map(str, command)], check=True, capture_output=True, text=True, timeout=300)
+        by_rank = [loop_costs(Path(folder) / f"profile.{rank}") for rank in (0, 1)]
+    return {what: by_rank[rank][loop] / CALLS for what, (loop, rank) in LOOPS.items()}
+
+
+def table(build):
+    """The counts of all variants as Markdown."""
+    columns = {name: count(build, *variant) for name, variant in VARIANTS.items()}
+    lines = ["### instructions", "", "Instructions of one call, by callgrind, two ranks of one node; the columns say what changes.", "",
+             "| | MPI_THREAD_SINGLE | " + " | ".join(filter(None, VARIANTS)) + " |", "|---" * (len(VARIANTS) + 1) + "|"]
+    for what in LOOPS:
+        lines.append(f"| {what} | " + " | ".join(f"{column[what]:.0f}" for column in columns.values()) + " |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    if reason := missing():
+        sys.exit(f"instructions: {reason}")
+    print(table(Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").absolute()))
