@@ -21,7 +21,7 @@ const std::vector<Application> applications = {
     {"wavefront", takes_any, run_wavefront},
     {"directions", takes_any, run_directions},
     {"peers", takes_any, run_peers},
-    {"halo", takes_halo_ranks, run_halo},
+    {"halo", takes_any, run_halo},
     {"panels", takes_any, run_panels},
 };
 

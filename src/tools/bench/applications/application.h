@@ -69,7 +69,6 @@ std::string takes_any(int ranks, char problem);
 std::string takes_powers_of_two(int ranks, char problem);
 std::string takes_ft_ranks(int ranks, char problem);
 std::string takes_mg_ranks(int ranks, char problem);
-std::string takes_halo_ranks(int ranks, char problem);
 
 // Whether `value` is `reference` up to a relative error of `tolerance`.
 bool close_to(double value, double reference, double tolerance);

@@ -1,11 +1,13 @@
-// wavefront: what LU and Sweep3D send. A sweep goes through a grid from one of its four corners in x and y, plane by plane of z: a rank
-// waits for the edges of its two neighbours upstream, computes, and sends its own edges downstream. Almost all messages are short, and
-// the next one depends on the last.
+// Wavefronts (LU of the NAS benchmarks, Sweep3D): a grid is divided over ranks in x and y, and swept plane by plane from each of its four
+// corners. A rank begins a plane when the edges of both neighbours before it have arrived: many small messages, one after the other.
 //
-// v(x, y, z) = v(x-1, y, z) + v(x, y-1, z) + v(x, y, z-1) modulo 2^64 as seen from the corner, with 0 outside and the number of the sweep
-// beneath the first plane. Verified: the last plane of the last sweep, against one rank's computation of all of it.
+// Each point of a plane becomes v(i,j) + 5 (v(i-1,j) + v(i,j-1)) modulo 2^64. That can be undone, so no wrong value gets lost; and the
+// planes, which begin as multiples of one another, remain so. Verified is every point, against one plane that each rank sweeps alone.
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <random>
+#include <vector>
 
 #include "tools/bench/applications/application.h"
 
@@ -13,115 +15,131 @@ namespace lanyard::bench {
 
 namespace {
 
-enum Tag : int { along_x_tag = 1, along_y_tag };
-
 struct Problem {
     char name;
-    int edge, planes, sweeps;  // edge along x and y
+    int points, planes;  // in x and in y; in z
+    int steps;           // of four sweeps
 };
-constexpr Problem problems[] = {{'S', 64, 32, 8}, {'W', 64, 64, 60}, {'A', 128, 128, 120}, {'B', 128, 128, 480}};
-
-using Line = std::vector<std::uint64_t>;
-
-// A part of the plane, as wide as x and as long as y, with what came from upstream.
-class Part {
-public:
-    Part(int width, int length) : width_(width), length_(length), values_(static_cast<std::size_t>(width * length)) {}
-
-    int width() const { return width_; }
-    int length() const { return length_; }
-    std::uint64_t& at(int x, int y) { return values_[static_cast<std::size_t>(y * width_ + x)]; }
-    void begin_sweep(int sweep) { std::fill(values_.begin(), values_.end(), static_cast<std::uint64_t>(sweep + 1)); }
-
-    // One plane more. x_down and y_down say from which side; the incoming edges become the outgoing ones.
-    void compute(bool x_down, bool y_down, Line& edge_along_y, Line& edge_along_x) {
-        for (int i = 0; i < length_; ++i) {
-            int y = y_down ? length_ - 1 - i : i;
-            std::uint64_t left = edge_along_y[static_cast<std::size_t>(y)];
-            for (int k = 0; k < width_; ++k) {
-                int x = x_down ? width_ - 1 - k : k;
-                std::uint64_t& below = edge_along_x[static_cast<std::size_t>(x)];
-                left = below = at(x, y) += left + below;
-            }
-            edge_along_y[static_cast<std::size_t>(y)] = left;
-        }
-    }
-
-private:
-    int width_, length_;
-    std::vector<std::uint64_t> values_;
-};
+constexpr Problem problems[] = {{'S', 24, 16, 50}, {'W', 64, 32, 400}, {'A', 120, 48, 300}, {'B', 120, 96, 600}};
 
 struct Corner {
-    explicit Corner(int sweep) : x_down((sweep & 1) != 0), y_down((sweep & 2) != 0) {}
-    bool x_down, y_down;
+    int step_x, step_y;  // 1 or -1: the way from this corner
+};
+constexpr Corner corners[] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
+constexpr int tag_x = 1, tag_y = 2;
+
+// The ranks as a grid, with at most as many parts as there are points; further ranks have nothing to do.
+struct Place {
+    std::array<int, 2> parts{}, mine{};
+    bool idle = false;
+
+    Place(int rank, int ranks, int points) {
+        MPI_Dims_create(ranks, 2, parts.data());
+        for (int& part : parts) part = std::min(part, points);
+        mine = {rank / parts[1], rank % parts[1]};
+        idle = rank >= parts[0] * parts[1];
+    }
+
+    int neighbour(int axis, int step) const {
+        std::array<int, 2> other = mine;
+        other[axis] += step;
+        if (other[axis] < 0 || other[axis] >= parts[axis]) return MPI_PROC_NULL;
+        return other[0] * parts[1] + other[1];
+    }
+
+    // Where the part begins; that of the next part is its end.
+    int begin(int axis, int points, int next = 0) const { return points * (mine[axis] + next) / parts[axis]; }
 };
 
-class Sweeps {
-public:
-    explicit Sweeps(Run& run) : problem_(problem_of(problems, run.problem())), shape_{0, 0} {
-        MPI_Dims_create(run.size(), 2, shape_.data());
-        place_ = {run.rank() % shape_[0], run.rank() / shape_[0]};
-        part_ = Part(start(0, place_[0] + 1) - start(0, place_[0]), start(1, place_[1] + 1) - start(1, place_[1]));
-    }
+// Points x, y of a plane from 0, with a border of one point, which is 0 or what a neighbour sent.
+struct Plane {
+    int width, height;
+    std::vector<std::uint64_t> values;
 
-    int count() const { return problem_.sweeps; }
+    Plane(int columns, int rows)
+        : width(columns), height(rows), values(static_cast<std::size_t>(columns + 2) * static_cast<std::size_t>(rows + 2)) {}
 
-    void sweep(int number) {
-        Corner corner(number);
-        int step_x = corner.x_down ? -1 : 1, step_y = corner.y_down ? -1 : 1;
-        int from_x = neighbour(-step_x, 0), to_x = neighbour(step_x, 0), from_y = neighbour(0, -step_y), to_y = neighbour(0, step_y);
-        Line along_y(static_cast<std::size_t>(part_.length())), along_x(static_cast<std::size_t>(part_.width()));
-        part_.begin_sweep(number);
-        for (int plane = 0; plane < problem_.planes; ++plane) {
-            std::fill(along_y.begin(), along_y.end(), 0);
-            std::fill(along_x.begin(), along_x.end(), 0);
-            MPI_Recv(along_y.data(), part_.length(), MPI_UINT64_T, from_x, along_x_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            MPI_Recv(along_x.data(), part_.width(), MPI_UINT64_T, from_y, along_y_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            part_.compute(corner.x_down, corner.y_down, along_y, along_x);
-            MPI_Send(along_y.data(), part_.length(), MPI_UINT64_T, to_x, along_x_tag, MPI_COMM_WORLD);
-            MPI_Send(along_x.data(), part_.width(), MPI_UINT64_T, to_y, along_y_tag, MPI_COMM_WORLD);
+    std::uint64_t* at(int x, int y) { return values.data() + (y + 1) * (width + 2) + x + 1; }
+
+    void sweep(Corner from) {
+        int x = from.step_x > 0 ? 0 : width - 1, y = from.step_y > 0 ? 0 : height - 1, row = from.step_y * (width + 2);
+        for (int line = 0; line < height; ++line, y += from.step_y) {
+            std::uint64_t* value = at(x, y);
+            for (int point = 0; point < width; ++point, value += from.step_x) *value += 5 * (value[-from.step_x] + value[-row]);
         }
     }
-
-    bool verify() {
-        Part whole(problem_.edge, problem_.edge);
-        Corner corner(problem_.sweeps - 1);
-        whole.begin_sweep(problem_.sweeps - 1);
-        for (int plane = 0; plane < problem_.planes; ++plane) {
-            Line along_y(static_cast<std::size_t>(problem_.edge)), along_x = along_y;
-            whole.compute(corner.x_down, corner.y_down, along_y, along_x);
-        }
-        for (int y = 0; y < part_.length(); ++y)
-            for (int x = 0; x < part_.width(); ++x)
-                if (part_.at(x, y) != whole.at(start(0, place_[0]) + x, start(1, place_[1]) + y)) return false;
-        return true;
-    }
-
-private:
-    int start(int axis, int place) const { return problem_.edge * place / shape_[static_cast<std::size_t>(axis)]; }
-    int neighbour(int dx, int dy) const {
-        int x = place_[0] + dx, y = place_[1] + dy;
-        return x < 0 || y < 0 || x >= shape_[0] || y >= shape_[1] ? MPI_PROC_NULL : y * shape_[0] + x;
-    }
-
-    const Problem& problem_;
-    std::array<int, 2> shape_, place_{};
-    Part part_{0, 0};
 };
+
+void receive_edges(Plane& plane, Corner from, const Place& place, std::vector<std::uint64_t>& edge) {
+    int before_x = place.neighbour(0, -from.step_x), before_y = place.neighbour(1, -from.step_y);
+    if (before_x != MPI_PROC_NULL) {
+        MPI_Recv(edge.data(), plane.height, MPI_UINT64_T, before_x, tag_x, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        int border = from.step_x > 0 ? -1 : plane.width;
+        for (int y = 0; y < plane.height; ++y) *plane.at(border, y) = edge[y];
+    }
+    if (before_y == MPI_PROC_NULL) return;
+    int border = from.step_y > 0 ? -1 : plane.height;
+    MPI_Recv(plane.at(0, border), plane.width, MPI_UINT64_T, before_y, tag_y, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+void send_edges(Plane& plane, Corner from, const Place& place, std::vector<std::uint64_t>& edge) {
+    int after_x = place.neighbour(0, from.step_x), after_y = place.neighbour(1, from.step_y);
+    if (after_x != MPI_PROC_NULL) {
+        int last = from.step_x > 0 ? plane.width - 1 : 0;
+        for (int y = 0; y < plane.height; ++y) edge[y] = *plane.at(last, y);
+        MPI_Send(edge.data(), plane.height, MPI_UINT64_T, after_x, tag_x, MPI_COMM_WORLD);
+    }
+    if (after_y == MPI_PROC_NULL) return;
+    int last = from.step_y > 0 ? plane.height - 1 : 0;
+    MPI_Send(plane.at(0, last), plane.width, MPI_UINT64_T, after_y, tag_y, MPI_COMM_WORLD);
+}
+
+// Odd, so that no multiple of one value is a multiple of another by chance.
+std::vector<std::uint64_t> odd_numbers(int count, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::uint64_t> numbers(static_cast<std::size_t>(count));
+    for (std::uint64_t& number : numbers) number = random() | 1;
+    return numbers;
+}
 
 }  // namespace
 
 Outcome run_wavefront(Run& run) {
-    Sweeps sweeps(run);
-    sweeps.sweep(0);  // touches all memory
+    const Problem& problem = problem_of(problems, run.problem());
+    Place place(run.rank(), run.size(), problem.points);
+    int first_x = place.begin(0, problem.points), first_y = place.begin(1, problem.points);
+    int width = place.idle ? 0 : place.begin(0, problem.points, 1) - first_x, height = place.idle ? 0 : place.begin(1, problem.points, 1) - first_y;
+    std::vector<std::uint64_t> start = odd_numbers(problem.points * problem.points, 1), multiples = odd_numbers(problem.planes, 2);
+    auto start_at = [&](int x, int y) { return start[static_cast<std::size_t>(y) * problem.points + x]; };
+    std::vector<Plane> planes(static_cast<std::size_t>(problem.planes), Plane(width, height));
+    auto each_point = [&](auto visit) {
+        for (int z = 0; z < problem.planes; ++z)
+            for (int y = 0; y < height; ++y)
+                for (int x = 0; x < width; ++x) visit(*planes[z].at(x, y), multiples[z], first_x + x, first_y + y);
+    };
+    each_point([&](std::uint64_t& value, std::uint64_t multiple, int x, int y) { value = multiple * start_at(x, y); });
+    std::vector<std::uint64_t> edge(static_cast<std::size_t>(problem.points));
+
     run.start();
-    for (int number = 0; number < sweeps.count(); ++number) {
-        sweeps.sweep(number);
-        run.show_progress(number + 1, sweeps.count());
+    for (int step = 0; step < problem.steps && !place.idle; ++step) {
+        for (Corner corner : corners)
+            for (Plane& plane : planes) {
+                receive_edges(plane, corner, place, edge);
+                plane.sweep(corner);
+                send_edges(plane, corner, place, edge);
+            }
+        run.show_progress(step + 1, problem.steps);
     }
     run.stop();
-    return {sweeps.verify(), 0};
+
+    Plane whole(problem.points, problem.points);
+    for (int y = 0; y < problem.points; ++y)
+        for (int x = 0; x < problem.points; ++x) *whole.at(x, y) = start_at(x, y);
+    for (int step = 0; step < problem.steps; ++step)
+        for (Corner corner : corners) whole.sweep(corner);
+    bool verified = true;
+    each_point([&](std::uint64_t& value, std::uint64_t multiple, int x, int y) { verified &= value == multiple * *whole.at(x, y); });
+    return {verified, 0};
 }
 
 }  // namespace lanyard::bench
