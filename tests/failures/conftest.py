@@ -21,5 +21,6 @@ built = _launch.built
 def program(mpirun, built):
     """program(name): the compiled tests/failures/programs/NAME.c."""
     def compiled(name):
-        return built(name, (HERE / "programs" / f"{name}.c").read_text(), mpirun.build / "bin" / "mpicc", "-pthread", "-I", HERE / "programs")
+        return built(name, (HERE / "programs" / f"{name}.c").read_text(), mpirun.build / "bin" / "mpicc", "-pthread", "-rdynamic", "-I",
+                     HERE / "programs")
     return compiled

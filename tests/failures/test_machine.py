@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+LONG = "LANYARD_TEST_ALL" in os.environ
 
 def seccomp_or_skip(program):
     if subprocess.run([program("refused"), "/bin/true"], capture_output=True, check=False).returncode == 96:
@@ -39,6 +40,48 @@ def test_direct_copies_where_they_are_allowed(mpirun, program):
     assert (code, out) == (0, "right\n")
     if "are refused" in err:
         pytest.skip("this machine refuses process_vm_readv")
+
+
+def direct_and_failed(mpirun, program, ranks, *words, env=None):
+    """Runs `midway`: the direct copies that succeeded before, those that failed later. Skips where there are none."""
+    code, out, err = mpirun.run("-n", ranks, program("midway"), *words, env=env or {})
+    found = re.fullmatch(r"right: (\d+) (\d+)\n", out)
+    assert code == 0 and found and err == "", (words, code, out, err)
+    direct, failed = map(int, found.groups())
+    if direct == 0:
+        pytest.skip("this machine refuses process_vm_readv")
+    return direct, failed
+
+
+@pytest.mark.one_host("ranks on two hosts have no direct copies")
+@pytest.mark.parametrize("microseconds", [None, 0, 300, 3000, *([1000, 2000, 6000, 10000, 20000] if LONG else [])])
+@pytest.mark.parametrize("who", ["first", "all"])
+@pytest.mark.parametrize("how", ["seccomp", "dumpable"])
+def test_memory_that_is_closed_between_and_during_long_messages(mpirun, program, how, who, microseconds):
+    """A process locks itself in: by a filter, after which its own calls are refused, or by closing its memory to all others."""
+    if how == "seccomp":
+        seccomp_or_skip(program)
+    words = [how, who, *([] if microseconds is None else [microseconds])]
+    _, failed = direct_and_failed(mpirun, program, 2, *words)
+    assert failed > 0
+
+
+@pytest.mark.one_host("ranks on two hosts have no direct copies")
+@pytest.mark.parametrize("of", ["reads", "writes"])
+@pytest.mark.parametrize("fault", ["refuse", "once", "part"])
+def test_any_direct_copy_may_fail(mpirun, program, of, fault):
+    """Each of a message's pieces, as the one that both sides copy: from a certain one on, only one, or a part of one."""
+    failed = 0
+    for number in [0, 1, 7, 90] if not LONG else [*range(8), *range(10, 340, 17)]:
+        for ranks, who in [(2, "all"), (3, "first")] if number != 7 or LONG else [(2, "first")]:
+            failed += direct_and_failed(mpirun, program, ranks, of, fault, who, number)[1]
+    assert failed > 0
+
+
+@pytest.mark.one_host("ranks on two hosts have no direct copies")
+def test_copies_fail_while_a_helper_makes_them(mpirun, program):
+    for of in ("reads", "writes"):
+        assert direct_and_failed(mpirun, program, 2, of, "refuse", "all", 5, env={"LANYARD_PROGRESS": "helper"})[1] > 0
 
 
 class SmallMemory:

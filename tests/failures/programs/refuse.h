@@ -1,4 +1,4 @@
-// Makes the kernel refuse process_vm_readv and process_vm_writev with EPERM, as containers and hardened systems do.
+// Makes the kernel refuse process_vm_readv and process_vm_writev with EPERM to all threads, as containers and hardened systems do.
 #pragma once
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 static void refuse_memory_of_others(void) {
     struct sock_filter steps[] = {
@@ -19,7 +20,7 @@ static void refuse_memory_of_others(void) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
     };
     struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0) {
         perror("seccomp");
         exit(96);
     }
