@@ -133,6 +133,35 @@ def test_sixty_four_ranks_in_sixty_four_mebibyte(small_memory, program):
     assert small_memory.run("64m", "-n", 64, program("exchange"), 20000, timeout=120) == (0, "right\n", "")
 
 
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_memory_that_fills_up_later_is_not_missed_by_ranks_that_have_met(small_memory, program, ranks):
+    """New communicators, collectives and thousands of messages that nobody has asked for; then there is room again."""
+    assert small_memory.run("8m", "-n", ranks, program("full"), "met") == (0, "right\n", "")
+
+
+FULL = r"the shared memory of this node in \S+/memory is full, and the first message to another process needs 8 KiB of it; enlarge it " \
+       r"\(containers: --shm-size\), or set LANYARD_SHM_DIR to a folder in memory with more room"
+
+
+@pytest.mark.parametrize("what", ["send", "sendrecv", "long", "communicators", "collectives"])
+def test_memory_that_fills_up_before_ranks_meet_ends_the_job_with_a_sentence(small_memory, program, what):
+    code, out, err = small_memory.run("8m", "-n", 4, program("full"), "strangers", what, small_memory.folder.parent / "is-full")
+    if what == "collectives" and (code, out, err) == (0, "right\n", ""):
+        return  # which may find all they need in memory that was shared from the beginning
+    assert out == "" and 0 < code < 128, (code, out, err)
+    assert re.search(rf"^Lanyard: MPI_\w+\(.*\) on rank \d .* cannot be reached any more: {FULL}; the job is aborted", err, re.MULTILINE), err
+    assert "internal error" not in err
+
+
+def test_both_ranks_are_told_that_full_memory_parts_them(small_memory, program):
+    """Where errors are returned the one that sends and the one that waits hear of it, and what they have to say to others arrives."""
+    code, out, err = small_memory.run("8m", "-n", 3, program("full"), "strangers", "returned", small_memory.folder.parent / "is-full")
+    assert (code, err) == (0, "")
+    assert re.search(rf"^rank 1: MPI_Send\(.*dest=2.*\) on rank 1 .*: the process to send to cannot be reached any more: {FULL}$", out, re.MULTILINE), out
+    assert re.search(rf"^rank 2: MPI_Recv\(.*source=1.*\) on rank 2 .* cannot be reached any more: {FULL}$", out, re.MULTILINE), out
+    assert "\nright\n" in out
+
+
 @pytest.mark.one_host("ranks that share no memory need no folder for it")
 def test_folder_that_is_not_there(mpirun, program):
     code, out, err = mpirun.run("-n", 2, program("exchange"), env={"LANYARD_SHM_DIR": "/nowhere/at/all"})
