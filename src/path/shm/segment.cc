@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <string_view>
 
 #include "base/log.h"
 
@@ -36,6 +37,15 @@ uint64_t available_bytes(int descriptor) {
 }
 
 std::string in_kib(uint64_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; }
+
+// " in FOLDER", of a file that has been unlinked or never had a name; nothing where the system does not tell.
+std::string folder_of(int descriptor) {
+    char path[512];
+    ssize_t length = readlink(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), path, sizeof path);
+    std::string_view name(path, length > 0 ? static_cast<size_t>(length) : 0);
+    size_t end = name.rfind('/');
+    return end == name.npos || end == 0 ? "" : " in " + std::string(name.substr(0, end));
+}
 
 Error shortage(uint32_t members, uint64_t needed, uint64_t available) {
     return Error(ErrorClass::no_mem, std::to_string(members) + " processes on this node need " + in_kib(needed) + " of shared memory, but only " +
@@ -145,6 +155,12 @@ uint64_t Segment::append(size_t bytes, uint64_t kept) {
     } while (!header().appended.compare_exchange_weak(offset, offset + bytes, std::memory_order_relaxed));
     if (posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes)) != 0) return 0;
     return offset;
+}
+
+Error Segment::no_room_for_ring() const {
+    return Error(ErrorClass::no_mem, "the shared memory of this node" + folder_of(descriptor_) + " is full, and the first message to another " +
+                                         "process needs " + in_kib(ring_bytes) + " of it; enlarge it (containers: --shm-size), or set " +
+                                         "LANYARD_SHM_DIR to a folder in memory with more room");
 }
 
 Error open_nameless(const std::string &folder, int &descriptor) {

@@ -55,6 +55,7 @@ struct MemberControl {
     struct alignas(64) {
         std::atomic<uint32_t> arrivals;  // rings ever opened to this member
     } inbox;
+    static constexpr uint64_t no_room = 1;          // instead of an offset
     std::atomic<uint64_t> ring_from[most_members];  // offset of the ring that member opened to this one, 0: none
     struct alignas(64) {
         std::atomic<uint32_t> used;
@@ -87,6 +88,8 @@ public:
     // refused where the rings that may still be opened would no longer find room.
     uint64_t append_ring();
     uint64_t append_area(size_t bytes);
+    // Why append_ring() answered 0.
+    Error no_room_for_ring() const;
 
 private:
     uint64_t append(size_t bytes, uint64_t kept = 0);  // kept: bytes that must remain within the limit after it

@@ -50,25 +50,34 @@ uint32_t ShmPath::cells_in_use() const {
     return used;
 }
 
-// Makes the ring to a peer and tells it where it is.
+// Makes the ring to a peer and tells it where it is. Room for all rings was there when the segment was made, but others may have taken it:
+// then the two are lost to each other, as the next poll of either reports.
 bool ShmPath::open_outlet(uint32_t index) {
+    Outlet &outlet = outlets_[index];
+    if (outlet.shut) return false;
     uint64_t offset = segment_.append_ring();
-    LANYARD_MUST(offset != 0);  // room for all rings was checked when the segment was made
-    Ring *ring = new (segment_.at(offset)) Ring;
-    outlets_[index].ring.open(*ring, own_);
     MemberControl &peer = segment_.member(index);
-    peer.ring_from[own_].store(offset, std::memory_order_release);
+    if (offset) outlet.ring.open(*new (segment_.at(offset)) Ring, own_);
+    peer.ring_from[own_].store(offset ? offset : MemberControl::no_room, std::memory_order_release);
     peer.inbox.arrivals.fetch_add(1, std::memory_order_release);
+    if (!offset) {
+        outlet.shut = true;
+        self_.inbox.arrivals.fetch_add(1, std::memory_order_release);
+        wake_if_asleep(*outlet.sleep);
+        return false;
+    }
     log(LogLevel::debug, "shm", "opened a ring of %zu KiB to peer %u", ring_bytes / 1024, peers_[index]);
     return true;
 }
 
-int ShmPath::accept_inlets() {
+int ShmPath::accept_inlets(Sink &sink) {
     arrivals_seen_.store(self_.inbox.arrivals.load(std::memory_order_acquire), std::memory_order_relaxed);
     int opened = 0;
     for (uint32_t i = 0; i < peers_.size(); ++i) {
         uint64_t offset = self_.ring_from[i].load(std::memory_order_acquire);
-        if (offset == 0 || std::any_of(inlets_.begin(), inlets_.end(), [&](const Inlet &inlet) { return inlet.member == i; })) continue;
+        if (offset == MemberControl::no_room || outlets_[i].shut) opened += report_lost(i, sink);
+        bool known = std::any_of(inlets_.begin(), inlets_.end(), [&](const Inlet &inlet) { return inlet.member == i; });
+        if (offset <= MemberControl::no_room || known) continue;
         Inlet inlet;
         inlet.member = i;
         inlet.ring.open(*reinterpret_cast<Ring *>(segment_.at(offset)), i);
@@ -79,6 +88,14 @@ int ShmPath::accept_inlets() {
         ++opened;
     }
     return opened;
+}
+
+int ShmPath::report_lost(uint32_t index, Sink &sink) {
+    Outlet &outlet = outlets_[index];
+    if (outlet.lost) return 0;
+    outlet.shut = outlet.lost = true;
+    sink.lost(peers_[index], segment_.no_room_for_ring());
+    return 1;
 }
 
 bool ShmPath::take_cell(uint32_t &cell) {
@@ -110,7 +127,7 @@ Sent ShmPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
 // Payload of several lines, or in a cell; also the first frame to a peer.
 Sent ShmPath::send_long(uint32_t index, const Envelope &envelope, Payload payload) {
     Outlet &outlet = outlets_[index];
-    if (!outlet.ring.is_open()) open_outlet(index);
+    if (!outlet.ring.is_open() && !open_outlet(index)) return outlet.lost ? Sent::done : Sent::full;
     size_t size = payload.size;
     uint32_t lines = size <= most_inlined ? lines_for(size) : 1;
     if (!outlet.ring.room(lines)) return Sent::full;
@@ -138,7 +155,7 @@ Sent ShmPath::send_long(uint32_t index, const Envelope &envelope, Payload payloa
 Sent ShmPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t) {
     uint32_t index = index_of_peer_[peer];
     Outlet &outlet = outlets_[index];
-    if (!outlet.ring.is_open()) open_outlet(index);
+    if (!outlet.ring.is_open() && !open_outlet(index)) return outlet.lost ? Sent::done : Sent::full;
     CellReference reference{0};
     if (!outlet.ring.room(1) || !take_cell(reference.cell)) return Sent::full;
     size_t size = payload.size;
@@ -171,7 +188,7 @@ void ShmPath::pass_short(uint32_t peer) {
 
 int ShmPath::poll(Sink &sink, int budget, uint64_t) {
     int work = 0;
-    if (self_.inbox.arrivals.load(std::memory_order_relaxed) != rings()) work += accept_inlets();
+    if (self_.inbox.arrivals.load(std::memory_order_relaxed) != rings()) work += accept_inlets(sink);
     size_t first = next_inlet_;
     int frames = drain_from(first, awaited_.size(), sink, budget);
     if (first && frames < budget) {

@@ -63,6 +63,8 @@ private:
         uint32_t inlet = not_here;  // its place among the inlets
         SleepWord *sleep = nullptr;
         mutable Reach direct = Reach::untried;
+        bool shut = false;  // there was no room for a ring, here or there
+        bool lost = false;  // and that has been reported
     };
     struct Inlet {
         RingReader ring;
@@ -77,7 +79,8 @@ private:
 
     uint32_t index_of(uint32_t peer) const { return peer < index_of_peer_.size() ? index_of_peer_[peer] : not_here; }
     bool open_outlet(uint32_t index);
-    int accept_inlets();
+    int accept_inlets(Sink &sink);
+    int report_lost(uint32_t index, Sink &sink);
     size_t next_with_frame(size_t first, size_t last) const;
     int drain_from(size_t first, size_t last, Sink &sink, int budget);
     int drain(Inlet &inlet, Sink &sink, int budget);

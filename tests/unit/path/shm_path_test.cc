@@ -25,7 +25,8 @@ public:
     }
     void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t size) override { bulk_bytes += size; }
     void sent(uint64_t) override {}
-    void lost(uint32_t, Error reason) override { reason.discard(); }
+    std::string losses;
+    void lost(uint32_t peer, Error reason) override { losses += std::to_string(peer) + ": " + reason.take().sentence + "\n"; }
 };
 
 Envelope numbered(uint64_t number, size_t size) {
@@ -83,6 +84,33 @@ TEST(ShmPath, OpensNoRingBeforeFirstContact) {
     uint64_t before = node.segment().header().appended.load();
     EXPECT_EQ(node.paths[0]->send(5, numbered(0, 0), {}), Sent::done);
     EXPECT_EQ(node.segment().header().appended.load(), before + ring_bytes);
+}
+
+TEST(ShmPath, LosesThosePeersForWhoseRingThereIsNoRoom) {
+    conformance::ShmConnected node(4, false);
+    std::vector<CountingSink> sinks(4);
+    EXPECT_EQ(node.paths[0]->send(1, numbered(0, 0), {}), Sent::done);
+    EXPECT_EQ(node.paths[2]->send(1, numbered(0, 0), {}), Sent::done);
+    node.segment().header().limit = node.segment().header().appended;
+    EXPECT_EQ(node.paths[1]->send(2, numbered(0, 0), {}), Sent::full);
+    EXPECT_EQ(node.paths[1]->send_bulk(2, {1, 0}, {}, 1), Sent::full);
+    node.segment().header().limit += ring_bytes;  // too late: both have been told
+    for (int turn = 0; turn < 3; ++turn)
+        for (uint32_t own = 0; own < 4; ++own) node.paths[own]->poll(sinks[own], 64, 0);
+    EXPECT_TRUE(sinks[1].losses.starts_with("2: the shared memory of this node") && sinks[1].losses.ends_with("more room\n")) << sinks[1].losses;
+    EXPECT_TRUE(sinks[2].losses.starts_with("1: ")) << sinks[2].losses;
+    EXPECT_EQ(std::ranges::count(sinks[1].losses + sinks[2].losses, '\n'), 2);
+    EXPECT_EQ(sinks[0].losses + sinks[3].losses, "");
+    EXPECT_EQ(sinks[1].total, 2u);  // what came before
+    // To each other nothing goes any more; others are where they were.
+    EXPECT_EQ(node.paths[1]->send(2, numbered(0, 0), {}), Sent::done);
+    EXPECT_EQ(node.paths[1]->send_bulk(2, {1, 0}, {}, 1), Sent::done);
+    EXPECT_EQ(node.paths[0]->send(1, numbered(1, 0), {}), Sent::done);
+    EXPECT_EQ(node.paths[3]->send(1, numbered(0, 0), {}), Sent::done);  // the ring that has become possible
+    for (uint32_t own = 0; own < 4; ++own) node.paths[own]->poll(sinks[own], 64, 0);
+    EXPECT_EQ(sinks[1].total, 4u);
+    EXPECT_EQ(sinks[2].total, 0u);
+    EXPECT_TRUE(sinks[1].in_order);
 }
 
 // Sleeps and wakes across a real process border, with every kind of frame; the child sends all back.
