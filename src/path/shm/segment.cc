@@ -36,6 +36,19 @@ uint64_t available_bytes(int descriptor) {
     return static_cast<uint64_t>(about.f_bavail) * about.f_frsize;
 }
 
+// Like posix_fallocate, but on some kernels that gives back all it has when the program catches a signal: so by parts that a steady
+// timer of the program's leaves time for.
+int allocate(int descriptor, uint64_t from, uint64_t bytes) {
+    constexpr uint64_t part = 1 << 20;
+    for (uint64_t end = from + bytes; from < end;) {
+        uint64_t next = std::min(end, from + part);
+        int failure = posix_fallocate(descriptor, static_cast<off_t>(from), static_cast<off_t>(next - from));
+        if (failure == 0) from = next;
+        else if (failure != EINTR) return failure;
+    }
+    return 0;
+}
+
 std::string in_kib(uint64_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; }
 
 // " in FOLDER", of a file that has been unlinked or never had a name; nothing where the system does not tell.
@@ -72,7 +85,7 @@ Error Segment::create(int descriptor, uint32_t members) {
     auto cells = static_cast<uint32_t>(std::min<uint64_t>(affordable, most_cells));
 
     uint64_t used = header_bytes() + members * member_bytes(cells);
-    if (int failure = posix_fallocate(descriptor, 0, static_cast<off_t>(used))) {
+    if (int failure = allocate(descriptor, 0, used)) {
         if (failure == ENOSPC) return shortage(members, least, available);
         return Error(ErrorClass::no_mem, "allocating " + in_kib(used) + " of shared memory failed: " + system_text(failure));
     }
@@ -153,7 +166,7 @@ uint64_t Segment::append(size_t bytes, uint64_t kept) {
     do {
         if (offset + bytes + kept > header().limit) return 0;
     } while (!header().appended.compare_exchange_weak(offset, offset + bytes, std::memory_order_relaxed));
-    if (posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes)) != 0) return 0;
+    if (allocate(descriptor_, offset, bytes) != 0) return 0;
     return offset;
 }
 
