@@ -1,0 +1,124 @@
+// Messages of 5 GiB, whose every word tells its place in the message, so that no piece can be in another's place (large.cc has the same bytes
+// in many places, and needs no memory). Two ranks with a buffer each; needs 10 GiB of memory, and skips where they are not free.
+#include <cstdint>
+
+#include "comm/check.h"
+
+namespace {
+
+constexpr MPI_Count bytes = MPI_Count{5} << 30;
+constexpr MPI_Count words = bytes / 8;
+constexpr MPI_Count strip = 7680, step = 8192, strips = words / step;  // of the messages with gaps, in words: 4.7 GiB
+constexpr uint64_t unwritten = 0xeeeeeeeeeeeeeeee;
+constexpr uint64_t needed_kib = (2 * bytes + (bytes >> 2)) >> 10;
+
+uint64_t *buffer;
+
+uint64_t word_at(MPI_Count place, uint64_t seed) { return (static_cast<uint64_t>(place) + seed) * 0x9e3779b97f4a7c15 ^ seed << 56; }
+
+// A message of words `count` at a time, of which each begins `apart` words behind the one before.
+struct Shape {
+    MPI_Count parts, count, apart;
+};
+constexpr Shape whole{1, words, words}, in_strips{strips, strip, step}, packed{1, strips * strip, words};
+
+void clear(const Shape &shape) { std::fill_n(buffer, shape.parts * shape.apart, unwritten); }
+
+void fill(const Shape &shape, uint64_t seed) {
+    clear(shape);
+    for (MPI_Count part = 0, place = 0; part < shape.parts; ++part)
+        for (MPI_Count i = 0; i < shape.count; ++i) buffer[part * shape.apart + i] = word_at(place++, seed);
+}
+
+void verify(const Shape &shape, uint64_t seed) {
+    for (MPI_Count part = 0, place = 0; part < shape.parts; ++part) {
+        const uint64_t *from = buffer + part * shape.apart;
+        for (MPI_Count i = 0; i < shape.count; ++i, ++place)
+            if (from[i] != word_at(place, seed)) check(false, "word " + std::to_string(place) + " is wrong, message " + std::to_string(seed));
+        for (MPI_Count i = shape.count; i < shape.apart; ++i)
+            if (from[i] != unwritten) check(false, "something was written behind word " + std::to_string(place - 1));
+    }
+}
+
+// So many elements of a type that make this shape.
+struct Elements {
+    MPI_Count count;
+    MPI_Datatype type;
+    explicit Elements(const Shape &shape) : count(shape.parts * shape.count * 8), type(MPI_BYTE) {
+        if (shape.parts == 1) return;
+        count = 1;
+        MPI_Type_vector_c(shape.parts, shape.count, shape.apart, MPI_UINT64_T, &type);
+        MPI_Type_commit(&type);
+    }
+    ~Elements() {
+        if (type != MPI_BYTE) MPI_Type_free(&type);
+    }
+    Elements(const Elements &) = delete;
+    Elements &operator=(const Elements &) = delete;
+};
+
+// One message between the two ranks. The receive is posted before, or when the message is known to have arrived; the sender waits in its
+// send, or after it.
+void message(int from, uint64_t seed, const Shape &out, const Shape &in, bool posted_first, bool blocking) {
+    int rank = rank_in(MPI_COMM_WORLD), other = 1 - rank, tag = static_cast<int>(seed);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == from) {
+        Elements elements(out);
+        fill(out, seed);
+        if (posted_first) MPI_Recv(nullptr, 0, MPI_BYTE, other, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (blocking) MPI_Send_c(buffer, elements.count, elements.type, other, tag, MPI_COMM_WORLD);
+        else MPI_Isend_c(buffer, elements.count, elements.type, other, tag, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        verify(out, seed);
+        return;
+    }
+    Elements elements(in);
+    MPI_Status status;
+    MPI_Count got = 0;
+    clear(in);
+    if (posted_first) {
+        MPI_Irecv_c(buffer, elements.count, elements.type, other, tag, MPI_COMM_WORLD, &request);
+        MPI_Send(nullptr, 0, MPI_BYTE, other, 99, MPI_COMM_WORLD);
+        MPI_Wait(&request, &status);
+    } else {
+        MPI_Probe(other, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv_c(buffer, elements.count, elements.type, other, tag, MPI_COMM_WORLD, &status);
+    }
+    MPI_Get_elements_c(&status, elements.type, &got);
+    check_equal(got, elements.type == MPI_BYTE ? elements.count : in.parts * in.count);
+    verify(in, seed);
+}
+
+uint64_t free_kib() {
+    unsigned long long found = 0;
+    char line[200];
+    std::FILE *file = std::fopen("/proc/meminfo", "r");
+    while (file && std::fgets(line, sizeof line, file))
+        if (std::sscanf(line, "MemAvailable: %llu kB", &found) == 1) break;
+    if (file) std::fclose(file);
+    return found;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    int rank = rank_in(MPI_COMM_WORLD);
+    uint64_t available = free_kib();
+    MPI_Bcast(&available, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (available < needed_kib) {
+        if (rank == 0) std::printf("skipped: %llu GiB of memory are free, too few\n", static_cast<unsigned long long>(available >> 20));
+        MPI_Finalize();
+        return 77;
+    }
+    check_equal(size_of(MPI_COMM_WORLD), 2);
+    buffer = static_cast<uint64_t *>(std::malloc(static_cast<size_t>(bytes)));
+    check(buffer != nullptr, "memory for the message");
+    message(0, 1, whole, whole, false, true);
+    message(1, 2, whole, whole, true, false);
+    message(0, 3, packed, in_strips, true, true);
+    message(1, 4, in_strips, packed, false, false);
+    message(0, 5, in_strips, in_strips, true, false);
+    std::free(buffer);
+    MPI_Finalize();
+}
