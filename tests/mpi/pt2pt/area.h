@@ -57,6 +57,10 @@ public:
             check(std::memcmp(&memory_[gap], untouched, stride - strip) == 0, "a gap was written to", where);
         if (!strided_) check(memory_[bytes_] == unwritten, "the byte behind the message was written to", where);
     }
+    void verify_untouched(const std::source_location &where = std::source_location::current()) {
+        bool same = memory_[0] == unwritten && std::memcmp(memory_.data(), memory_.data() + 1, memory_.size() - 1) == 0;
+        check(same, "something was written where no message came", where);
+    }
 
 private:
     static constexpr unsigned char unwritten = 0xee;
