@@ -32,11 +32,14 @@ public:
         MPI_Type_free(&types[0]);
         MPI_Type_commit(&type_);
     }
-    ~Area() {
-        if (strided_) MPI_Type_free(&type_);
-    }
+    ~Area() { free_type(); }
     Area(const Area &) = delete;
     Area &operator=(const Area &) = delete;
+
+    // The memory stays in strips.
+    void free_type() {
+        if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+    }
 
     void *data() { return memory_.data(); }
     int count() const { return strided_ ? 1 : static_cast<int>(bytes_); }
