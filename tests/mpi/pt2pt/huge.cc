@@ -1,5 +1,7 @@
 // Messages of 5 GiB, whose every word tells its place in the message, so that no piece can be in another's place (large.cc has the same bytes
 // in many places, and needs no memory). Two ranks with a buffer each; needs 10 GiB of memory, and skips where they are not free.
+#include <unistd.h>
+
 #include <cstdint>
 
 #include "comm/check.h"
@@ -57,17 +59,21 @@ struct Elements {
     Elements &operator=(const Elements &) = delete;
 };
 
-// One message between the two ranks. The receive is posted before, or when the message is known to have arrived; the sender waits in its
-// send, or after it.
-void message(int from, uint64_t seed, const Shape &out, const Shape &in, bool posted_first, bool blocking) {
+// The sender waits in its send, or after it, or is away, so that the receiver may have to copy everything itself.
+enum class Sender { blocks, waits, is_away };
+constexpr unsigned away_s = 5;
+
+// One message between the two ranks. The receive is posted before, or when the message is known to have arrived.
+void message(int from, uint64_t seed, const Shape &out, const Shape &in, bool posted_first, Sender sender) {
     int rank = rank_in(MPI_COMM_WORLD), other = 1 - rank, tag = static_cast<int>(seed);
     MPI_Request request = MPI_REQUEST_NULL;
     if (rank == from) {
         Elements elements(out);
         fill(out, seed);
         if (posted_first) MPI_Recv(nullptr, 0, MPI_BYTE, other, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (blocking) MPI_Send_c(buffer, elements.count, elements.type, other, tag, MPI_COMM_WORLD);
+        if (sender == Sender::blocks) MPI_Send_c(buffer, elements.count, elements.type, other, tag, MPI_COMM_WORLD);
         else MPI_Isend_c(buffer, elements.count, elements.type, other, tag, MPI_COMM_WORLD, &request);
+        if (sender == Sender::is_away) sleep(away_s);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         verify(out, seed);
         return;
@@ -114,11 +120,12 @@ int main(int argc, char **argv) {
     check_equal(size_of(MPI_COMM_WORLD), 2);
     buffer = static_cast<uint64_t *>(std::malloc(static_cast<size_t>(bytes)));
     check(buffer != nullptr, "memory for the message");
-    message(0, 1, whole, whole, false, true);
-    message(1, 2, whole, whole, true, false);
-    message(0, 3, packed, in_strips, true, true);
-    message(1, 4, in_strips, packed, false, false);
-    message(0, 5, in_strips, in_strips, true, false);
+    message(0, 1, whole, whole, false, Sender::blocks);
+    message(1, 2, whole, whole, true, Sender::waits);
+    message(0, 3, whole, whole, true, Sender::is_away);
+    message(1, 4, packed, in_strips, true, Sender::is_away);
+    message(0, 5, in_strips, packed, false, Sender::waits);
+    message(1, 6, in_strips, in_strips, true, Sender::waits);
     std::free(buffer);
     MPI_Finalize();
 }
