@@ -61,7 +61,7 @@ install: library
 
 bench: library
 	@tools/setup python
-	@cmake --build $(BUILD) --target scan-idle schedule-cost mpi-cost mpich-cost socket-ways >$(BUILD)/scan-idle.log || { cat $(BUILD)/scan-idle.log; exit 1; }
+	@cmake --build $(BUILD) --target scan-idle instruction-loops schedule-cost mpi-cost mpich-cost socket-ways >$(BUILD)/scan-idle.log || { cat $(BUILD)/scan-idle.log; exit 1; }
 	@.venv/bin/python bench/run $(if $(ONLY),--only $(ONLY))
 
 clean:

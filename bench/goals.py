@@ -177,7 +177,7 @@ NETWORK_GOALS = [
     Each("probe", named("probed", "found"), "TCP, until a loop of MPI_Iprobe sees a message, at most", -1, 20, itself, " us"),
 ]
 GOALS = [
-    Goal("line", "mpi - line", "8 bytes, half round trip above a bounced cache line, at most", -1, fixed=145),
+    Goal("line", "mpi - line", "8 bytes, half round trip above a bounced cache line, at most", -1, fixed=75),
     Goal("bandwidth", 1 << 20, "1 MiB bandwidth, window of 64, at least the best of the others", +1),
     Goal("bandwidth-reuse", 1 << 20, "the same with one receive buffer for the whole window", +1),
     Goal("allreduce", 8, "allreduce of 8 bytes, 8 ranks, at most the best of the others", -1),

@@ -24,9 +24,11 @@ LOOPS = {
 VARIANTS = {"": ({}, []), "MPI_THREAD_MULTIPLE": ({}, ["threads"]), "LANYARD_PROGRESS=helper": ({"LANYARD_PROGRESS": "helper"}, [])}
 
 
-def missing():
-    """Why nothing can be counted here, or ''."""
-    return "" if shutil.which("valgrind") else "valgrind is not installed"
+def missing(build):
+    """Why nothing can be counted with this build, or ''."""
+    if not shutil.which("valgrind"):
+        return "valgrind is not installed"
+    return "" if (build / "bin" / "instruction-loops").exists() else f"there is no instruction-loops in {build}, which 'make bench' builds"
 
 
 def loop_costs(profile):
@@ -68,6 +70,7 @@ def table(build):
 
 
 if __name__ == "__main__":
-    if reason := missing():
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").absolute()
+    if reason := missing(folder):
         sys.exit(f"instructions: {reason}")
-    print(table(Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").absolute()))
+    print(table(folder))

@@ -291,12 +291,16 @@ void make_helper(Runtime &made) {
     static_cast<void>(registered);
 }
 
+IdlePolicy idle_policy(const Runtime &made) {
+    return choose_idle_policy(made.bootstrap->local_size(), node_processors(made), made.network.path != nullptr, made.settings.spin_us);
+}
+
 // What has changed among the settings that may.
 void apply_settings() {
     Runtime &made = *the_runtime;
     set_log(made.settings.log.c_str());
     made.messenger->limits_changed();
-    made.idle->set_policy(choose_idle_policy(made.bootstrap->local_size(), node_processors(made), made.settings.spin_us));
+    made.idle->set_policy(idle_policy(made));
     if (made.shm_path) made.shm_path->allow_direct_copies(made.settings.cma);
 }
 
@@ -359,7 +363,7 @@ Error make_runtime(const char *call) {
     the_runtime = made;
     tell_start(*made);
     if ((error = make_paths(*made))) return error;
-    IdlePolicy policy = choose_idle_policy(made->bootstrap->local_size(), node_processors(*made), made->settings.spin_us);
+    IdlePolicy policy = idle_policy(*made);
     made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path ? &made->shm_path->sleep_word() : nullptr, made->record);
     if (policy.crowded && made->network.path) made->network.path->share_processors();
     bool wakes = !(made->network.path || wants_helper(*made)) || made->idle->use_descriptors();

@@ -21,8 +21,8 @@ struct IdlePolicy {
     uint64_t yield_ns = 0;  // and for at least so long
 };
 
-// For `ranks` on this node and `processors` granted to it; spin_us < 0 chooses.
-IdlePolicy choose_idle_policy(int ranks, int processors, int64_t spin_us);
+// For `ranks` on this node and `processors` granted to it, whose waits look at `sockets` too, or at memory only; spin_us < 0 chooses.
+IdlePolicy choose_idle_policy(int ranks, int processors, bool sockets, int64_t spin_us);
 
 class ProcessIdle final : public Idle {
 public:

@@ -1,0 +1,48 @@
+"""What short messages on a node cost in instructions, counted by callgrind in the release build named by LANYARD_BUILD: these bounds do
+not depend on the machine's speed, so a change that makes the fast path longer is seen here."""
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import instructions  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute()
+# Instructions of a call, of both directions of a pair: a little above what is counted now (bench/RESULTS.md).
+BOUNDS = {
+    "MPI_Send, 8 bytes": 330,
+    "MPI_Recv, the message is there": 380,
+    "MPI_Isend and MPI_Wait": 500,
+    "MPI_Irecv and MPI_Wait, the message is there": 1350,
+    "MPI_Send and MPI_Recv to oneself": 1100,
+    "MPI_Send and MPI_Recv with MPI_PROC_NULL": 225,
+    "MPI_Comm_rank": 50,
+}
+# What is added to each call by several threads, and by the helper thread.
+ADDED = {"MPI_THREAD_MULTIPLE": 25, "LANYARD_PROGRESS=helper": 110}
+CALLS = {"MPI_Send, 8 bytes": 1, "MPI_Recv, the message is there": 1, "MPI_Comm_rank": 1}  # in what is counted; else 2
+
+
+@pytest.fixture(scope="module")
+def counted():
+    cache = BUILD / "CMakeCache.txt"
+    settings = cache.read_text() if cache.exists() else ""
+    if "CMAKE_BUILD_TYPE:STRING=Release" not in settings or "LANYARD_SANITIZE:STRING=\n" not in settings:
+        pytest.skip("only a release build without sanitizers has these counts")
+    if reason := instructions.missing(BUILD):
+        pytest.skip(reason)
+    return {name: instructions.count(BUILD, *variant) for name, variant in instructions.VARIANTS.items()}
+
+
+@pytest.mark.parametrize("what", BOUNDS)
+def test_a_call_keeps_its_bound(counted, what):
+    assert 0 < counted[""][what] <= BOUNDS[what]
+
+
+@pytest.mark.parametrize("variant", ADDED)
+@pytest.mark.parametrize("what", BOUNDS)
+def test_threads_and_the_helper_add_little(counted, variant, what):
+    assert counted[variant][what] - counted[""][what] <= ADDED[variant] * CALLS.get(what, 2)
