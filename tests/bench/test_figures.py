@@ -259,7 +259,7 @@ def test_foreign_variables_do_not_reach_a_run(monkeypatch):
 
 
 @pytest.mark.parametrize(("command", "words"), [
-    (["run", "--only", "latencies"], "there is no part 'latencies'; the parts are limits, line, latency"),
+    (["run", "--only", "latencies"], "there is no part 'latencies'; the parts are limits, instructions, line"),
     (["run", "--only", "startup", "--libraries", "lanyard", "--prefix", "/no/such/place"], "there is no bin/mpirun under"),
     (["compare", "latency", "--libraries", "lanyard,foo"], "unknown library foo"),
     (["run", "--only", "network,foo"], "there is no part 'foo'"),
