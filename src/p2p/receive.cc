@@ -68,6 +68,7 @@ bool Messenger::receive_now(uint32_t number, const MatchKey &key, const Buffer &
     ShortFrame frame;
     while (!peer.shows->peek_short(number, frame))
         if (--looks <= 0) return false;
+    if (!frame.envelope) return false;
     std::memcpy(&taken, frame.envelope, sizeof taken);
     bool is_it = taken.kind == EnvelopeKind::eager && fits(key, {taken.context, taken.source, taken.tag});
     if (!is_it || taken.check != 0 || static_cast<int64_t>(frame.size) > buffer.bytes() || !buffer.contiguous()) return false;

@@ -134,8 +134,9 @@ public:
     // Words that this process and its peers can change atomically, shared_words of each; nullptr where there are none. `owner` is whose.
     virtual std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) { return nullptr; }
 
-    // For who waits for one peer's next message and nothing else: is it there, an envelope with at most inline_payload bytes? It may be
-    // looked at until pass_short(), or left to poll(). Looking is a memory read where shows_short(), and finds nothing elsewhere.
+    // For who waits for one peer's next message and nothing else: is anything there? An envelope with at most inline_payload bytes may be looked
+    // at until pass_short(), or left to poll(); of what is longer, or no envelope, nothing is shown (frame.envelope is nullptr). Looking is a
+    // memory read where shows_short(), and finds nothing elsewhere.
     virtual bool shows_short() const { return false; }
     virtual bool peek_short(uint32_t peer, ShortFrame &frame) { return false; }
     virtual void pass_short(uint32_t peer) {}

@@ -173,8 +173,9 @@ bool ShmPath::peek_short(uint32_t peer, ShortFrame &frame) {
     if (place == not_here) return false;
     const RingReader &ring = inlets_[place].ring;
     uint64_t word = ring.peek();
-    if (word == 0 || frame_kind(word) != RingFrame::inlined || frame_payload(word) > first_line_room) return false;
-    frame = {ring.first(), ring.first() + sizeof(Envelope), frame_payload(word)};
+    if (word == 0) return false;
+    bool is_short = frame_kind(word) == RingFrame::inlined && frame_payload(word) <= first_line_room;
+    frame = {is_short ? ring.first() : nullptr, ring.first() + sizeof(Envelope), frame_payload(word)};
     return true;
 }
 
