@@ -50,7 +50,7 @@ Messenger::Messenger(Engine &engine, const Settings &settings, uint32_t own_peer
 
 void Messenger::route(uint32_t number, Path &path) {
     peers_[number].path = &path;
-    peers_[number].shows = path.shows_short() ? &path : nullptr;
+    if (path.max_shown() > 0) peers_[number].shown_to = static_cast<int64_t>(path.max_shown());
     set_limits(peers_[number]);
 }
 

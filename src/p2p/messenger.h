@@ -180,7 +180,7 @@ private:
     };
     struct Peer {
         Path *path = nullptr;
-        Path *shows = nullptr;  // the path, if it shows short messages
+        int64_t shown_to = -1;  // messages of so many bytes the path shows; -1: none
         size_t eager_limit = 0;
         size_t first_limit = 0;   // bytes that may go with an offer
         uint64_t announced_from = UINT64_MAX;  // receives of so many bytes are announced

@@ -64,16 +64,18 @@ void Messenger::receive(Transfer &transfer) {
 // With nothing stored and nothing else posted the peer's next message is the first that this receive may take, and no other receive may.
 bool Messenger::receive_now(uint32_t number, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken) {
     Peer &peer = peers_[number];
-    if (!peer.shows || posted_.count() > 0 || unexpected_.count() > 0 || settings_.check || posted_.promises().any()) return false;
+    // Who awaits a longer one posts the receive while it is on its way.
+    if (buffer.bytes() > peer.shown_to || posted_.count() > 0 || unexpected_.count() > 0) return false;
+    if (settings_.check || posted_.promises().any()) return false;
     ShortFrame frame;
-    while (!peer.shows->peek_short(number, frame))
+    while (!peer.path->peek_short(number, frame))
         if (--looks <= 0) return false;
     if (!frame.envelope) return false;
     std::memcpy(&taken, frame.envelope, sizeof taken);
     bool is_it = taken.kind == EnvelopeKind::eager && fits(key, {taken.context, taken.source, taken.tag});
     if (!is_it || taken.check != 0 || static_cast<int64_t>(frame.size) > buffer.bytes() || !buffer.contiguous()) return false;
-    copy_few(buffer.base, frame.payload, frame.size);
-    peer.shows->pass_short(number);
+    peer.path->take_short(number, buffer.base);
+    consumed(number, frame.size);
     peer.credit_left += taken.credit * static_cast<int64_t>(credit_unit);
     ++peer.messages_come;
     ++counts_.matched;

@@ -91,10 +91,9 @@ public:
     virtual bool sated() const { return false; }
 };
 
-// An envelope and its payload beside it, where they lie.
+// A message that has come and is not taken yet: its envelope, where it lies, and the bytes of its payload.
 struct ShortFrame {
     const std::byte *envelope;
-    const std::byte *payload;
     size_t size;
 };
 
@@ -134,12 +133,12 @@ public:
     // Words that this process and its peers can change atomically, shared_words of each; nullptr where there are none. `owner` is whose.
     virtual std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) { return nullptr; }
 
-    // For who waits for one peer's next message and nothing else: is anything there? An envelope with at most inline_payload bytes may be looked
-    // at until pass_short(), or left to poll(); of what is longer, or no envelope, nothing is shown (frame.envelope is nullptr). Looking is a
-    // memory read where shows_short(), and finds nothing elsewhere.
-    virtual bool shows_short() const { return false; }
+    // For who waits for one peer's next message and nothing else: is anything there? An envelope with at most max_shown() bytes may then be taken
+    // with its payload, or left to poll(); of what is longer, or no envelope, nothing is shown (frame.envelope is nullptr). Looking is a
+    // memory read; paths where it would be more show nothing at all (0).
+    virtual size_t max_shown() const { return 0; }
     virtual bool peek_short(uint32_t peer, ShortFrame &frame) { return false; }
-    virtual void pass_short(uint32_t peer) {}
+    virtual void take_short(uint32_t peer, void *payload) {}
 
     // Delivers what has come, at most `budget` frames; the number delivered plus internal work done.
     virtual int poll(Sink &sink, int budget, uint64_t now_ns) = 0;

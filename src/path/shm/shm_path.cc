@@ -174,15 +174,17 @@ bool ShmPath::peek_short(uint32_t peer, ShortFrame &frame) {
     const RingReader &ring = inlets_[place].ring;
     uint64_t word = ring.peek();
     if (word == 0) return false;
-    bool is_short = frame_kind(word) == RingFrame::inlined && frame_payload(word) <= first_line_room;
-    frame = {is_short ? ring.first() : nullptr, ring.first() + sizeof(Envelope), frame_payload(word)};
+    frame = {frame_kind(word) == RingFrame::inlined ? ring.first() : nullptr, frame_payload(word)};
     return true;
 }
 
-void ShmPath::pass_short(uint32_t peer) {
+void ShmPath::take_short(uint32_t peer, void *payload) {
     uint32_t place = outlets_[index_of_peer_[peer]].inlet;
     Inlet &inlet = inlets_[place];
-    bool told = inlet.ring.pass(1);
+    size_t size = frame_payload(inlet.ring.peek());
+    if (size <= first_line_room) copy_few(payload, inlet.ring.first() + sizeof(Envelope), size);
+    else inlet.ring.gather(static_cast<std::byte *>(payload), size);
+    bool told = inlet.ring.pass(lines_for(size));
     awaited_[place] = {inlet.ring.awaited_word(), inlet.ring.awaited_number()};
     if (told) wake_if_asleep(segment_.member(inlet.member).sleep);
 }

@@ -33,9 +33,9 @@ public:
     Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override { return &segment_.member(index_of_peer_[owner]).word[index].value; }
-    bool shows_short() const override { return true; }
+    size_t max_shown() const override { return most_inlined; }
     bool peek_short(uint32_t peer, ShortFrame &frame) override;
-    void pass_short(uint32_t peer) override;
+    void take_short(uint32_t peer, void *payload) override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     std::string describe() const override;
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "conformance/recorder.h"
 #include "conformance/shm_connected.h"
 #include "sim/seeds.h"
 
@@ -56,6 +57,40 @@ TEST(ShmPath, GivesBackCellsOneByOne) {
     while (node.paths[2]->poll(second, 64, 0)) {}
     EXPECT_EQ(second.total, 1 + cells);
     EXPECT_TRUE(first.in_order && second.in_order);
+}
+
+// What is taken out of its turn of poll() and what poll() delivers are one sequence, over many laps of the ring.
+TEST(ShmPath, ShowsTheNextMessageToWhoWaitsForIt) {
+    conformance::ShmConnected node(2, false);
+    std::vector<std::byte> payload(cell_bytes), taken(most_inlined);
+    CountingSink sink;
+    uint64_t shown = 0;
+    ShortFrame frame;
+    EXPECT_FALSE(node.paths[1]->peek_short(0, frame));
+    for (uint64_t number = 0; number < 5000; ++number) {
+        size_t size = number % 11 == 0 ? most_inlined + 1 : number * 37 % (most_inlined + 1);
+        for (size_t i = 0; i < size; ++i) payload[i] = conformance::pattern(number, i);
+        ASSERT_EQ(node.paths[0]->send(1, numbered(number, size), {payload.data(), size, nullptr}), Sent::done);
+        bool opened = number > 0 || (node.paths[1]->poll(sink, 0, 0), true);  // the first poll takes note of the ring
+        ASSERT_TRUE(opened && node.paths[1]->peek_short(0, frame)) << number;
+        ASSERT_EQ(frame.envelope == nullptr, size > most_inlined) << number;
+        if (number % 3 == 0 || !frame.envelope) {
+            ASSERT_EQ(node.paths[1]->poll(sink, 1, 0), 1);
+            continue;
+        }
+        Envelope envelope;
+        std::memcpy(&envelope, frame.envelope, sizeof envelope);
+        ASSERT_EQ(envelope.context, number);
+        ASSERT_EQ(frame.size, size);
+        node.paths[1]->take_short(0, taken.data());
+        for (size_t i = 0; i < size; ++i) ASSERT_EQ(taken[i], conformance::pattern(number, i)) << number << ", byte " << i;
+        ++sink.next[0];
+        ++shown;
+    }
+    EXPECT_TRUE(sink.in_order);
+    EXPECT_EQ(sink.total + shown, 5000u);
+    EXPECT_GT(shown, 2000u);
+    EXPECT_FALSE(node.paths[1]->peek_short(0, frame));
 }
 
 TEST(ShmPath, ServesManyPeers) {
