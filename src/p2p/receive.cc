@@ -75,7 +75,7 @@ bool Messenger::receive_now(uint32_t number, const MatchKey &key, const Buffer &
     bool is_it = taken.kind == EnvelopeKind::eager && fits(key, {taken.context, taken.source, taken.tag});
     if (!is_it || taken.check != 0 || static_cast<int64_t>(frame.size) > buffer.bytes() || !buffer.contiguous()) return false;
     peer.path->take_short(number, buffer.base);
-    consumed(number, frame.size);
+    if (frame.size > inline_payload) consumed(number, frame.size);
     peer.credit_left += taken.credit * static_cast<int64_t>(credit_unit);
     ++peer.messages_come;
     ++counts_.matched;

@@ -182,9 +182,10 @@ void ShmPath::take_short(uint32_t peer, void *payload) {
     uint32_t place = outlets_[index_of_peer_[peer]].inlet;
     Inlet &inlet = inlets_[place];
     size_t size = frame_payload(inlet.ring.peek());
-    if (size <= first_line_room) copy_few(payload, inlet.ring.first() + sizeof(Envelope), size);
+    bool one_line = size <= first_line_room;
+    if (one_line) copy_few(payload, inlet.ring.first() + sizeof(Envelope), size);
     else inlet.ring.gather(static_cast<std::byte *>(payload), size);
-    bool told = inlet.ring.pass(lines_for(size));
+    bool told = inlet.ring.pass(one_line ? 1 : lines_for(size));
     awaited_[place] = {inlet.ring.awaited_word(), inlet.ring.awaited_number()};
     if (told) wake_if_asleep(segment_.member(inlet.member).sleep);
 }
