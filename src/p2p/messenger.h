@@ -227,7 +227,7 @@ private:
     // send.cc
     void tell_rendezvous(const Transfer &transfer) const;
     static bool eager_fits(const Peer &peer, int64_t bytes);
-    void count_sent(uint32_t peer, const MatchKey &key, Protocol protocol, int64_t bytes);
+    void count_sent(Peer &peer, uint32_t number, const MatchKey &key, Protocol protocol, int64_t bytes);
     void begin_moving(Transfer &transfer);
     bool send_gathered_now(uint32_t peer, Envelope &envelope, const Buffer &buffer);
     static bool flush_eager(Messenger &messenger, Outgoing &outgoing);
@@ -244,7 +244,6 @@ private:
     void announce(Transfer &transfer);
     void end_announcement(Transfer &transfer, bool keeps_id);
     bool is_named(Transfer &transfer, uint32_t peer, const Envelope &envelope, const RendezvousOffer &offer);
-    bool await_written(Transfer &transfer);
     void heard_announcement(uint32_t number, const Envelope &envelope, const std::byte *payload);
     const AnnouncedReceive *announcement_for(const Transfer &send) const;
     void push_announced(Transfer &transfer, const AnnouncedReceive &announcement, uint64_t first);

@@ -163,7 +163,8 @@ bool Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &
     RendezvousOffer offer;
     std::memcpy(&offer, payload, sizeof offer);
     transfer.remote_id = offer.sender_id;
-    bool named = is_named(transfer, peer, envelope, offer);
+    transfer.written = is_named(transfer, peer, envelope, offer);
+    // An offer that was stored has lost the flag; but who names receives is reached by a path that touches no memory.
     if (envelope.flags & flag_announced) offer.address = 0;
     transfer.remote_address = offer.address;
     transfer.data_peer = peer;
@@ -175,8 +176,7 @@ bool Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx answered: %llu bytes wanted", peer, static_cast<unsigned long long>(offer.sender_id),
         static_cast<unsigned long long>(transfer.wanted));
     transfer.cursor = Cursor(transfer.buffer);
-    if (named) return await_written(transfer);
-    if (transfer.wanted == 0 || !offer.address || !peers_[peer].path->touches_memory(peer)) return ask_for_bulk(transfer);
+    if (transfer.written || transfer.wanted == 0 || !offer.address || !peers_[peer].path->touches_memory(peer)) return ask_for_bulk(transfer);
     // With two to copy at the same time that is faster than through the kernel, which asks for 0.3 us a page.
     if ((envelope.flags & flag_attended) && transfer.wanted < copied_twice_below) return ask_for_bulk(transfer);
     if (begin_both_sides(transfer)) return false;
@@ -219,17 +219,18 @@ int Messenger::read_on(Task &task) {
     return 1;
 }
 
-// False when that has failed, and the transfer with it.
+// Of a message that is being written nothing need be asked for, and its receive has the id already that the sender knows. False when the
+// peer is lost, and the transfer has failed.
 bool Messenger::ask_for_bulk(Transfer &transfer) {
     if (peers_[transfer.data_peer].lost) {
         fail(transfer, tell_loss(transfer.data_peer, "the process that sends this message"));
         return false;
     }
     transfer.arrived.clear();
-    transfer.id = transfers_.add(transfer);
+    if (!transfer.written) transfer.id = transfers_.add(transfer);
     begin_under_way(transfer);
     transfer.asked_for_bulk = true;
-    clear_rest(transfer);
+    if (!transfer.written) clear_rest(transfer);
     return true;
 }
 

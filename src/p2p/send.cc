@@ -56,12 +56,12 @@ inline bool Messenger::eager_fits(const Peer &peer, int64_t bytes) {
            (bytes <= static_cast<int64_t>(peer.eager_limit) && credit_cost(bytes) <= peer.credit_left);
 }
 
-inline void Messenger::count_sent(uint32_t peer, const MatchKey &key, Protocol protocol, int64_t bytes) {
+inline void Messenger::count_sent(Peer &peer, uint32_t number, const MatchKey &key, Protocol protocol, int64_t bytes) {
     ++counts_.sent;
-    peers_[peer].announcements.message_sent(key);
+    peer.announcements.message_sent(key);
     if (!traffic_) [[likely]] return;
     if (protocol == Protocol::eager && bytes <= static_cast<int64_t>(inline_payload)) protocol = Protocol::short_message;
-    traffic_->sent(peer, peers_[peer].path->name(), protocol, static_cast<uint64_t>(bytes));
+    traffic_->sent(number, peer.path->name(), protocol, static_cast<uint64_t>(bytes));
 }
 
 bool Messenger::send_now(uint32_t number, const MatchKey &key, const Buffer &buffer, uint32_t check) {
@@ -74,7 +74,7 @@ bool Messenger::send_now(uint32_t number, const MatchKey &key, const Buffer &buf
                                     : send_gathered_now(number, envelope, buffer);
     if (!sent) return false;
     peer.credit_left -= credit_cost(bytes);
-    count_sent(number, key, Protocol::eager, bytes);
+    count_sent(peer, number, key, Protocol::eager, bytes);
     return true;
 }
 
@@ -85,7 +85,7 @@ bool Messenger::deliver_to_self(const MatchKey &key, const Buffer &buffer) {
     Envelope envelope = message_envelope(key, EnvelopeKind::eager, bytes, 0);
     // What it owes itself it has back.
     self.credit_left += std::exchange(self.credit_owed, 0) - credit_cost(bytes);
-    count_sent(own_peer_, key, Protocol::eager, bytes);
+    count_sent(self, own_peer_, key, Protocol::eager, bytes);
     this->envelope(own_peer_, envelope, buffer.base, static_cast<size_t>(bytes));
     return true;
 }
@@ -131,7 +131,7 @@ bool Messenger::flush_eager(Messenger &self, Outgoing &outgoing) {
         payload.cursor = &transfer.cursor;
     }
     if (self.transmit(self.peers_[transfer.peer], transfer.peer, envelope, payload) != Sent::done) return false;
-    self.count_sent(transfer.peer, transfer, Protocol::eager, bytes);
+    self.count_sent(self.peers_[transfer.peer], transfer.peer, transfer, Protocol::eager, bytes);
     self.finish(transfer);
     return true;
 }
@@ -145,7 +145,7 @@ bool Messenger::flush_kept(Messenger &self, Outgoing &outgoing) {
     if (!transfer.id) transfer.id = self.transfers_.add(transfer);
     Sent result = self.transmit_kept(self.peers_[transfer.peer], transfer.peer, envelope, {nullptr, 0, transfer.buffer.base, bytes, transfer.id});
     if (result == Sent::full) return false;
-    self.count_sent(transfer.peer, transfer, Protocol::eager, transfer.buffer.bytes());
+    self.count_sent(self.peers_[transfer.peer], transfer.peer, transfer, Protocol::eager, transfer.buffer.bytes());
     transfer.state = Transfer::State::kept;
     if (result == Sent::done) self.finish(transfer);
     else self.begin_under_way(transfer);
@@ -173,7 +173,7 @@ bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     if (self.transmit_offer(transfer, envelope, offer, first) == Sent::full) return false;
     transfer.state = Transfer::State::offered;
     if (announcement) self.push_announced(transfer, *announcement, first);
-    self.count_sent(transfer.peer, transfer, announcement ? Protocol::write : Protocol::rendezvous, transfer.buffer.bytes());
+    self.count_sent(peer, transfer.peer, transfer, announcement ? Protocol::write : Protocol::rendezvous, transfer.buffer.bytes());
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx of %lld bytes offered, %s", transfer.peer,
         static_cast<unsigned long long>(offer.sender_id), static_cast<long long>(transfer.buffer.bytes()),
         announcement ? "to an announced receive" : offer.address ? "for direct copies too" : "in bulk only");

@@ -99,18 +99,6 @@ bool Messenger::is_named(Transfer &transfer, uint32_t peer, const Envelope &enve
     return named;
 }
 
-// All bytes are on their way. False when the peer is lost, and the transfer has failed.
-bool Messenger::await_written(Transfer &transfer) {
-    if (peers_[transfer.data_peer].lost) {
-        fail(transfer, tell_loss(transfer.data_peer, "the process that sends this message"));
-        return false;
-    }
-    transfer.arrived.clear();
-    transfer.asked_for_bulk = transfer.written = true;
-    begin_under_way(transfer);
-    return true;
-}
-
 void Messenger::heard_announcement(uint32_t number, const Envelope &envelope, const std::byte *payload) {
     AnnouncementPayload said;
     std::memcpy(&said, payload, sizeof said);

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "tools/bench/applications/application.h"
+#include "tools/bench/applications/numbers.h"
 
 namespace lanyard::bench {
 
@@ -26,7 +26,6 @@ constexpr int values_of_point = 5;
 constexpr int chunks = 8;
 constexpr std::uint64_t forward = 3, back = 5;  // what of the point before is added
 
-using Values = std::vector<std::uint64_t>;
 
 // The ranks as a grid over y (axis 0) and z (axis 1), with at most as many parts as there are points; further ranks have nothing to do.
 struct Place {
@@ -163,14 +162,6 @@ void Grid::solve(int axis, int step, std::uint64_t factor) {
         MPI_Isend(piece(out, number), size(number), MPI_UINT64_T, to, 2, MPI_COMM_WORLD, &requests[chunks + number]);
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-}
-
-// Odd, so that no value of their product is 0.
-Values odd_numbers(int count, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    Values numbers(static_cast<std::size_t>(count));
-    for (std::uint64_t& number : numbers) number = random() | 1;
-    return numbers;
 }
 
 }  // namespace

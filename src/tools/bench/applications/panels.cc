@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "tools/bench/applications/application.h"
+#include "tools/bench/applications/numbers.h"
 
 namespace lanyard::bench {
 
@@ -23,7 +23,6 @@ struct Problem {
     int times;  // that the same matrix is worked on
 };
 constexpr Problem problems[] = {{'S', 256, 32, 6}, {'W', 1024, 64, 24}, {'A', 2048, 64, 24}, {'B', 4096, 128, 12}};
-using Values = std::vector<std::uint64_t>;
 
 // What the update makes of a value. The factors of all that a rank received are odd, so no wrong bit gets lost.
 std::uint64_t updated(std::uint64_t value, std::uint64_t of_row, std::uint64_t of_column) { return 5 * value + of_row * of_column; }
@@ -103,13 +102,6 @@ private:
     std::vector<Keys> keys_;  // expected, by column
     bool keys_agree_ = true;
 };
-
-Values odd_numbers(int count, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    Values numbers(static_cast<std::size_t>(count));
-    for (std::uint64_t& number : numbers) number = random() | 1;
-    return numbers;
-}
 
 void Matrix::fill() {
     Values of_rows = odd_numbers(problem_.rows, 1), of_columns = odd_numbers(problem_.rows, 2);

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "tools/bench/applications/application.h"
+#include "tools/bench/applications/numbers.h"
 
 namespace lanyard::bench {
 
@@ -92,14 +92,6 @@ void send_edges(Plane& plane, Corner from, const Place& place, std::vector<std::
     if (after_y == MPI_PROC_NULL) return;
     int last = from.step_y > 0 ? plane.height - 1 : 0;
     MPI_Send(plane.at(0, last), plane.width, MPI_UINT64_T, after_y, tag_y, MPI_COMM_WORLD);
-}
-
-// Odd, so that no multiple of one value is a multiple of another by chance.
-std::vector<std::uint64_t> odd_numbers(int count, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<std::uint64_t> numbers(static_cast<std::size_t>(count));
-    for (std::uint64_t& number : numbers) number = random() | 1;
-    return numbers;
 }
 
 }  // namespace
