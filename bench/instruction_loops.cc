@@ -57,6 +57,37 @@ LOOP loop_of_irecv_wait(int peer, int before) {
         ++progress->received;
     }
 }
+// Collectives with one root: who only gives, then who only takes.
+template <class Call>
+[[gnu::always_inline]] inline void give(const Call& call, int before) {
+    for (int i = 0; i < calls; ++i) {
+        await(progress->received, before + i);
+        call();
+        ++progress->sent;
+    }
+}
+template <class Call>
+[[gnu::always_inline]] inline void take(const Call& call, int before) {
+    for (int i = 0; i < calls; ++i) {
+        await(progress->sent, before + i + 1);
+        call();
+        ++progress->received;
+    }
+}
+char gathered[2 * sizeof buffer];
+int sum;
+
+[[gnu::always_inline]] inline void gather() { MPI_Gather(buffer, sizeof buffer, MPI_CHAR, gathered, sizeof buffer, MPI_CHAR, 1, MPI_COMM_WORLD); }
+[[gnu::always_inline]] inline void broadcast() { MPI_Bcast(buffer, sizeof buffer, MPI_CHAR, 0, MPI_COMM_WORLD); }
+[[gnu::always_inline]] inline void reduce() { MPI_Reduce(buffer, &sum, 1, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD); }
+
+LOOP loop_of_gather_give(int before) { give([] { gather(); }, before); }
+LOOP loop_of_gather_take(int before) { take([] { gather(); }, before); }
+LOOP loop_of_bcast_give(int before) { give([] { broadcast(); }, before); }
+LOOP loop_of_bcast_take(int before) { take([] { broadcast(); }, before); }
+LOOP loop_of_reduce_give(int before) { give([] { reduce(); }, before); }
+LOOP loop_of_reduce_take(int before) { take([] { reduce(); }, before); }
+
 LOOP loop_of_self_pair(int own) {
     for (int i = 0; i < calls; ++i) {
         MPI_Send(buffer, sizeof buffer, MPI_CHAR, own, 1, MPI_COMM_WORLD);
@@ -87,6 +118,9 @@ bool map_progress(const char* path) {
 
 // What the first call of all does, such as finding functions and opening a ring, is done before.
 void warm_up(int rank) {
+    gather();
+    broadcast();
+    reduce();
     for (int peer : {1 - rank, rank, MPI_PROC_NULL}) {
         MPI_Request requests[2];
         MPI_Irecv(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[0]);
@@ -112,9 +146,15 @@ int main(int argc, char** argv) {
     if (rank == 0) {
         loop_of_send(1, 0);
         loop_of_isend_wait(1, calls);
+        loop_of_gather_give(2 * calls);
+        loop_of_bcast_give(3 * calls);
+        loop_of_reduce_give(4 * calls);
     } else {
         loop_of_recv(0, 0);
         loop_of_irecv_wait(0, calls);
+        loop_of_gather_take(2 * calls);
+        loop_of_bcast_take(3 * calls);
+        loop_of_reduce_take(4 * calls);
     }
     loop_of_self_pair(rank);
     loop_of_null_pair();

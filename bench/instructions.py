@@ -19,6 +19,12 @@ LOOPS = {
     "MPI_Irecv and MPI_Wait, the message is there": ("loop_of_irecv_wait", 1),
     "MPI_Send and MPI_Recv to oneself": ("loop_of_self_pair", 0),
     "MPI_Send and MPI_Recv with MPI_PROC_NULL": ("loop_of_null_pair", 0),
+    "MPI_Gather, elsewhere": ("loop_of_gather_give", 0),
+    "MPI_Gather at the root, all is there": ("loop_of_gather_take", 1),
+    "MPI_Bcast at the root": ("loop_of_bcast_give", 0),
+    "MPI_Bcast elsewhere, it is there": ("loop_of_bcast_take", 1),
+    "MPI_Reduce, elsewhere": ("loop_of_reduce_give", 0),
+    "MPI_Reduce at the root, all is there": ("loop_of_reduce_take", 1),
     "MPI_Comm_rank": ("loop_of_comm_rank", 0),
 }
 VARIANTS = {"": ({}, []), "MPI_THREAD_MULTIPLE": ({}, ["threads"]), "LANYARD_PROGRESS=helper": ({"LANYARD_PROGRESS": "helper"}, [])}

@@ -67,15 +67,18 @@ inline Error check_scan(const Comm &comm, const void *sendbuf, const void *recvb
 inline int64_t own_count(const Comm &, int64_t count) { return count; }
 inline int64_t own_count(const Comm &comm, const Counts &counts) { return counts[comm.rank]; }
 
+[[gnu::cold]] inline Error unequal_own_blocks(int64_t sends, int64_t gets) {
+    return Error(ErrorClass::count, "what this rank sends to itself has " + std::to_string(sends) + " bytes, but what it receives from itself has " +
+                                        std::to_string(gets) + "; counts are those of one block, and must fit at both ends");
+}
+
 // Of the block that a rank sends to itself both ends are known here; of the others each rank knows one. A datatype is nullptr where
 // the call is in place, or that side is at the root alone.
 template <class Sent, class Received>
 Error check_own_block(const Comm &comm, const Sent &sendcounts, const Datatype *sendtype, const Received &recvcounts, const Datatype *recvtype) {
     if (comm.remote_group || !sendtype || !recvtype) return {};
     int64_t sends = own_count(comm, sendcounts) * sendtype->size, gets = own_count(comm, recvcounts) * recvtype->size;
-    if (sends == gets) return {};
-    return Error(ErrorClass::count, "what this rank sends to itself has " + std::to_string(sends) + " bytes, but what it receives from itself has " +
-                                        std::to_string(gets) + "; counts are those of one block, and must fit at both ends");
+    return sends == gets ? Error() : unequal_own_blocks(sends, gets);
 }
 
 }  // namespace lanyard::plans

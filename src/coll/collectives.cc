@@ -64,7 +64,7 @@ Agreement between_groups(const Team &team, Agreement agreement) {
 
 void describe(const Team &team, Collective &collective, const Agreement &agreement, const void *send, void *receive) {
     collective.describe(team.own_group ? between_groups(team, agreement) : agreement, send, receive);
-    collective.keep_plan();
+    collective.keep_plan(team);
 }
 
 PlanKey key_of(const Reduction &r, int root) {
@@ -83,7 +83,7 @@ PlanKey &add(PlanKey &key, const Uneven &all, int64_t ranks) {
 }
 PlanKey &add(PlanKey &key, const Typed &all, int64_t ranks) {
     int count = all.datatypes ? static_cast<int>(ranks) : 0;
-    for (int rank = 0; rank < count && key.comparable(); ++rank) key.add(all.datatypes[rank]);
+    for (int rank = 0; rank < count; ++rank) key.add(all.datatypes[rank]);
     return key.add(all.counts, count).add(all.displacements, count);
 }
 

@@ -62,26 +62,23 @@ void unpack_block(const std::byte *from, const Buffer &to) {
     }
 }
 
-void ExchangeRun::keep_disagreement(const Slot &slot, int rank, uint32_t word, uint32_t number) {
+void ExchangeRun::keep_disagreement(const CollectiveCall &other, int rank, uint32_t word, uint32_t number) {
     other_rank_ = rank;
     own_word_ = word;
     own_number_ = number & Slot::most_numbers;
-    other_word_ = slot.check();
-    other_number_ = slot.number();
+    other_word_ = other.word;
+    other_number_ = other.number;
 }
 
-// A rank that only posts learns nothing of the others: that it was the only one is seen here, before it waits for anybody.
-void ExchangeRun::compare_alone(const ExchangeTask &task) {
-    NodeUse &use = task.team.node_use;
-    for (const NodeUse::Alone *alone = use.alone; alone < use.alone + use.alone_count; ++alone)
-        for (int rank = 0; rank < task.team.size && other_rank_ < 0; ++rank) {
-            if (rank == task.team.index) continue;
-            const Slot &slot = task.area.slot(rank, alone->generation);
-            if (!task.area.has_posted(rank, alone->generation) || compare(slot, rank, alone->word, alone->number)) continue;
-            // The others do not wait for this rank there: meanwhile it may have become the slot of a later use.
-            std::atomic_thread_fence(std::memory_order_acquire);
-            if (slot.generation.load(std::memory_order_relaxed) != alone->generation) other_rank_ = -1;
-        }
+void ExchangeRun::compare_alone(const ExchangePlace &place) {
+    NodeUse &use = place.team.node_use;
+    for (int rank = 0; rank < place.team.size; ++rank) {
+        if (rank == place.team.index) continue;
+        const CallLog &calls = place.area.calls(rank);
+        CollectiveCall call;
+        for (const NodeUse::Alone *alone = use.alone; alone < use.alone + use.alone_count && other_rank_ < 0; ++alone)
+            if (calls.find(alone->generation, call)) compare(call, rank, alone->word, alone->number);
+    }
     use.alone_count = 0;
 }
 
@@ -99,22 +96,22 @@ void ExchangeRun::begin(Team &team, uint32_t word, uint32_t number) {
 }
 
 // Is every rank done with all uses through this one? Until it says so, this rank is counted among those who wait for that.
-bool ExchangeRun::look_who_is_done(const ExchangeTask &task, uint32_t generation) {
-    NodeUse &use = task.team.node_use;
+bool ExchangeRun::look_who_is_done(const ExchangePlace &place, uint32_t generation) {
+    NodeUse &use = place.team.node_use;
     for (int turn = 0; turn < 2; ++turn) {
-        uint32_t least = least_of_others(task.area, task.team);
+        uint32_t least = least_of_others(place.area, place.team);
         use.known_done = reached(use.done_through, least) ? use.done_through : least;
         if (reached(generation, use.known_done)) return true;
         // Said first, looked at once more after that: who is done sees the word or is seen.
         if (counted_) return false;
-        task.area.awaited().fetch_add(1, std::memory_order_seq_cst);
+        place.area.awaited().fetch_add(1, std::memory_order_seq_cst);
         counted_ = true;
     }
     return false;
 }
 
-void ExchangeRun::stop_waiting_for_others(const ExchangeTask &task) {
-    task.area.awaited().fetch_sub(1, std::memory_order_relaxed);
+void ExchangeRun::stop_waiting_for_others(const ExchangePlace &place) {
+    place.area.awaited().fetch_sub(1, std::memory_order_relaxed);
     counted_ = false;
 }
 
@@ -132,7 +129,7 @@ void ExchangeRun::post(const ExchangeTask &task) {
     const NodeArea &area = task.area;
     Slot &slot = area.slot(team.index, generation_);
     int64_t bytes = exchange.data.bytes();
-    slot.begin(generation_, number_ & Slot::most_numbers, word_, team.node_use.done_through);
+    slot.begin(generation_, number_ & Slot::most_numbers, word_, team.node_use.done_through, 0);
     if (exchange.posted_each >= 0) {
         post_each(task, slot);
     } else if (all_here_) {
@@ -197,45 +194,52 @@ void ExchangeRun::post_each(const ExchangeTask &task, Slot &slot) {
 }
 
 // Those who wait for this rank's post and sleep are woken by the last of those for whom they wait.
-void ExchangeRun::tell_posted(const ExchangeTask &task) {
-    const Exchange &exchange = task.exchange;
-    const Team &team = task.team;
+void ExchangeRun::tell_posted(const ExchangePlace &place) {
+    const Exchange &exchange = place.exchange;
+    const Team &team = place.team;
     int first = exchange.wakes == Among::root ? exchange.root : exchange.wakes == Among::higher ? team.index + 1 : 0;
     int last = exchange.wakes == Among::root ? first + 1 : exchange.wakes == Among::nobody ? 0 : team.size;
-    if (!any_asleep(team, task.reach, first, last)) return;
+    if (!any_asleep(team, place.reach, first, last)) return;
     std::atomic_thread_fence(std::memory_order_seq_cst);
     int end = 0;  // all below have posted, or need not
-    while (end < team.size && (task.area.has_posted(end, generation_) || (exchange.wakes == Among::root && end == exchange.root))) ++end;
+    while (end < team.size && (place.area.has_posted(end, generation_) || (exchange.wakes == Among::root && end == exchange.root))) ++end;
     bool awaits_only_this = exchange.wakes == Among::everyone && exchange.wants == Among::nobody;
     if (exchange.wakes == Among::higher) last = end;
     else if (end < team.size && !awaits_only_this && other_rank_ < 0) return;
-    wake_all(team, task.reach, first, last);
+    wake_all(team, place.reach, first, last);
 }
 
-bool ExchangeRun::all_there(const ExchangeTask &task) {
-    Team &team = task.team;
-    const NodeArea &area = task.area;
-    const Exchange &exchange = task.exchange;
+bool ExchangeRun::all_there(const ExchangePlace &place) {
+    Team &team = place.team;
+    const NodeArea &area = place.area;
+    const Exchange &exchange = place.exchange;
     if (exchange.wants == Among::nobody) return true;
     if (exchange.wants == Among::root) {
         if (!area.has_posted(exchange.root, generation_)) return false;
-        compare(area.slot(exchange.root, generation_), exchange.root, word_, number_);
+        compare(area.slot(exchange.root, generation_).call(), exchange.root, word_, number_);
         return true;
     }
     int end = exchange.wants == Among::lower ? team.index : team.size;
     for (; next_ < end; ++next_) {
+        if (next_ == team.index) continue;  // a look at what was just stored waits until its line is this processor's again
         if (!area.has_posted(next_, generation_)) return false;
-        if (!compare(area.slot(next_, generation_), next_, word_, number_)) return true;  // the rest will never come
+        if (!compare(area.slot(next_, generation_).call(), next_, word_, number_)) return true;  // the rest will never come
     }
-    // Slots also say how far ranks are: learnt well before it is needed.
-    if (end < team.size || generation_ - team.node_use.known_done < area.uses_apart(area.payload_bytes()) / 2) return true;
-    uint32_t least = team.node_use.done_through;
-    for (int rank = 0; rank < team.size; ++rank) {
-        uint32_t done = area.slot(rank, generation_).done_through.load(std::memory_order_relaxed);
+    if (end == team.size) learn_who_is_done(place, generation_, place.area.payload_bytes());
+    return true;
+}
+
+// Slots also say how far ranks are: learnt well before it is needed, by those who post so many bytes.
+void ExchangeRun::learn_who_is_done(const ExchangePlace &place, uint32_t generation, size_t bytes) {
+    NodeUse &use = place.team.node_use;
+    const NodeArea &area = place.area;
+    if (generation - use.known_done < area.uses_apart(bytes) / 2) return;
+    uint32_t least = use.done_through;
+    for (int rank = 0; rank < place.team.size; ++rank) {
+        uint32_t done = area.slot(rank, generation).done_through.load(std::memory_order_relaxed);
         if (!reached(least, done)) least = done;
     }
-    if (reached(team.node_use.known_done, least)) team.node_use.known_done = least;
-    return true;
+    if (reached(use.known_done, least)) use.known_done = least;
 }
 
 ExchangeRun::Posted ExchangeRun::posted_by(const ExchangeTask &task, int rank) const {
@@ -406,8 +410,8 @@ void ExchangeRun::reduce_piece(const ExchangeTask &task, std::byte *into, int64_
 }
 
 // This rank is done with what others posted, though they may not be with what it posted.
-void ExchangeRun::taken(const ExchangeTask &task) {
-    Team &team = task.team;
+void ExchangeRun::taken(const ExchangePlace &place) {
+    Team &team = place.team;
     NodeUse &use = team.node_use;
     uint32_t ahead = generation_ - use.done_through - 1;
     LANYARD_MUST(ahead < 64);
@@ -415,19 +419,25 @@ void ExchangeRun::taken(const ExchangeTask &task) {
     use.done_beyond |= uint64_t{1} << ahead;
     int in_order = std::countr_one(use.done_beyond);
     if (in_order == 0) return;
-    uint32_t before = use.done_through;
-    use.done_through += static_cast<uint32_t>(in_order);
     use.done_beyond = in_order == 64 ? 0 : use.done_beyond >> in_order;
-    const NodeArea &area = task.area;
-    area.header(team.index).done_through.store(use.done_through, std::memory_order_release);
-    if (!task.reach) return;
+    tell_done(place, use.done_through + static_cast<uint32_t>(in_order));
+}
+
+// This rank is done with all uses through this one.
+void ExchangeRun::tell_done(const ExchangePlace &place, uint32_t through) {
+    Team &team = place.team;
+    const NodeArea &area = place.area;
+    uint32_t before = team.node_use.done_through;
+    team.node_use.done_through = through;
+    area.header(team.index).done_through.store(through, std::memory_order_release);
+    if (!place.reach) return;
     // Who waits for this is counted before it sleeps.
-    if (!task.reach->sleepers_make_barriers) std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (!place.reach->sleepers_make_barriers) std::atomic_thread_fence(std::memory_order_seq_cst);
     if (!area.awaited().load(std::memory_order_relaxed)) return;
     std::atomic_thread_fence(std::memory_order_seq_cst);
     // Was this the last, with which all get further?
     uint32_t least = least_of_others(area, team);
-    if (least != before && reached(before, least)) wake_all(team, task.reach, 0, team.size);
+    if (least != before && reached(before, least)) wake_all(team, place.reach, 0, team.size);
 }
 
 bool ExchangeRun::advance(const ExchangeTask &task) {
@@ -435,15 +445,14 @@ bool ExchangeRun::advance(const ExchangeTask &task) {
     Team &team = task.team;
     answer(task.area, team);
     if (state_ == State::posting) {
+        task.area.calls(team.index).tell(generation_, {number_, word_});
         if (generation_ - team.node_use.done_through > most_at_once) return false;
         if (exchange.posts) {
             if (!room(task)) return false;
             post(task);
         }
         if (exchange.own_to.type) copy(task.buffer(exchange.own_from), task.buffer(exchange.own_to));
-        int &alone = team.node_use.alone_count;
-        if (alone > 0 && (alone == NodeUse::most_alone || exchange.wants != Among::nobody)) compare_alone(task);
-        posted_alone_ = exchange.posts && exchange.wants == Among::nobody;
+        compare_alone_in_time(task);
         bool there = all_there(task);
         if (exchange.posts) tell_posted(task);
         state_ = there ? State::taking : State::waiting;

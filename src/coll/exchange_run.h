@@ -28,6 +28,7 @@
 #include "coll/node_area.h"
 #include "coll/node_reach.h"
 #include "coll/schedule.h"
+#include "coll/short_use.h"
 #include "coll/team.h"
 #include "p2p/agreement.h"
 
@@ -40,13 +41,17 @@ void unpack_block(const std::byte *from, const Buffer &to);
 // Memory of a rank for pieces of what it reads, during a call of advance().
 constexpr int64_t exchange_pieces_bytes = 128 * 1024;
 
-// What an exchange works on.
-struct ExchangeTask {
-    const Schedule &schedule;
+// Where an exchange takes place.
+struct ExchangePlace {
     const Exchange &exchange;
     Team &team;
     NodeArea area;
-    NodeReach *reach;   // nullptr: ranks that never sleep and read nothing directly
+    NodeReach *reach;  // nullptr: ranks that never sleep and read nothing directly
+};
+
+// What it works on.
+struct ExchangeTask : ExchangePlace {
+    const Schedule &schedule;
     std::byte *pieces;  // exchange_pieces_bytes, aligned for any datatype
     const void *owner;  // turns blocks into memory, and answers what is asked of this rank on other teams
     Buffer (*buffer_of)(const void *owner, const Block &block);
@@ -59,6 +64,8 @@ class ExchangeRun {
 public:
     // Takes the next generation of the team's area; all ranks begin theirs in the same order.
     void begin(Team &team, uint32_t word, uint32_t number);
+    // Does all of it at once where nothing must be waited for. False: advance() does what is left.
+    bool pass(const ExchangePlace &place, const ShortUse &shape, const ShortUse::Buffers &buffers);
     // True when done. A call copies a MiB or so and leaves the rest to the next one.
     bool advance(const ExchangeTask &task);
     // Not done, though nothing is missing: advance() has left some to copy.
@@ -79,39 +86,56 @@ private:
         int64_t bytes;
     };
 
-    bool done_everywhere(const ExchangeTask &task, uint32_t generation) {
-        if (!reached(generation, task.team.node_use.known_done) && !look_who_is_done(task, generation)) return false;
-        if (counted_) stop_waiting_for_others(task);
+    bool done_everywhere(const ExchangePlace &place, uint32_t generation) {
+        if (!reached(generation, place.team.node_use.known_done) && !look_who_is_done(place, generation)) return false;
+        if (counted_) stop_waiting_for_others(place);
         return true;
     }
-    void stop_waiting_for_others(const ExchangeTask &task);
-    bool look_who_is_done(const ExchangeTask &task, uint32_t generation);
+    void stop_waiting_for_others(const ExchangePlace &place);
+    bool look_who_is_done(const ExchangePlace &place, uint32_t generation);
     bool room(const ExchangeTask &task);
     void post(const ExchangeTask &task);
     void count_bytes_here(const ExchangeTask &task);
     void post_each(const ExchangeTask &task, Slot &slot);
-    void tell_posted(const ExchangeTask &task);
-    bool all_there(const ExchangeTask &task);
+    void tell_posted(const ExchangePlace &place);
+    bool all_there(const ExchangePlace &place);
     // Whether what a rank posted belongs to what this rank does, or did.
-    bool compare(const Slot &slot, int rank, uint32_t word, uint32_t number) {
-        if (slot.number() == (number & Slot::most_numbers) && agree(word, slot.check())) [[likely]] return true;
-        keep_disagreement(slot, rank, word, number);
+    bool compare(const CollectiveCall &other, int rank, uint32_t word, uint32_t number) {
+        if (other.number == (number & Slot::most_numbers) && agree(word, other.word)) [[likely]] return true;
+        keep_disagreement(other, rank, word, number);
         return false;
     }
-    void keep_disagreement(const Slot &slot, int rank, uint32_t word, uint32_t number);
-    void compare_alone(const ExchangeTask &task);
+    void keep_disagreement(const CollectiveCall &other, int rank, uint32_t word, uint32_t number);
+    // A rank that only posts learns nothing of the others: that it was the only one is seen here, before it waits for anybody.
+    void compare_alone_in_time(const ExchangePlace &place) {
+        const NodeUse &use = place.team.node_use;
+        bool waits = place.exchange.wants != Exchange::Among::nobody;
+        if (use.alone_count > 0 && (waits || use.alone_count == NodeUse::most_alone)) compare_alone(place);
+        posted_alone_ = place.exchange.posts && !waits;
+    }
+    void compare_alone(const ExchangePlace &place);
     Posted posted_by(const ExchangeTask &task, int rank) const;
     bool fits(const Posted &posted, int rank, int64_t bytes);
     void read(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes);
     void ask_for(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes);
     static void answer_askers(const NodeArea &area, const Team &team);
     bool take(const ExchangeTask &task);
+    bool take_short(const ExchangePlace &place, const ShortUse &shape, const ShortUse::Buffers &buffers) const;
+    bool copy_short(const ExchangePlace &place, int rank, const ShortUse::Place &to, const ShortUse::Buffers &buffers) const;
+    bool reduce_short(const ExchangePlace &place, const ShortUse &shape, const ShortUse::Buffers &buffers) const;
+    // Words that differ may agree still, which the ordinary way finds out.
+    bool has_posted_alike(const Slot &slot) const {
+        return slot.generation.load(std::memory_order_acquire) == generation_ && slot.check() == word_ &&
+               slot.number() == (number_ & Slot::most_numbers);
+    }
+    static void learn_who_is_done(const ExchangePlace &place, uint32_t generation, size_t bytes);
     bool copy_from(const ExchangeTask &task, int rank, const Buffer &into);
     bool reduce_all(const ExchangeTask &task);
     void reduce_slots(const ExchangeTask &task, const Buffer &into);
     void reduce_piece(const ExchangeTask &task, std::byte *into, int64_t bytes);
     bool goes_aside(const ExchangeTask &task) const { return posted_address_ && task.exchange.aside.type; }
-    void taken(const ExchangeTask &task);
+    void taken(const ExchangePlace &place);
+    static void tell_done(const ExchangePlace &place, uint32_t through);
 
     static constexpr uint32_t most_at_once = 64;  // nonblocking: later ones wait until earlier ones are done
     static constexpr int64_t bytes_at_once = 1 << 20;

@@ -200,7 +200,7 @@ void make_scan_exchange(const ReduceShape &s, int last, Schedule &schedule) {
     Exchange &exchange = schedule.exchange({});
     exchange.posts = true;
     exchange.awaits_readers = read_by_others;
-    exchange.wakes = Among::higher;
+    if (read_by_others) exchange.wakes = Among::higher;
     exchange.data = s.contribution;
     if (s.index > 0) exchange.wants = Among::lower;
     if (last >= 0) combine(exchange, s.result, last, s.contribution == s.result, schedule);
@@ -223,8 +223,8 @@ Work scan_exchange_work(const Crew &crew, int64_t bytes) {
 void gather_exchange(const MoveShape &s, Schedule &schedule) {
     Exchange &exchange = schedule.exchange({});
     exchange.root = s.root;
-    exchange.posts = true;
     if (s.index != s.root) {
+        exchange.posts = true;
         exchange.wakes = Among::root;
         exchange.data = s.sent.block(0);
         exchange.packed = room_to_pack(schedule, exchange.data);

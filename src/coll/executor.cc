@@ -120,10 +120,27 @@ void Collective::begin_under_way() {
     executor_.under_way_.push_back(*this);
 }
 
+void Collective::take_number(Team &team) {
+    team_ = &team;
+    if (tag_kept_) return;
+    tag_ = tag_of(team.sequence, false);
+    number_ = ++team.sequence;
+    team.recent[number_of(tag_) % recent_collectives] = word_;
+}
+
+bool Collective::pass(Team &team) {
+    if (!kept_ || !kept_->short_use.ready() || !executor_.early_.empty()) return false;
+    take_number(team);
+    if (exchanges_.size() != 1) exchanges_.resize(1);
+    ExchangeRun &run = exchanges_.front();
+    run.begin(team, word_, number_of(tag_));
+    const ShortUse &use = kept_->short_use;
+    begun_ = !run.pass({kept_->schedule.exchanges().front(), team, use.area(), executor_.reach_}, use, {send_, receive_});
+    return !begun_;
+}
+
 // A schedule of nothing else, most of which are over at once.
-void Collective::start_exchange() {
-    exchanges_.resize(1);
-    exchanges_[0].begin(*team_, word_, number_of(tag_));
+void Collective::go_on_with_exchange() {
     if (advance(0)) return completion.finish();
     begin_under_way();
     left_ = 1;
@@ -134,19 +151,20 @@ void Collective::start_exchange() {
 }
 
 void Collective::start(Team &team) {
-    team_ = &team;
-    if (!tag_kept_) {
-        tag_ = tag_of(team.sequence, false);
-        number_ = ++team.sequence;
-    }
     completion.reset();
     abandoned_ = withdrawn_ = false;
     alarms_ = 0;
+    if (!begun_ && pass(team)) return completion.finish();
+    if (begun_) {
+        begun_ = false;
+        return go_on_with_exchange();
+    }
+    take_number(team);
     bool fits = agrees_with_early_messages();
     if (fits) {
-        if (schedule_->is_one_exchange() && !waits_for_program(0) && prepare()) return start_exchange();
         exchanges_.resize(schedule_->exchanges().size());
         for (ExchangeRun &exchange : exchanges_) exchange.begin(team, word_, number_of(tag_));
+        if (schedule_->is_one_exchange() && !waits_for_program(0) && prepare()) return go_on_with_exchange();
     }
     begin_under_way();
     if (!fits) return finish();
@@ -246,14 +264,16 @@ void Collective::launch(StepId id) {
     }
 }
 
-bool Collective::advance(StepId id) {
-    int32_t number = schedule_->steps()[id].number;
-    const Exchange &exchange = schedule_->exchanges()[number];
-    ExchangeRun &run = exchanges_[number];
+ExchangeTask Collective::task_of(const Exchange &exchange) const {
     auto buffer_of = [](const void *owner, const Block &block) { return static_cast<const Collective *>(owner)->buffer(block); };
     auto answer_elsewhere = [](const void *owner) { static_cast<const Collective *>(owner)->executor_.answer_in_areas(); };
-    if (!run.advance({*schedule_, exchange, *team_, NodeArea(*team_), executor_.reach_, executor_.pieces_, this, buffer_of, answer_elsewhere}))
-        return false;
+    return {{exchange, *team_, NodeArea(*team_), executor_.reach_}, *schedule_, executor_.pieces_, this, buffer_of, answer_elsewhere};
+}
+
+bool Collective::advance(StepId id) {
+    int32_t number = schedule_->steps()[id].number;
+    ExchangeRun &run = exchanges_[number];
+    if (!run.advance(task_of(schedule_->exchanges()[number]))) return false;
     Error failure = run.error();
     if (failure.is_mismatch()) doubt(failure, tag_);
     keep(failure);
@@ -314,24 +334,17 @@ Executor::~Executor() {
     }
 }
 
-Collective *Executor::take() {
-    Collective *collective = spare_;
-    if (!collective) return new Collective(*this);
-    spare_ = collective->next_spare_;
-    collective->own_schedule_.clear();
-    return collective;
-}
-
 void Executor::give_back(Collective *collective) {
     if (collective->scratch_capacity_ > scratch_kept) {
         collective->scratch_.reset();
         collective->scratch_capacity_ = 0;
     }
-    collective->release_plan();
+    collective->own_schedule_.clear();
     collective->completion.then = nullptr;
     if (collective->tag_kept_) kept_tags_.erase({collective->team_->context, collective->tag_});
     collective->tag_kept_ = false;
     collective->error = {};
+    if (collective->kept_) collective->release_plan();
     collective->next_spare_ = spare_;
     spare_ = collective;
 }

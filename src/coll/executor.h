@@ -45,11 +45,25 @@ public:
     void describe(const Agreement &agreement, const void *send, void *receive);
     // Before that: true when an earlier call of the team's has left all this. Else what is now written and described becomes that with
     // keep_plan().
-    bool recall(Team &team, CollectiveKind kind, const PlanKey &key, const void *send, void *receive);
-    void keep_plan();
+    bool recall(Team &team, CollectiveKind kind, const PlanKey &key, const void *send, void *receive) {
+        KeptPlan *plan = team.kept ? team.kept->of(kind).get() : nullptr;
+        if (!plan || !plan->valid || !(key == plan->key)) return plan_to_keep(team, kind, key), false;
+        kept_ = plan;
+        ++plan->users;
+        schedule_ = &plan->schedule;
+        name = plan->name;
+        word_ = plan->word;
+        use_buffers(send, receive);
+        return true;
+    }
+    void keep_plan(const Team &team);
 
     // It stands for this call of the program, whatever was planned for it.
     void stand_for(CollectiveKind kind);
+
+    // Starts it, and does all of it at once, where it is a short one whose schedule was kept and nothing must be waited for. False: it is still
+    // to be started, and start() goes on with what is done already.
+    bool pass(Team &team);
 
     // Makes it persistent: takes the tag of every later start now. An error where the program still has the operation that got this tag
     // long ago: nothing is kept then.
@@ -68,12 +82,14 @@ private:
     };
 
     void start(Team &team);
-    void start_exchange();
+    void take_number(Team &team);
+    void go_on_with_exchange();
     void begin_under_way();
     void use_buffers(const void *send, void *receive) {
         send_ = const_cast<std::byte *>(static_cast<const std::byte *>(send));
         receive_ = static_cast<std::byte *>(receive);
     }
+    void plan_to_keep(Team &team, CollectiveKind kind, const PlanKey &key);
     void release_plan();
     bool prepare();
     bool agrees_with_early_messages();
@@ -89,6 +105,7 @@ private:
     void run(StepId id);
     void launch(StepId id);
     bool advance(StepId id);
+    ExchangeTask task_of(const Exchange &exchange) const;
     void done(StepId id);
     void finish();
     void keep(Error &failure);
@@ -107,6 +124,7 @@ private:
     int32_t tag_ = 0;
     uint32_t number_ = 0;
     bool tag_kept_ = false;
+    bool begun_ = false;               // by pass()
     uint32_t made_ = 0;                // of a persistent one: the number under which it was made
     std::byte *send_ = nullptr, *receive_ = nullptr;
     std::unique_ptr<std::byte[]> scratch_;
@@ -140,8 +158,21 @@ public:
     Selection &selection() { return selection_; }
 
     // One with an empty schedule; give it back when it is complete and its error has been taken.
-    Collective *take();
+    Collective *take() {
+        Collective *collective = spare_;
+        if (!collective) return new Collective(*this);
+        spare_ = collective->next_spare_;
+        return collective;
+    }
     void give_back(Collective *collective);
+    // One whose pass() has done all.
+    void give_back_passed(Collective *collective) {
+        --collective->kept_->users;
+        collective->kept_ = nullptr;
+        collective->schedule_ = &collective->own_schedule_;
+        collective->next_spare_ = spare_;
+        spare_ = collective;
+    }
     // Starts what has been written into the schedule as the next collective of the team. Buffers, datatypes, operation and
     // team must live until completion. The same schedule may be started again after it (persistent operations).
     void start(Collective &collective, Team &team) { collective.start(team); }

@@ -4,36 +4,29 @@
 
 namespace lanyard {
 
-bool Collective::recall(Team &team, CollectiveKind kind, const PlanKey &key, const void *send, void *receive) {
-    if (!team.kept || !key.comparable()) return false;
+void Collective::plan_to_keep(Team &team, CollectiveKind kind, const PlanKey &key) {
+    if (!team.kept || !key.comparable()) return;
     std::unique_ptr<KeptPlan> &plan = team.kept->of(kind);
     if (!plan) plan = std::make_unique<KeptPlan>();
-    bool known = plan->valid && plan->key == key;
-    if (!known && plan->users > 0) return false;
+    if (plan->users > 0) return;
     kept_ = plan.get();
     ++kept_->users;
     schedule_ = &kept_->schedule;
-    if (known) {
-        name = kept_->name;
-        word_ = kept_->word;
-        use_buffers(send, receive);
-        return true;
-    }
     kept_->valid = false;
+    kept_->short_use.forget();
     kept_->key = key;
     schedule_->clear();
-    return false;
 }
 
-void Collective::keep_plan() {
+void Collective::keep_plan(const Team &team) {
     if (!kept_) return;
     kept_->name = name;
     kept_->word = word_;
     kept_->valid = schedule_->steps().size() <= KeptPlan::most_steps;
+    if (kept_->valid) kept_->short_use.prepare(*schedule_, team);
 }
 
 void Collective::release_plan() {
-    if (!kept_) return;
     --kept_->users;
     if (schedule_->steps().size() > KeptPlan::most_steps) *schedule_ = Schedule();
     kept_ = nullptr;

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "coll/schedule.h"
+#include "coll/short_use.h"
 #include "p2p/agreement.h"
 
 namespace lanyard {
@@ -21,41 +22,47 @@ public:
     PlanKey(const PlanKey &other) { *this = other; }
     PlanKey &operator=(const PlanKey &other) {
         length_ = other.length_;
-        comparable_ = other.comparable_;
-        std::copy_n(other.values_, length_, values_);
+        objects_ = other.objects_;
+        std::copy_n(other.values_, std::min(length_, most), values_);
         return *this;
     }
     PlanKey &add(int64_t value) {
-        if (length_ < most) values_[length_++] = value;
-        else comparable_ = false;
+        if (length_ < most) values_[length_] = value;
+        ++length_;
         return *this;
     }
-    PlanKey &add(const Datatype *type) { return add_object(type); }
-    PlanKey &add(const Op *op) { return add_object(op); }
+    PlanKey &add(const Object *object) {
+        if (length_ < most) objects_ |= uint64_t{1} << length_;
+        return add(static_cast<int64_t>(reinterpret_cast<uintptr_t>(object)));
+    }
     PlanKey &add(const Buffer &buffer) { return add(buffer.count).add(buffer.datatype); }
     PlanKey &add(const Numbers &numbers, int count) {
-        for (int i = 0; i < count && comparable_; ++i) add(numbers[i]);
+        for (int i = 0; i < count && length_ < most; ++i) add(numbers[i]);
+        if (length_ == most) ++length_;
         return *this;
     }
 
-    bool comparable() const { return comparable_; }
-    bool operator==(const PlanKey &other) const {
-        if (length_ != other.length_ || !comparable_ || !other.comparable_) return false;
-        for (int i = 0; i < length_; ++i)
-            if (values_[i] != other.values_[i]) return false;
+    // Can it be remembered? Not with objects that the program has made: no remembered key has their addresses.
+    bool comparable() const {
+        if (length_ > most) return false;
+        for (int i = 0; i < length_; ++i) {
+            auto *object = reinterpret_cast<const Object *>(static_cast<uintptr_t>(values_[i]));
+            if ((objects_ >> i & 1) && object && !object->predefined()) return false;
+        }
         return true;
+    }
+    // With one that is remembered.
+    bool operator==(const PlanKey &other) const {
+        if (length_ != other.length_ || length_ > most) return false;
+        int64_t difference = 0;
+        for (int i = 0; i < length_; ++i) difference |= values_[i] ^ other.values_[i];
+        return difference == 0;
     }
 
 private:
-    template <class T>
-    PlanKey &add_object(const T *object) {
-        comparable_ &= !object || object->predefined();
-        return add(static_cast<int64_t>(reinterpret_cast<uintptr_t>(object)));
-    }
-
     static constexpr int most = 40;
-    int length_ = 0;
-    bool comparable_ = true;
+    int length_ = 0;         // more than `most`: too many to be kept
+    uint64_t objects_ = 0;   // which of the values are addresses of objects
     int64_t values_[most];
 };
 
@@ -66,6 +73,7 @@ struct KeptPlan {
     bool valid = false;
     int users = 0;  // operations under way: while there are any it is not written anew
     Schedule schedule;
+    ShortUse short_use;
     const char *name = "";
     uint32_t word = 0;
 };

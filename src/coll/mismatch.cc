@@ -20,7 +20,6 @@ constexpr uint8_t told_after_alarms = 2;
 
 // False, with the error, where messages that are here show that other ranks called something else.
 bool Collective::agrees_with_early_messages() {
-    if (!tag_kept_) team_->recent[number_of(tag_) % recent_collectives] = word_;
     EarlyMessages &early = executor_.early_;
     if (early.empty()) return true;
     EarlyMessage message;
@@ -34,7 +33,7 @@ bool Collective::agrees_with_early_messages() {
 // False when it was abandoned, as another rank waits for this collective in the node area.
 bool Collective::agrees_with_area() {
     uint32_t other = 0;
-    int rank = posted_by_another(*team_, number_of(tag_), word_, other);
+    int rank = called_by_another(*team_, number_of(tag_), word_, other);
     if (rank >= 0) abandon(disagreement(word_, other, rank), tag_);
     return rank < 0;
 }

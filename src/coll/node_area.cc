@@ -13,13 +13,13 @@ int64_t node_slot_capacity_for_each(const Team &team) {
     return capacity < 0 ? -1 : capacity / team.size / 16 * 16;
 }
 
-int posted_by_another(const Team &team, uint32_t number, uint32_t word, uint32_t &other_word) {
+int called_by_another(const Team &team, uint32_t number, uint32_t word, uint32_t &other_word) {
     NodeArea area(team);
     uint32_t next = team.node_use.started + 1;
     for (int rank = 0; rank < team.size; ++rank) {
-        const Slot &slot = area.slot(rank, next);
-        if (!area.has_posted(rank, next) || slot.number() != (number & Slot::most_numbers) || agree(word, slot.check())) continue;
-        other_word = slot.check();
+        CollectiveCall call;
+        if (!area.calls(rank).find(next, call) || call.number != (number & Slot::most_numbers) || agree(word, call.word)) continue;
+        other_word = call.word;
         return rank;
     }
     return -1;

@@ -1,7 +1,7 @@
 // The memory that all ranks of a team share when they are on one node: each rank has slots of its own, which only it writes and all
 // read. What is done with it: exchange_run.h.
 //
-//   area:  counts | rank 0: header, lent piece, slots, payloads | rank 1: ...
+//   area:  counts | rank 0: header, calls, lent piece, slots, payloads | rank 1: ...
 //   slot:  generation (the use it belongs to), done_through, bytes of the payload or what else it is, number of the collective, its
 //          check word (p2p/agreement.h), a short payload
 //
@@ -25,8 +25,8 @@ int64_t node_slot_capacity_for_each(const Team &team);
 // What a slot takes, roughly: for the cost model.
 constexpr int64_t usual_slot_capacity = 8192;
 
-// A rank that posted in a use which this rank has not begun, for the collective with this number but another check word; -1: none.
-int posted_by_another(const Team &team, uint32_t number, uint32_t word, uint32_t &other_word);
+// A rank that is in a use which this rank has not begun, for the collective with this number but another check word; -1: none.
+int called_by_another(const Team &team, uint32_t number, uint32_t word, uint32_t &other_word);
 
 // ---- Layout, shared with other processes.
 
@@ -34,6 +34,11 @@ int posted_by_another(const Team &team, uint32_t number, uint32_t word, uint32_t
 struct SlotPlace {
     static constexpr uint64_t here = uint64_t{1} << 63;  // in `bytes`: `where` is an offset in the payload, else an address
     uint64_t where, bytes;
+};
+
+// What a rank does in a use: the number of the collective, as much of it as is kept, and its check word.
+struct CollectiveCall {
+    uint32_t number, word;
 };
 
 struct Slot {
@@ -51,10 +56,11 @@ struct Slot {
     uint32_t bytes() const { return bytes_and_number.load(std::memory_order_relaxed) & at_address; }
     uint32_t number() const { return bytes_and_number.load(std::memory_order_relaxed) >> length_bits; }
     uint32_t check() const { return check_word.load(std::memory_order_relaxed); }
-    void begin(uint32_t use, uint32_t number, uint32_t check, uint32_t through) {
+    CollectiveCall call() const { return {number(), check()}; }
+    void begin(uint32_t use, uint32_t number, uint32_t check, uint32_t through, uint32_t bytes) {
         generation.store(use - 1, std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_release);
-        bytes_and_number.store(number << length_bits, std::memory_order_relaxed);
+        bytes_and_number.store(number << length_bits | bytes, std::memory_order_relaxed);
         check_word.store(check, std::memory_order_relaxed);
         done_through.store(through, std::memory_order_relaxed);
     }
@@ -74,8 +80,29 @@ struct alignas(64) RankHeader {
     std::atomic<uint64_t> address, bytes;
 };
 
+// What ranks call in their latest uses, for those who do not wait for them: a word of many in a line, so that looking at several of them
+// moves little between processors.
+class CallLog {
+public:
+    void tell(uint32_t generation, const CollectiveCall &call) {
+        auto told = uint64_t{generation} << (32 + number_bits) | uint64_t{call.number & Slot::most_numbers} << 32 | call.word;
+        calls_[generation % kept].store(told, std::memory_order_release);
+    }
+    // False where nothing is known of this use, yet or any more.
+    bool find(uint32_t generation, CollectiveCall &call) const {
+        uint64_t told = calls_[generation % kept].load(std::memory_order_acquire);
+        call = {static_cast<uint32_t>(told >> 32) & Slot::most_numbers, static_cast<uint32_t>(told)};
+        return told != 0 && told >> (32 + number_bits) == (uint64_t{generation} << (32 + number_bits)) >> (32 + number_bits);
+    }
+
+private:
+    static constexpr uint32_t kept = 32, number_bits = 32 - Slot::length_bits;
+    std::atomic<uint64_t> calls_[kept];
+};
+
 class NodeArea {
 public:
+    NodeArea() = default;
     // With many ranks each has less, as every rank reads all. Slots and payloads of a rank are powers of two, as generations wrap.
     explicit NodeArea(const Team &team) : base_(team.node_area) {
         bool small = team.size <= small_team;
@@ -90,7 +117,8 @@ public:
     // How many ask others for pieces of their memory.
     std::atomic<uint32_t> &asking() const { return *(reinterpret_cast<std::atomic<uint32_t> *>(base_) + 1); }
     RankHeader &header(int rank) const { return *reinterpret_cast<RankHeader *>(of(rank)); }
-    std::byte *lent_piece(int rank) const { return of(rank) + sizeof(RankHeader); }
+    CallLog &calls(int rank) const { return *reinterpret_cast<CallLog *>(of(rank) + sizeof(RankHeader)); }
+    std::byte *lent_piece(int rank) const { return of(rank) + sizeof(RankHeader) + sizeof(CallLog); }
     Slot &slot(int rank, uint32_t generation) const {
         return *reinterpret_cast<Slot *>(of(rank) + before_slots + (generation & slot_mask_) * sizeof(Slot));
     }
@@ -104,7 +132,7 @@ public:
     uint32_t uses_apart(size_t bytes) const { return (bytes <= sizeof(Slot::short_payload) ? slot_mask_ : payload_mask_) + 1; }
     uint32_t payload_bytes() const { return payload_bytes_; }
 
-    static constexpr size_t lent_bytes = 1024 - sizeof(RankHeader);
+    static constexpr size_t lent_bytes = 1024 - sizeof(RankHeader) - sizeof(CallLog);
 
     static size_t bytes(int size) {
         Team team;
@@ -113,13 +141,13 @@ public:
     }
 
 private:
-    static constexpr size_t line = 64, before_slots = sizeof(RankHeader) + lent_bytes;
+    static constexpr size_t line = 64, before_slots = sizeof(RankHeader) + sizeof(CallLog) + lent_bytes;
     static constexpr int few = 8, small_team = 16;
     static constexpr uint32_t payload_small = 8192, payload_large = 1024;
     std::byte *of(int rank) const { return base_ + line + static_cast<size_t>(rank) * rank_bytes_; }
 
-    std::byte *base_;
-    uint32_t slot_mask_, payload_mask_, payload_bytes_, rank_bytes_;
+    std::byte *base_ = nullptr;
+    uint32_t slot_mask_ = 0, payload_mask_ = 0, payload_bytes_ = 0, rank_bytes_ = 0;
 };
 
 // Is generation a reached at b? Generations wrap.
