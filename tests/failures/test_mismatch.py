@@ -22,6 +22,7 @@ WORDS = {
     "uneven": r"rank \d calls MPI_(Allgatherv|Alltoallv) where this rank calls MPI_(Alltoallv|Allgatherv)",
     "scan": r"rank \d calls MPI_(Scan|Exscan) where this rank calls MPI_(Exscan|Scan)",
     "reduce-scatter": r"rank \d calls MPI_Reduce_scatter_block with MPI_(MAX|SUM), this rank with MPI_(SUM|MAX)",
+    "alone": r"rank \d calls MPI_(Bcast|Gather) where this rank calls MPI_(Gather|Bcast)",
     "neighbors": r"rank \d calls MPI_Neighbor_(allgather|alltoall) where this rank calls MPI_Neighbor_(alltoall|allgather)",
     "sequence": r"rank \d calls MPI_(Allreduce|Alltoall) where this rank calls MPI_(Alltoall|Allreduce); .* in the same order",
     "finalize": r"rank \d calls MPI_(Barrier|Finalize) where this rank calls MPI_(Finalize|Barrier); all ranks must call the same",

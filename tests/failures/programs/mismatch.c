@@ -45,6 +45,14 @@ static int less_common(const char *scenario, int odd, char *a, char *b, int coun
         else MPI_Scan(a, b, count, MPI_SIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD);
     } else if (!strcmp(scenario, "reduce-scatter")) {
         MPI_Reduce_scatter_block(a, b, count, MPI_SIGNED_CHAR, odd ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
+    } else if (!strcmp(scenario, "alone")) {  // after several calls alike: where the first and the last rank only give
+        for (int i = 0; i < 4; ++i) {
+            if (i == 3 && odd) continue;
+            MPI_Bcast(a, count, MPI_SIGNED_CHAR, 0, MPI_COMM_WORLD);
+        }
+        for (int i = 0; i < 3 + odd; ++i)
+            MPI_Gather(a, count, MPI_SIGNED_CHAR, b, count, MPI_SIGNED_CHAR, 0, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (!strcmp(scenario, "neighbors")) {
         exchange_with_neighbors(odd, a, b, count, size);
     } else {
