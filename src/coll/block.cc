@@ -70,6 +70,12 @@ Division Division::one(const Block &block) {
     return division;
 }
 
+Block Division::whole(int ranks) const {
+    LANYARD_MUST(kind_ == Kind::even || kind_ == Kind::packed);
+    if (kind_ == Kind::packed) return {space_, offset_ + starts_[0], starts_[ranks] - starts_[0], type_};
+    return {space_, offset_, ranks * count_, type_};
+}
+
 Block Division::block(int rank) const {
     switch (kind_) {
         case Kind::even: return {space_, offset_ + rank * count_ * type_->extent, count_, type_};

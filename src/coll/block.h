@@ -61,6 +61,8 @@ public:
     Block block(int rank) const;
     // Is it even and without gaps, so that neighbouring blocks are one block?
     bool dense() const { return kind_ == Kind::even && type_->contiguous; }
+    // The blocks of all so many ranks as one; only of even or packed ones.
+    Block whole(int ranks) const;
     // The blocks of `ranks` ranks from `first` on as one; only where dense.
     Block range(int first, int ranks) const { return {space_, offset_ + first * count_ * type_->extent, ranks * count_, type_}; }
 

@@ -332,10 +332,10 @@ bool ExchangeRun::take(const ExchangeTask &task) {
 
 bool ExchangeRun::copy_from(const ExchangeTask &task, int rank, const Buffer &into) {
     Posted posted = posted_by(task, rank);
-    int64_t bytes = into.bytes();
-    if (!fits(posted, rank, bytes)) return true;
+    int64_t bytes = into.bytes(), skip = task.exchange.skip;
+    if (!fits(posted, rank, bytes * task.exchange.parts)) return true;
     if (posted.here) {
-        unpack_block(posted.here, into);
+        unpack_block(posted.here + skip, into);
         return true;
     }
     while (position_ < bytes) {
@@ -343,7 +343,7 @@ bool ExchangeRun::copy_from(const ExchangeTask &task, int rank, const Buffer &in
         bool straight = into.contiguous();
         int64_t piece = std::min(bytes - position_, straight ? left_ : exchange_pieces_bytes);
         std::byte *to = straight ? into.base + position_ : task.pieces;
-        read(task, rank, posted.address + static_cast<uint64_t>(position_), to, piece);
+        read(task, rank, posted.address + static_cast<uint64_t>(skip + position_), to, piece);
         if (!straight) Cursor(into, position_).unpack(to, static_cast<size_t>(piece));
         position_ += piece;
         left_ -= piece;

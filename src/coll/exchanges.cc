@@ -273,19 +273,23 @@ void scatter_exchange(const MoveShape &s, Schedule &schedule) {
     exchange.root = s.root;
     if (s.index == s.root) {
         if (!s.in_place) keep(exchange, s.sent.block(s.root), s.received.block(0));
-        post_each(s, s.sent, exchange, schedule);
         exchange.wakes = Among::everyone;
+        if (!s.even) return post_each(s, s.sent, exchange, schedule);
+        exchange.posts = true;
+        exchange.data = s.sent.whole(s.size);
+        exchange.packed = room_to_pack(schedule, exchange.data);
     } else {
         exchange.wants = Among::root;
         exchange.take = Take::copy;
         exchange.into = s.received.block(0);
+        if (!s.even) return;
+        exchange.parts = s.size;
+        exchange.skip = s.index * exchange.into.bytes();
     }
 }
 
 Work scatter_exchange_work(const Crew &crew, int64_t bytes) {
-    Work work = taking_one_way(crew, crew.size - 1, 1, double(bytes), posted_for_each(crew, bytes));
-    work.uses += crew.size > 2;  // its table
-    return work;
+    return taking_one_way(crew, crew.size - 1, 1, double(bytes), double(bytes) * crew.size);
 }
 
 void allgather_exchange(const MoveShape &s, Schedule &schedule) {

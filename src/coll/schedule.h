@@ -42,11 +42,12 @@ struct Exchange {
     Block data = {};
     int32_t posted_each = -1;
     Block packed = {};  // scratch memory for what is posted and not contiguous, where it does not fit into a slot
-    // copy: what the root posted goes to `into`; or of everyone, to blocks of the schedule from copied_each on, by rank; without a
-    // datatype: not taken.
+    // copy: what the root posted goes to `into`, or of so many equal `parts` of it the one that begins at byte `skip`; or of everyone, to blocks
+    // of the schedule from copied_each on, by rank; without a datatype: not taken.
     // reduce: of what the ranks up to `last` posted, all as much as `data`, the part from byte `skip` on is combined in rank order
     // into `into`; when others may still read what is there, first into `aside`.
     Block into = {};
+    int parts = 1;
     int32_t copied_each = -1;
     int32_t last = -1;
     int64_t skip = 0;

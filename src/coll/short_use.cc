@@ -26,7 +26,7 @@ bool ShortUse::prepare(const Schedule &schedule, const Team &team) {
     const Exchange &exchange = schedule.exchanges()[0];
     if (exchange.posted_each >= 0 || !place(exchange.data, data_)) return false;
     if (!place(exchange.own_from, own_from_) || !place(exchange.own_to, own_to_) || own_from_.bytes != own_to_.bytes) return false;
-    if (!place(exchange.into, into_)) return false;
+    if (!place(exchange.into, into_) || into_.bytes * exchange.parts > most_bytes) return false;
     from_each_.assign(exchange.copied_each >= 0 ? static_cast<size_t>(size) : 0, {});
     for (int rank = 0; rank < static_cast<int>(from_each_.size()); ++rank)
         if (!place(schedule.listed(exchange.copied_each, rank), from_each_[static_cast<size_t>(rank)])) return false;
@@ -57,10 +57,10 @@ bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &shape, const 
         if (!reached(generation_ - area.uses_apart(shape.data_.bytes), use.known_done)) return false;
         Slot &slot = area.slot(team.index, generation_);
         slot.begin(generation_, number_ & Slot::most_numbers, word_, use.done_through, shape.data_.bytes);
-        copy_few(slot.short_payload, buffers.at(shape.data_), shape.data_.bytes);
+        ShortUse::copy(slot.short_payload, buffers.at(shape.data_), shape.data_.bytes);
         slot.generation.store(generation_, std::memory_order_release);
     }
-    if (shape.own_to_.wanted) copy_few(buffers.at(shape.own_to_), buffers.at(shape.own_from_), shape.own_to_.bytes);
+    if (shape.own_to_.wanted) ShortUse::copy(buffers.at(shape.own_to_), buffers.at(shape.own_from_), shape.own_to_.bytes);
     compare_alone_in_time(place);
     bool taken = (exchange.wants == Among::nobody && exchange.take == Take::nothing) || take_short(place, shape, buffers);
     if (exchange.wakes != Among::nobody) tell_posted(place);
@@ -90,8 +90,10 @@ bool ExchangeRun::take_short(const ExchangePlace &place, const ShortUse &shape, 
 
 bool ExchangeRun::copy_short(const ExchangePlace &place, int rank, const ShortUse::Place &to, const ShortUse::Buffers &buffers) const {
     const Slot &slot = place.area.slot(rank, generation_);
-    if (!has_posted_alike(slot) || (to.wanted && slot.bytes() != to.bytes)) return false;
-    if (to.wanted) copy_few(buffers.at(to), slot.short_payload, to.bytes);
+    if (!has_posted_alike(slot)) return false;
+    if (!to.wanted) return true;
+    if (slot.bytes() != static_cast<uint32_t>(to.bytes * place.exchange.parts)) return false;
+    ShortUse::copy(buffers.at(to), slot.short_payload + place.exchange.skip, to.bytes);
     return true;
 }
 
@@ -110,7 +112,7 @@ bool ExchangeRun::reduce_short(const ExchangePlace &place, const ShortUse &shape
             return false;
         }
         if (rank < exchange.last) shape.kernel_(from + exchange.skip, into, shape.count_);
-        else if (rank == exchange.last) copy_few(into, from + exchange.skip, shape.into_.bytes);
+        else if (rank == exchange.last) ShortUse::copy(into, from + exchange.skip, shape.into_.bytes);
     }
     return true;
 }

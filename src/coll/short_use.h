@@ -31,7 +31,7 @@ public:
             return reinterpret_cast<std::byte *>(base + static_cast<uintptr_t>(place.offset));
         }
     };
-    static constexpr int64_t most_bytes = 32;  // of a block: as copy_few() copies
+    static constexpr int64_t most_bytes = sizeof(Slot::short_payload);  // of a block
 
     // Can all that the schedule does be done in this way? It must live as long as this is used.
     bool prepare(const Schedule &schedule, const Team &team);
@@ -41,6 +41,10 @@ public:
 
 private:
     friend class ExchangeRun;
+    static void copy(std::byte *to, const std::byte *from, uint16_t bytes) {
+        if (bytes <= 32) [[likely]] copy_few(to, from, bytes);
+        else std::memcpy(to, from, bytes);
+    }
     bool place(const Block &block, Place &place) const;
 
     bool ready_ = false;
