@@ -14,11 +14,71 @@ namespace lanyard {
 
 namespace {
 
+// Ended requests of sends and receives, which the next ones take as they are: to make one anew takes longer than a short message.
+class SpareRequests {
+public:
+    void keep(Request &request) {
+        MaybeGuard guard(lock_);
+        request.state = first_;
+        first_ = &request;
+    }
+    Request *take() {
+        MaybeGuard guard(lock_);
+        Request *request = first_;
+        if (request) first_ = static_cast<Request *>(std::exchange(request->state, nullptr));
+        return request;
+    }
+
+private:
+    // Where one thread alone is in MPI it needs no lock.
+    class MaybeGuard {
+    public:
+        explicit MaybeGuard(SpinLock &lock) : lock_(runtime()->engine->single_threaded() ? nullptr : &lock) {
+            if (lock_) lock_->lock();
+        }
+        ~MaybeGuard() {
+            if (lock_) lock_->unlock();
+        }
+        MaybeGuard(const MaybeGuard &) = delete;
+        MaybeGuard &operator=(const MaybeGuard &) = delete;
+
+    private:
+        SpinLock *lock_;
+    };
+
+    Request *first_ = nullptr;
+    SpinLock lock_;
+};
+
+SpareRequests &spare_requests() {
+    static SpareRequests spares;
+    return spares;
+}
+
+// Ready to be used again: what an operation does not set itself is as in a new one.
+void renew(Request &request) {
+    Transfer &transfer = request.transfer;
+    transfer.check = 0;
+    transfer.cancelled = false;
+    transfer.data_peer = no_peer;
+    transfer.completion.then = nullptr;
+    transfer.completion.reset();
+    request.handles.store(1, std::memory_order_relaxed);
+    request.references.store(1, std::memory_order_relaxed);
+}
+
+// Predefined communicators outlive all requests, and others are held.
+void hold_comm(Request &request, Comm *comm) {
+    request.comm = comm;
+    if (comm && !comm->predefined()) comm->hold();
+}
+
 void end(Request &request) {
     if (request.release) request.release(request);
-    if (request.comm) release_comm(request.comm);
-    if (request.datatype) release(*request.datatype);
-    request_pool().destroy(&request);
+    if (request.comm && !request.comm->predefined()) release_comm(request.comm);
+    if (request.datatype) release(*std::exchange(request.datatype, nullptr));
+    if (request.kind == Request::Kind::other || request.persistent) request_pool().destroy(&request);
+    else spare_requests().keep(request);
 }
 
 // The operation of a request that the program has given up is over.
@@ -44,13 +104,14 @@ void end_for_lack(const char *object) {
 }
 
 Request *new_request(Request::Kind kind, Comm *comm) {
-    Request *request = request_pool().create();
+    Request *request = kind == Request::Kind::other ? nullptr : spare_requests().take();
+    if (request) renew(*request);
+    else request = request_pool().create();
     if (!request) end_for_lack("request");
     request->kind = kind;
     request->active = true;
-    request->comm = comm;
-    if (comm) comm->hold();
-    set_empty(&request->status);
+    hold_comm(*request, comm);
+    if (kind == Request::Kind::other) set_empty(&request->status);
     return request;
 }
 

@@ -89,12 +89,11 @@ Error pick_up_all(int count, Request **requests, Status *statuses) {
     Gathered gathered;
     for (int i = 0; i < count; ++i) {
         Status *status = status_at(statuses, i);
-        if (idle(requests[i])) {
-            set_empty(status);
-            if (status) status->error = 0;
-        } else {
-            gathered.add(pick_up(requests[i], status), status);
-        }
+        Error error;
+        if (idle(requests[i])) set_empty(status);
+        else error = pick_up(requests[i], status);
+        if (error) [[unlikely]] gathered.add(error, status);
+        else if (status) status->error = 0;
     }
     return gathered.error();
 }

@@ -79,6 +79,8 @@ public:
         if (single_threaded_ != single) single_threaded_ = single;
     }
 
+    bool single_threaded() const { return single_threaded_; }
+
     bool try_take() {
         uint32_t expected = free;
         return owned_.compare_exchange_strong(expected, taken, std::memory_order_acquire, std::memory_order_relaxed);

@@ -1,30 +1,6 @@
 #include "p2p/match.h"
 
-#include <algorithm>
-#include <iterator>
-
 namespace lanyard {
-
-void MatchQueue::add(MatchEntry &entry) {
-    entry.order = next_order_++;
-    queue_.push_back(entry);
-    ++count_;
-    if (hashed_) {
-        if (count_ > 2 * buckets_.size()) build(4 * buckets_.size());
-        else file(entry);
-    } else if (count_ > few) {
-        build(64);
-    }
-}
-
-void MatchQueue::remove(MatchEntry &entry) {
-    entry.queue_hook.unlink();
-    if (entry.bucket_hook.linked()) {
-        entry.bucket_hook.unlink();
-        --filed_[entry.form()];
-    }
-    if (--count_ == 0) hashed_ = false;
-}
 
 // The earliest that fits in the bucket of `key`, which is the message's, with wildcards perhaps.
 MatchEntry *MatchQueue::find(const MatchKey &key, const MatchKey &message) {
@@ -34,12 +10,13 @@ MatchEntry *MatchQueue::find(const MatchKey &key, const MatchKey &message) {
     return entry;
 }
 
-MatchEntry *MatchQueue::find_receive(const MatchKey &message) {
-    if (!hashed_) {
-        for (MatchEntry *entry = queue_.front(); entry; entry = queue_.after(*entry))
-            if (fits(*entry, message)) return entry;
-        return nullptr;
+MatchEntry *MatchQueue::find_behind_first(const MatchKey &message) {
+    if (count_ <= few) {
+        MatchEntry *entry = queue_.after(*queue_.front());
+        while (entry && !fits(*entry, message)) entry = queue_.after(*entry);
+        return entry;
     }
+    file_all();
     MatchEntry *exact = find(message, message);
     bool all_exact = count_ == filed_[0] || (message.context & collective_bit);
     return all_exact ? exact : find_wild(message, exact);
@@ -61,19 +38,19 @@ MatchEntry *MatchQueue::find_wild(const MatchKey &message, MatchEntry *exact) {
     return earliest;
 }
 
-void MatchQueue::file(MatchEntry &entry) {
-    bucket_of(entry).push_back(entry);
-    ++filed_[entry.form()];
+void MatchQueue::file_all() {
+    while (count_ > 2 * buckets_.size()) build(buckets_.empty() ? first_buckets : 4 * buckets_.size());
+    for (; unfiled_; unfiled_ = queue_.after(*unfiled_)) {
+        bucket_of(*unfiled_).push_back(*unfiled_);
+        ++filed_[unfiled_->form()];
+    }
 }
 
-// Files everything queued, in order, under `buckets` (a power of two) heads.
+// So many heads (a power of two), and nothing filed.
 void MatchQueue::build(size_t buckets) {
-    for (MatchEntry *entry = queue_.front(); entry; entry = queue_.after(*entry))
-        if (entry->bucket_hook.linked()) entry->bucket_hook.unlink();
-    if (buckets_.size() < buckets) buckets_ = std::vector<Bucket>(buckets);
-    std::fill(std::begin(filed_), std::end(filed_), 0u);
-    hashed_ = true;
-    for (MatchEntry *entry = queue_.front(); entry; entry = queue_.after(*entry)) file(*entry);
+    for (MatchEntry *entry = queue_.front(); entry; entry = queue_.after(*entry)) unfile(*entry);
+    buckets_ = std::vector<Bucket>(buckets);
+    unfiled_ = queue_.front();
 }
 
 }  // namespace lanyard

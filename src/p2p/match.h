@@ -1,11 +1,11 @@
 // Matching (MPI-5.0 3.5): which posted receive takes an arriving message; unexpected.h has the other half. Pure: a queue of
 // intrusive entries, no sockets, no clock, no allocation once warm. Used by the messenger alone.
 //
-// Order: a message goes to the earliest posted receive it fits. While few entries are queued they are scanned in order. Beyond
-// `few`, entries are also found by a hash of (context, rank, tag), wildcards being values like others: so a message is looked for
-// once as it is and once in each of the three forms with wildcards that some entry has. Between what is found the order number
-// decides. Forms that the program has promised not to use, or that no message of a collective meets, are left out. The hash is kept
-// until the queue runs empty.
+// Order: a message goes to the earliest posted receive it fits. That is the first of all for who receives in the order of sending, so it is
+// looked at first. While few entries are queued the others are scanned in order. Beyond `few` they are found by a hash of (context, rank, tag),
+// wildcards being values like others: so a message is looked for once as it is and once in each of the three forms with wildcards that some
+// entry has. Between what is found the order number decides. Forms that the program has promised not to use, or that no message of a
+// collective meets, are left out. Entries are filed in the hash when it is first needed: some of the first, and none of those behind.
 #pragma once
 
 #include <cstdint>
@@ -56,10 +56,23 @@ inline uint64_t hash_of(const MatchKey &key) {
 
 class MatchQueue {
 public:
-    void add(MatchEntry &entry);
-    void remove(MatchEntry &entry);
+    void add(MatchEntry &entry) {
+        entry.order = next_order_++;
+        queue_.push_back(entry);
+        ++count_;
+        if (!unfiled_) unfiled_ = &entry;
+    }
+    void remove(MatchEntry &entry) {
+        if (unfiled_ == &entry) unfiled_ = queue_.after(entry);
+        else unfile(entry);
+        entry.queue_hook.unlink();
+        --count_;
+    }
     // The earliest posted receive that takes the message with this (exact) key, else nullptr. Stays queued.
-    MatchEntry *find_receive(const MatchKey &message);
+    MatchEntry *find_receive(const MatchKey &message) {
+        MatchEntry *first = queue_.front();
+        return !first || fits(*first, message) ? first : find_behind_first(message);
+    }
     MatchEntry *first() { return queue_.front(); }
     MatchEntry *after(MatchEntry &entry) { return queue_.after(entry); }
     size_t count() const { return count_; }
@@ -68,18 +81,24 @@ public:
 private:
     using Queue = List<MatchEntry, &MatchEntry::queue_hook>;
     using Bucket = List<MatchEntry, &MatchEntry::bucket_hook>;
-    static constexpr size_t few = 8;
+    static constexpr size_t few = 8, first_buckets = 64;
 
     Bucket &bucket_of(const MatchKey &key) { return buckets_[hash_of(key) & (buckets_.size() - 1)]; }
-    void file(MatchEntry &entry);
+    void file_all();
     void build(size_t buckets);
+    MatchEntry *find_behind_first(const MatchKey &message);
     MatchEntry *find(const MatchKey &key, const MatchKey &message);
+    void unfile(MatchEntry &entry) {
+        if (!entry.bucket_hook.linked()) return;
+        entry.bucket_hook.unlink();
+        --filed_[entry.form()];
+    }
     MatchEntry *find_wild(const MatchKey &message, MatchEntry *exact);
 
     Queue queue_;
     Tally<size_t> count_;
     uint64_t next_order_ = 0;
-    bool hashed_ = false;
+    MatchEntry *unfiled_ = nullptr;  // the first of those that are not filed
     std::vector<Bucket> buckets_;
     uint32_t filed_[4] = {};  // by form
     Promises promises_;

@@ -182,7 +182,9 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
                 take_payload(*arriving, number, envelope, payload, size);
             } else if (MatchEntry *entry = posted_.find_receive(key)) {
                 posted_.remove(*entry);
-                deliver(static_cast<Transfer &>(*entry), number, envelope, payload, size);
+                auto &transfer = static_cast<Transfer &>(*entry);
+                if (envelope.kind == EnvelopeKind::eager) deliver_eager(transfer, number, envelope, payload, size);
+                else deliver(transfer, number, envelope, payload, size);
             } else {
                 store(number, envelope, payload, size);
             }
@@ -249,6 +251,8 @@ void Messenger::begin_moving(Transfer &transfer) {
 }
 
 void Messenger::finish(Transfer &transfer) {
+    // Most short ones were never named to a peer, nor anything else that is undone here.
+    if (transfer.state == Transfer::State::idle && !transfer.id && !transfer.under_way) return transfer.completion.finish();
     if (traffic_ && transfer.state == Transfer::State::moving) [[unlikely]] traffic_->end_moving();
     if (transfer.under_way) {
         transfer.under_way = false;

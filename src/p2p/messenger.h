@@ -108,7 +108,9 @@ public:
     bool deliver_to_self(const MatchKey &key, const Buffer &buffer);
     // The blocking receive's short way, from a named peer: true when the message is taken, of which `taken` then says the rest; else nothing
     // has happened. Looks so many times whether it is there.
-    bool receive_now(uint32_t peer, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken);
+    bool receive_now(uint32_t peer, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken) {
+        return posted_.count() == 0 && unexpected_.count() == 0 && take_next(peer, key, buffer, looks, taken);
+    }
     // Need a send that may complete later not copy this?
     bool keeps(uint32_t peer, const Buffer &buffer) const {
         return static_cast<size_t>(buffer.bytes()) >= peers_[peer].path->keep_from() && buffer.contiguous();
@@ -253,6 +255,8 @@ private:
     void match(Transfer &transfer, const Envelope &envelope);
     void compare_checks(Transfer &transfer, const Envelope &envelope);
     void deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    void deliver_eager(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    bool take_next(uint32_t peer, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken);
     void take_payload(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     bool accept_offer(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void put(Transfer &transfer, uint64_t offset, const std::byte *payload, size_t size);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/copy.h"
 #include "base/log.h"
 #include "datatype/signature.h"
 #include "link/frame.h"
@@ -62,11 +63,10 @@ void Messenger::receive(Transfer &transfer) {
 }
 
 // With nothing stored and nothing else posted the peer's next message is the first that this receive may take, and no other receive may.
-bool Messenger::receive_now(uint32_t number, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken) {
+bool Messenger::take_next(uint32_t number, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken) {
     Peer &peer = peers_[number];
     // Who awaits a longer one posts the receive while it is on its way.
-    if (buffer.bytes() > peer.shown_to || posted_.count() > 0 || unexpected_.count() > 0) return false;
-    if (settings_.check || posted_.promises().any()) return false;
+    if (buffer.bytes() > peer.shown_to || settings_.check || posted_.promises().any()) return false;
     ShortFrame frame;
     while (!peer.path->peek_short(number, frame))
         if (--looks <= 0) return false;
@@ -121,6 +121,16 @@ void Messenger::deliver(Transfer &transfer, uint32_t peer, const Envelope &envel
     match(transfer, envelope);
     bool has_more = envelope.kind != EnvelopeKind::rendezvous || accept_offer(transfer, peer, envelope, payload, size);
     if (has_more) take_payload(transfer, peer, envelope, payload, size);
+}
+
+// Most messages.
+void Messenger::deliver_eager(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+    match(transfer, envelope);
+    auto bytes = static_cast<size_t>(transfer.received);
+    if (bytes <= inline_payload && transfer.buffer.contiguous()) copy_few(transfer.buffer.base, payload, bytes);
+    else if (payload != transfer.buffer.base) copy_in(transfer, payload, bytes);
+    if (size > inline_payload) consumed(peer, size);
+    finish(transfer);
 }
 
 // The payload is here, in its place or elsewhere. An offer's has been accepted.
