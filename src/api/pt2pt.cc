@@ -78,7 +78,7 @@ Error start_receive(const Receive &receive, Request **request) {
     describe(transfer, receive);
     *request = made;
     Envelope taken;
-    if (receive.source >= 0 && messenger.receive_now(receive.peer(), receive.key(), receive.buffer(), 1, taken)) {
+    if (!receive.from_nobody() && messenger.receive_now(receive.peer(), receive.key(), receive.buffer(), 1, taken)) {
         transfer.matched_rank = taken.source;
         transfer.matched_tag = taken.tag;
         transfer.received = static_cast<int64_t>(taken.length);
@@ -186,13 +186,11 @@ Error lanyard_recv(void *buf, int64_t count, Datatype &datatype, int source, int
     Receive receive{buf, count, datatype, source, tag, comm};
     Messenger &messenger = comm.universe->messenger;
     EngineGuard guard(messenger.engine());
-    if (source >= 0) {
-        Envelope taken;
-        int looks = messenger.engine().crowded() || runtime()->profile ? 1 : looks_at_once;
-        if (messenger.receive_now(receive.peer(), receive.key(), receive.buffer(), looks, taken)) {
-            set_received(status, taken.source, taken.tag, static_cast<int64_t>(taken.length));
-            return {};
-        }
+    Envelope taken;
+    int looks = messenger.engine().crowded() || runtime()->profile ? 1 : looks_at_once;
+    if (messenger.receive_now(receive.peer(), receive.key(), receive.buffer(), looks, taken)) {
+        set_received(status, taken.source, taken.tag, static_cast<int64_t>(taken.length));
+        return {};
     }
     return receive_and_wait(messenger, receive, status);
 }

@@ -106,10 +106,11 @@ public:
     // The same of a message to this process itself: it meets its receive, or is stored, at once. Only where no handler of the engine is
     // under way, as what waited for the receive goes on here.
     bool deliver_to_self(const MatchKey &key, const Buffer &buffer);
-    // The blocking receive's short way, from a named peer: true when the message is taken, of which `taken` then says the rest; else nothing
-    // has happened. Looks so many times whether it is there.
+    // A receive's short way, from a named peer or (no_peer) from any: true when the message is taken, of which `taken` then says the rest; else
+    // nothing has happened. Looks so many times whether it is there.
     bool receive_now(uint32_t peer, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken) {
-        return posted_.count() == 0 && unexpected_.count() == 0 && take_next(peer, key, buffer, looks, taken);
+        if (unexpected_.count() > 0) return take_stored(key, buffer, taken);
+        return posted_.count() == 0 && peer != no_peer && take_next(peer, key, buffer, looks, taken);
     }
     // Need a send that may complete later not copy this?
     bool keeps(uint32_t peer, const Buffer &buffer) const {
@@ -256,6 +257,7 @@ private:
     void compare_checks(Transfer &transfer, const Envelope &envelope);
     void deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void deliver_eager(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    bool take_stored(const MatchKey &key, const Buffer &buffer, Envelope &taken);
     bool take_next(uint32_t peer, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken);
     void take_payload(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     bool accept_offer(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);

@@ -62,6 +62,22 @@ void Messenger::receive(Transfer &transfer) {
     if (transfer.buffer.bytes() >= attended_bytes) begin_under_way(transfer);
 }
 
+// The earliest that it may take, unless more is to be done than to copy.
+bool Messenger::take_stored(const MatchKey &key, const Buffer &buffer, Envelope &taken) {
+    if (settings_.check || posted_.promises().any() || !buffer.contiguous()) return false;
+    Unexpected *message = unexpected_.find(key);
+    if (!message || message->kind() != EnvelopeKind::eager || static_cast<int64_t>(message->size()) > buffer.bytes()) return false;
+    unexpected_.take(*message);
+    taken = message->envelope();
+    size_t size = message->size();
+    if (size <= inline_payload) copy_few(buffer.base, message->payload(), size);
+    else std::memcpy(buffer.base, message->payload(), size);
+    if (size > inline_payload) consumed(message->peer, size);
+    unexpected_.drop(*message);
+    ++counts_.matched;
+    return true;
+}
+
 // With nothing stored and nothing else posted the peer's next message is the first that this receive may take, and no other receive may.
 bool Messenger::take_next(uint32_t number, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken) {
     Peer &peer = peers_[number];

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/copy.h"
+
 namespace lanyard {
 
 UnexpectedQueue::~UnexpectedQueue() {
@@ -23,7 +25,7 @@ Unexpected &UnexpectedQueue::add(uint32_t peer, const Envelope &envelope, const 
     message.previous = last_;
     if (envelope.kind == EnvelopeKind::eager && size <= inline_payload && size == envelope.length) {
         message.form = size & 31;
-        if (size) std::memcpy(message.inlined, payload, size);
+        copy_few(message.inlined, payload, size);
     } else {
         hold(message, envelope, payload, size);
     }
@@ -81,9 +83,9 @@ void UnexpectedQueue::take(Unexpected &message) {
     if (buckets_.size() > most_idle_buckets) std::vector<uint32_t>().swap(buckets_);
 }
 
-Unexpected *UnexpectedQueue::find_queued(const MatchKey &receive) {
+Unexpected *UnexpectedQueue::find_behind_first(const MatchKey &receive) {
     if (!hashed_ || receive.wildcard()) {
-        for (uint32_t index = first_; index != none;) {
+        for (uint32_t index = slab_.at(first_).next; index != none;) {
             Unexpected &message = slab_.at(index);
             if (fits(receive, message)) return &message;
             index = message.next;

@@ -69,7 +69,11 @@ public:
     // Copies the payload.
     Unexpected &add(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     // The earliest message that a receive with this key takes, else nullptr. Stays queued.
-    Unexpected *find(const MatchKey &receive) { return count_ == 0 ? nullptr : find_queued(receive); }
+    Unexpected *find(const MatchKey &receive) {
+        if (count_ == 0) return nullptr;
+        Unexpected &first = slab_.at(first_);
+        return fits(receive, first) ? &first : find_behind_first(receive);
+    }
     // Takes a message out of the queue; it stays as it is until it is dropped.
     void take(Unexpected &message);
     void drop(Unexpected &taken) {
@@ -97,7 +101,7 @@ private:
     static constexpr size_t few = 8, least_checks = 64;
     static constexpr size_t least_buckets = 64, most_idle_buckets = 4096;
 
-    Unexpected *find_queued(const MatchKey &receive);
+    Unexpected *find_behind_first(const MatchKey &receive);
     void hold(Unexpected &message, const Envelope &envelope, const std::byte *payload, size_t size);
     void free_payload(Unexpected &message);
     void keep_check(uint32_t index, uint32_t check);
