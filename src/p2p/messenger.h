@@ -254,6 +254,7 @@ private:
 
     // receive.cc
     void match(Transfer &transfer, const Envelope &envelope);
+    size_t read_piece_of(Transfer &transfer, Error &error);
     void compare_checks(Transfer &transfer, const Envelope &envelope);
     void deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void deliver_eager(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
@@ -290,6 +291,7 @@ private:
     MessageCounts counts_;
     size_t announced_ = 0;  // receives posted whose ids are in use
     Tally<size_t> waiting_peers_;  // with something outgoing
+    std::unique_ptr<std::byte[]> landing_;  // for what is read and then unpacked
     uint64_t free_words_ = ~uint64_t{0};  // own words not in use, by bit
     static_assert(shared_words == 64);
     FlushTask flush_task_;

@@ -16,6 +16,9 @@ namespace {
 
 constexpr size_t read_at_once = 1 << 20;  // bytes of direct copy between looks at the paths
 constexpr int runs_at_once = 256;
+constexpr size_t least_run = 16384;            // bytes, in the mean: shorter ones land elsewhere first,
+constexpr int few_runs = 4;                    // but for a few
+constexpr size_t landing_bytes = 128 * 1024;   // so much of them at once
 constexpr uint64_t copied_twice_below = 256 * 1024;  // longer ones are copied by both sides without landing in between (both_sides.cc)
 constexpr int64_t attended_bytes = 8192;  // a posted receive of so many is worth waking the helper for
 
@@ -204,7 +207,7 @@ bool Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &
     transfer.cursor = Cursor(transfer.buffer);
     if (transfer.written || transfer.wanted == 0 || !offer.address || !peers_[peer].path->touches_memory(peer)) return ask_for_bulk(transfer);
     // With two to copy at the same time that is faster than through the kernel, which asks for 0.3 us a page.
-    if ((envelope.flags & flag_attended) && transfer.wanted < copied_twice_below) return ask_for_bulk(transfer);
+    if ((envelope.flags & flag_attended) && (transfer.wanted < copied_twice_below || !transfer.buffer.contiguous())) return ask_for_bulk(transfer);
     if (begin_both_sides(transfer)) return false;
     transfer.run = read_on;
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: the receiver copies", peer, static_cast<unsigned long long>(offer.sender_id));
@@ -212,22 +215,42 @@ bool Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &
     return false;
 }
 
-// Reads the next piece of the sender's bytes straight into place.
+// Reads the next piece of the sender's bytes: straight into place, unless that is many short runs, which take the kernel longer than a second copy
+// within the cache.
+size_t Messenger::read_piece_of(Transfer &transfer, Error &error) {
+    Path &path = *peers_[transfer.data_peer].path;
+    uint64_t from = transfer.remote_address + transfer.moved;
+    size_t bytes = std::min<size_t>(transfer.wanted - transfer.moved, read_at_once);
+    if (transfer.buffer.contiguous()) {
+        iovec run{transfer.buffer.base + transfer.moved, bytes};
+        error = path.get(transfer.data_peer, &run, 1, from, bytes);
+        return bytes;
+    }
+    iovec runs[runs_at_once];
+    Cursor ahead = transfer.cursor;
+    int count = ahead.runs(runs, runs_at_once, bytes);
+    auto in_runs = static_cast<size_t>(ahead.position() - transfer.cursor.position());
+    if (in_runs >= least_run * static_cast<size_t>(count) || count <= few_runs) {
+        error = path.get(transfer.data_peer, runs, count, from, in_runs);
+        transfer.cursor = ahead;
+        
+        return in_runs;
+    }
+    bytes = std::min(bytes, landing_bytes);
+    if (!landing_) landing_ = std::make_unique_for_overwrite<std::byte[]>(landing_bytes);
+    iovec landing{landing_.get(), bytes};
+    error = path.get(transfer.data_peer, &landing, 1, from, bytes);
+    if (!error) transfer.cursor.unpack(landing_.get(), bytes);
+    return bytes;
+}
+
 int Messenger::read_on(Task &task) {
     Transfer &transfer = static_cast<Transfer &>(task);
     Messenger &self = *transfer.messenger;
     uint32_t peer = transfer.data_peer;
-    size_t bytes = std::min<size_t>(transfer.wanted - transfer.moved, read_at_once);
-    iovec runs[runs_at_once];
-    int count = 1;
-    if (transfer.buffer.contiguous()) {
-        runs[0] = {transfer.buffer.base + transfer.moved, bytes};
-    } else {
-        count = transfer.cursor.runs(runs, runs_at_once, bytes);
-        bytes = 0;
-        for (int i = 0; i < count; ++i) bytes += runs[i].iov_len;
-    }
-    if (Error error = self.peers_[peer].path->get(peer, runs, count, transfer.remote_address + transfer.moved, bytes)) {
+    Error error;
+    size_t bytes = self.read_piece_of(transfer, error);
+    if (error) {
         log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", peer, error.sentence().c_str());
         error.discard();
         self.ask_for_bulk(transfer);
