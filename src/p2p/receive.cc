@@ -233,7 +233,6 @@ size_t Messenger::read_piece_of(Transfer &transfer, Error &error) {
     if (in_runs >= least_run * static_cast<size_t>(count) || count <= few_runs) {
         error = path.get(transfer.data_peer, runs, count, from, in_runs);
         transfer.cursor = ahead;
-        
         return in_runs;
     }
     bytes = std::min(bytes, landing_bytes);

@@ -192,9 +192,11 @@ bool Machine::advance(int index, StepId id) {
     ShortUse use;
     if (std::exchange(state.may_pass, false) && use.prepare(schedule, team)) {
         auto base = [&](Space space) { return buffer(index, {space, 0, 0, nullptr}).base; };
-        if (state.exchanges[0].pass({schedule.exchanges()[0], team, use.area(), &reach_}, use, {base(Space::send), base(Space::receive)})) return true;
+        const Exchange &only = schedule.exchanges()[0];
+        if (state.exchanges[0].pass({only, team, use.area(), &reach_}, use, {base(Space::send), base(Space::receive)})) return true;
     }
-    return state.exchanges[number].advance({{schedule.exchanges()[number], team, NodeArea(team), &reach_}, schedule, pieces_.data(), &owner, buffer_of});
+    const Exchange &exchange = schedule.exchanges()[number];
+    return state.exchanges[number].advance({{exchange, team, NodeArea(team), &reach_}, schedule, pieces_.data(), &owner, buffer_of});
 }
 
 std::string Machine::run() {
