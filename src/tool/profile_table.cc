@@ -29,6 +29,9 @@ std::string grouped(uint64_t number) {
     return text;
 }
 
+// "1 message", "2 messages".
+std::string counted(uint64_t number, const char *what) { return grouped(number) + " " + what + (number == 1 ? "" : "s"); }
+
 std::string amount(double value, const char *const *units, double step, int count) {
     int unit = 0;
     while (unit + 1 < count && value >= step) {
@@ -118,7 +121,7 @@ std::string call_rows(const Ranks &ranks) {
         text += line("%-28s %12s %s %6.0f %%", row.name.c_str(), grouped(row.calls).c_str(), times(ranks, spread).c_str(),
                      percent(row.waiting, row.seconds));
     }
-    if (rows.size() > most_rows) text += line("and %zu others, which took less", rows.size() - most_rows);
+    if (rows.size() > most_rows) text += line("and %s, which took less", counted(rows.size() - most_rows, "other").c_str());
     return text;
 }
 
@@ -138,6 +141,50 @@ std::string wait_rows(const Ranks &ranks) {
     return text + line("%-41s %s", "long messages on their way", times(ranks, moving).c_str());
 }
 
+double outside_mpi(const RankProfile &rank) { return std::max(0.0, rank.seconds - in_mpi(rank)); }
+
+// What ranks do between their calls, and how unevenly: by that they wait for each other.
+std::string balance_rows(const Ranks &ranks) {
+    Spread computing(ranks, outside_mpi);
+    double mean = computing.sum / static_cast<double>(ranks.size());
+    std::string text = line("%-41s %s", "nothing: computing, outside MPI", times(ranks, computing).c_str());
+    if (ranks.size() == 1) return text;
+    double more = percent(computing.most - mean, mean);
+    if (more < 1) return text + "All ranks compute about equally long.\n";
+    return text + line("Imbalance %.0f %%: rank %d computes so much longer than the mean; shared evenly, its work would be done %s earlier", more,
+                       computing.most_rank, time_text(computing.most - mean).c_str());
+}
+
+// By host, where there are several: the slowest first.
+std::string host_rows(const Ranks &ranks) {
+    constexpr size_t most_rows = 10;
+    std::map<std::string, Ranks> hosts;
+    for (const RankProfile &rank : ranks) hosts[rank.host].push_back(rank);
+    if (hosts.size() == 1) return "";
+    struct Row {
+        std::string host;
+        size_t ranks;
+        double computing, in_mpi, sent;  // of a rank, in the mean
+    };
+    std::vector<Row> rows;
+    for (const auto &[host, some] : hosts) {
+        Row row{host, some.size(), 0, 0, 0};
+        for (const RankProfile &rank : some) {
+            row.computing += outside_mpi(rank) / static_cast<double>(some.size());
+            row.in_mpi += in_mpi(rank) / static_cast<double>(some.size());
+            for (const RankProfile::Sum &sum : rank.by_size) row.sent += static_cast<double>(sum.bytes) / static_cast<double>(some.size());
+        }
+        rows.push_back(row);
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const Row &a, const Row &b) { return a.computing > b.computing; });
+    std::string text = line("\n%-30s %10s %19s %16s %14s", "host", "ranks", "outside MPI, a rank", "in MPI, a rank", "sent, a rank");
+    for (size_t i = 0; i < std::min(rows.size(), most_rows); ++i)
+        text += line("%-30s %10zu %19s %16s %14s", rows[i].host.c_str(), rows[i].ranks, time_text(rows[i].computing).c_str(),
+                     time_text(rows[i].in_mpi).c_str(), bytes_text(static_cast<uint64_t>(rows[i].sent)).c_str());
+    if (rows.size() > most_rows) text += line("and %s, whose ranks compute less", counted(rows.size() - most_rows, "other").c_str());
+    return text;
+}
+
 std::string size_rows(const Ranks &ranks) {
     std::vector<RankProfile::Sum> sums;
     uint64_t messages = 0, bytes = 0, largest = 0, peers = 0;
@@ -154,10 +201,10 @@ std::string size_rows(const Ranks &ranks) {
         peers = std::max(peers, rank.peers);
     }
     if (messages == 0) return "\nNo messages were sent.\n";
-    std::string text = line("\n%s messages with %s were sent, %s a second; the largest had %s; a rank sent to %s others at most",
-                            grouped(messages).c_str(), bytes_text(bytes).c_str(),
+    std::string text = line("\nSent: %s with %s, %s a second; the largest had %s; a rank sent to %s at most",
+                            counted(messages, "message").c_str(), bytes_text(bytes).c_str(),
                             grouped(static_cast<uint64_t>(seconds > 0 ? static_cast<double>(messages) / seconds : 0)).c_str(),
-                            bytes_text(largest).c_str(), grouped(peers).c_str());
+                            bytes_text(largest).c_str(), counted(peers, "other").c_str());
     text += line("%-20s %12s %9s  %s", "size", "messages", "bytes", "of messages");
     for (size_t i = 0; i < sums.size(); ++i) {
         if (sums[i].messages == 0) continue;
@@ -175,7 +222,8 @@ std::string way_rows(const Ranks &ranks) {
                                      "write (to announced receives)"};
     static_assert(std::size(names) == std::tuple_size_v<decltype(RankProfile::by_protocol)>);
     auto row = [](const char *what, const std::string &name, const RankProfile::Sum &sum) {
-        return line("%-10s %-30s %12s messages %9s", what, name.c_str(), grouped(sum.messages).c_str(), bytes_text(sum.bytes).c_str());
+        return line("%-10s %-30s %12s %-8s %9s", what, name.c_str(), grouped(sum.messages).c_str(), sum.messages == 1 ? "message" : "messages",
+                    bytes_text(sum.bytes).c_str());
     };
     auto add = [](RankProfile::Sum &to, const RankProfile::Sum &sum) {
         to.messages += sum.messages;
@@ -197,14 +245,14 @@ std::string way_rows(const Ranks &ranks) {
     }
     what = "path";
     for (const auto &[name, sum] : paths) text += row(std::exchange(what, ""), name, sum);
-    return text + line("%s messages, or offers of them, came before their receive and were stored, with up to %s of payload on a rank",
-                       grouped(unexpected).c_str(), bytes_text(most).c_str());
+    return text + line("Stored, as they (or offers of them) came before their receive: %s, with up to %s of payload on a rank",
+                       counted(unexpected, "message").c_str(), bytes_text(most).c_str());
 }
 
 }  // namespace
 
 std::string table_of(const Ranks &ranks) {
-    std::string text = heading(ranks) + call_rows(ranks) + wait_rows(ranks) + size_rows(ranks);
+    std::string text = heading(ranks) + call_rows(ranks) + wait_rows(ranks) + balance_rows(ranks) + host_rows(ranks) + size_rows(ranks);
     bool any = std::any_of(ranks.begin(), ranks.end(), [](const RankProfile &rank) { return !rank.by_path.empty(); });
     return text + (any ? way_rows(ranks) : "");
 }

@@ -1,5 +1,6 @@
 """The programs of tests/mpi, which check themselves, with their ranks on two hosts: a few of them, or with LANYARD_TEST_ALL all, with 2, 3 and 4
 ranks. (tests/mpi4py/run --lab does the same with mpi4py's tests.)"""
+import json
 import os
 import pathlib
 import subprocess
@@ -35,6 +36,22 @@ def programs():
 def hosts(possible):
     with Lab(hosts=2) as made:
         yield made
+
+
+def test_profile_of_several_hosts(hosts, tmp_path):
+    """Rank 0 gathers from the other host, and shows both."""
+    tmp_path.chmod(0o777)
+    command = ["env", "-u", "LANYARD_LAB", "-C", tmp_path, BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh", "--host", "h1:2,h2:1", "-n", "3", "--profile",
+               BUILD / "libexec" / "lanyard" / "bench-applications", "--parts", "halo", "--class", "S", "--blocks", "1"]
+    done = hosts.run("h1", command, stdin=subprocess.DEVNULL, timeout=180)
+    assert done.returncode == 0, done.stderr
+    words = [line.split() for line in done.stderr.splitlines()]
+    assert ["host", "ranks", "outside", "MPI,", "a", "rank", "in", "MPI,", "a", "rank", "sent,", "a", "rank"] in words, done.stderr
+    assert sorted(line[:2] for line in words if line and line[0] in ("h1", "h2")) == [["h1", "2"], ["h2", "1"]], done.stderr
+    assert {line[0] if line[0] != "path" else line[1] for line in words if "messages" in line} >= {"shm", "tcp"}, done.stderr
+    [file] = tmp_path.glob("lanyard-profile-*.json")
+    ranks = json.loads(file.read_text())["ranks"]
+    assert [(rank["rank"], rank["host"]) for rank in ranks] == [(0, "h1"), (1, "h1"), (2, "h2")]
 
 
 @pytest.mark.parametrize(("name", "ranks", "words", "environment"), [pytest.param(*each, id=f"{each[0]}-{each[1]}") for each in programs()])

@@ -47,8 +47,10 @@ messages not sent yet (late senders)         200 ms     2.0 %    200 ms        0
 receives not posted yet (late receivers)     250 ms     2.5 %    250 ms        0
 other ranks, in collectives                  500 ms     5.0 %    500 ms        0
 long messages on their way                   250 ms     2.5 %    250 ms        0
+nothing: computing, outside MPI                 8 s    80.0 %     8.5 s        0
+Imbalance 6 %: rank 0 computes so much longer than the mean; shared evenly, its work would be done 500 ms earlier
 
-2,406 messages with 18.8 KiB were sent, 240 a second; the largest had 8 B; a rank sent to 1 others at most
+Sent: 2,406 messages with 18.8 KiB, 240 a second; the largest had 8 B; a rank sent to 1 other at most
 size                     messages     bytes  of messages
 0 B                             6       0 B    0 % 
 to 15 B                     2,400  18.8 KiB  100 % #######################################
@@ -58,7 +60,7 @@ protocol   short (beside the envelope)           2,406 messages  18.8 KiB
            rendezvous (offered first)                0 messages       0 B
            write (to announced receives)             0 messages       0 B
 path       shm                                   2,406 messages  18.8 KiB
-14 messages, or offers of them, came before their receive and were stored, with up to 2 KiB of payload on a rank
+Stored, as they (or offers of them) came before their receive: 14 messages, with up to 2 KiB of payload on a rank
 )");
 }
 
@@ -68,6 +70,29 @@ TEST(Profile, OneRankThatSentNothing) {
     rank.calls = {{"MPI_Comm_rank", 1, 0, 0}};
     EXPECT_NE(table_of({rank}).find("Profile of 1 rank: 1 s from MPI_Init to MPI_Finalize, 0.0 % of it in MPI\n"), std::string::npos);
     EXPECT_NE(table_of({rank}).find("No messages were sent."), std::string::npos);
+}
+
+TEST(Profile, RanksThatComputeEquallyLongAreInBalance) {
+    RankProfile one = some_rank(0), other = some_rank(0);
+    other.rank = 1;
+    EXPECT_NE(table_of({one, other}).find("All ranks compute about equally long.\n"), std::string::npos);
+}
+
+TEST(Profile, SeveralHostsTheOneThatComputesLongestFirst) {
+    std::vector<RankProfile> ranks;
+    for (int i = 0; i < 4; ++i) {
+        ranks.push_back(some_rank(i));
+        ranks.back().host = i < 1 ? "fast" : "slow";
+        ranks.back().seconds = i < 1 ? 4 : 10;
+    }
+    EXPECT_NE(table_of(ranks).find(R"(
+host                                ranks outside MPI, a rank   in MPI, a rank   sent, a rank
+slow                                    3               6.5 s            3.5 s       9.38 KiB
+fast                                    1               2.5 s            1.5 s       9.38 KiB
+
+Sent: 4,812 messages)"),
+              std::string::npos)
+        << table_of(ranks);
 }
 
 TEST(Profile, OfManyCallsTheLongestAreShown) {
