@@ -9,6 +9,7 @@ import os
 import signal
 import statistics
 import subprocess
+import tempfile
 import time
 
 import proof
@@ -27,10 +28,15 @@ def run(library, ranks, program, arguments=()):
 
 
 def run_command(library, command, limit_seconds=None):
-    """The whole process group dies with a run that hangs."""
+    """The whole process group dies with a run that hangs. What it writes beside its output (a profile's numbers) goes away with its folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        return run_inside(folder, library, command, limit_seconds)
+
+
+def run_inside(folder, library, command, limit_seconds):
     limit_seconds = limit_seconds or RUN_LIMIT_SECONDS
     process = subprocess.Popen(command, env=library.environ(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+                               stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder)
     try:
         output, errors = process.communicate(timeout=limit_seconds)
     except subprocess.TimeoutExpired:
