@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <fstream>
@@ -44,11 +45,11 @@ CallTimes &times_of_call(const char *name) {
 
 bool outside_timed_call() { return current_call == nullptr; }
 
-TimedCall::TimedCall(CallTimes &times) : times_(times), began_ns_(clock_ns()) { current_call = &times; }
+TimedCall::TimedCall(CallTimes &times) : times_(times), began_ticks_(clock_ticks()) { current_call = &times; }
 TimedCall::~TimedCall() {
     current_call = nullptr;
     times_.calls.fetch_add(1, std::memory_order_relaxed);
-    times_.ns.fetch_add(clock_ns() - began_ns_, std::memory_order_relaxed);
+    times_.ticks.fetch_add(clock_ticks() - began_ticks_, std::memory_order_relaxed);
 }
 
 }  // namespace timing
@@ -88,7 +89,9 @@ Error gather_texts(Executor &executor, Team &team, const std::string &own, std::
 
 }  // namespace
 
-Profile::Profile(Messenger &messenger) : messenger_(messenger), began_ns_(clock_ns()) { messenger.set_traffic(&traffic_); }
+Profile::Profile(Messenger &messenger) : messenger_(messenger), began_ns_(clock_ns()), began_ticks_(clock_ticks()) {
+    messenger.set_traffic(&traffic_);
+}
 
 void Profile::count_wait(WaitFor what, uint64_t ns, uint64_t moving_ns) {
     Wait &wait = waits_[static_cast<size_t>(what)];
@@ -104,10 +107,14 @@ std::string Profile::counted(int own_rank) const {
     gethostname(host, sizeof host - 1);
     rank.host = host;
     rank.seconds = seconds(clock_ns() - began_ns_);
+    double seconds_of_tick = rank.seconds / static_cast<double>(std::max<uint64_t>(clock_ticks() - began_ticks_, 1));
     {
         std::lock_guard guard(registry().lock);
-        for (const CallTimes &times : registry().calls)
-            if (times.calls > 0) rank.calls.push_back({times.name, times.calls, seconds(times.ns), seconds(times.waiting_ns)});
+        for (const CallTimes &times : registry().calls) {
+            if (times.calls == 0) continue;
+            double spent = static_cast<double>(times.ticks) * seconds_of_tick;
+            rank.calls.push_back({times.name, times.calls, spent, std::min(spent, seconds(times.waiting_ns))});
+        }
     }
     for (size_t what = 0; what < std::size(waits_); ++what) rank.waits[what] = {seconds(waits_[what].ns), seconds(waits_[what].moving_ns)};
     for (const Traffic::Sum &sum : traffic_.by_size) rank.by_size.push_back(sum_of(sum));
