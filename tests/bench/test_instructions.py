@@ -16,14 +16,21 @@ BOUNDS = {
     "MPI_Send, 8 bytes": 330,
     "MPI_Recv, the message is there": 395,
     "MPI_Isend and MPI_Wait": 500,
-    "MPI_Irecv and MPI_Wait, the message is there": 1350,
-    "MPI_Send and MPI_Recv to oneself": 1100,
+    "MPI_Irecv and MPI_Wait, the message is there": 640,
+    "MPI_Send and MPI_Recv to oneself": 790,
     "MPI_Send and MPI_Recv with MPI_PROC_NULL": 225,
+    "MPI_Gather, elsewhere": 800,
+    "MPI_Gather at the root, all is there": 880,
+    "MPI_Bcast at the root": 670,
+    "MPI_Bcast elsewhere, it is there": 540,
+    "MPI_Reduce, elsewhere": 930,
+    "MPI_Reduce at the root, all is there": 1010,
     "MPI_Comm_rank": 50,
 }
 # What is added to each call by several threads, and by the helper thread.
 ADDED = {"MPI_THREAD_MULTIPLE": 25, "LANYARD_PROGRESS=helper": 110}
-CALLS = {"MPI_Send, 8 bytes": 1, "MPI_Recv, the message is there": 1, "MPI_Comm_rank": 1}  # in what is counted; else 2
+CALLS = {"MPI_Send, 8 bytes": 1, "MPI_Recv, the message is there": 1, "MPI_Comm_rank": 1,
+         **{what: 1 for what in BOUNDS if what.startswith(("MPI_Gather", "MPI_Bcast", "MPI_Reduce"))}}  # in what is counted; else 2
 
 
 @pytest.fixture(scope="module")
