@@ -41,8 +41,8 @@ def hosts(possible):
 def test_profile_of_several_hosts(hosts, tmp_path):
     """Rank 0 gathers from the other host, and shows both."""
     tmp_path.chmod(0o777)
-    command = ["env", "-u", "LANYARD_LAB", "-C", tmp_path, BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh", "--host", "h1:2,h2:1", "-n", "3", "--profile",
-               BUILD / "libexec" / "lanyard" / "bench-applications", "--parts", "halo", "--class", "S", "--blocks", "1"]
+    command = ["env", "-u", "LANYARD_LAB", "-C", tmp_path, BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh", "--host", "h1:2,h2:1", "-n", "3",
+               "--profile", BUILD / "libexec" / "lanyard" / "bench-applications", "--parts", "halo", "--class", "S", "--blocks", "1"]
     done = hosts.run("h1", command, stdin=subprocess.DEVNULL, timeout=180)
     assert done.returncode == 0, done.stderr
     words = [line.split() for line in done.stderr.splitlines()]
