@@ -275,6 +275,7 @@ Error begin_session() {
 }
 
 Error end_session() {
+    constexpr int most_turns = 1000;
     Activity &now = activity();
     std::lock_guard guard(now.lock);
     bool last = now.sessions == 1 && now.world.load() != WorldState::active;
@@ -285,7 +286,10 @@ Error end_session() {
         if (ending.settings.check) report_what_is_waited_for(ending, call);
         EngineGuard owned(*ending.engine);
         if (Error error = finish_sending(ending, call, nullptr)) return error;
-        if (ending.settings.check) report_leftovers(ending, call);
+        if (ending.settings.check) {
+            for (int turns = 0; turns < most_turns && ending.engine->step() > 0; ++turns) {}  // the last calls may not have looked for messages
+            report_leftovers(ending, call);
+        }
         if (ending.network.path) await_answers(ending);
     }
     if (last)

@@ -15,7 +15,11 @@ Error run(Comm &comm, const char *call, int root, void (*plan)(Executor &, Team 
     EngineGuard guard(executor.engine());
     Collective *collective = executor.take();
     plan(executor, comm.team, *collective, arguments...);
-    if (collective->pass(comm.team)) return executor.give_back_passed(collective), Error();
+    if (collective->pass(comm.team)) {
+        executor.give_back_passed(collective);
+        executor.engine().glance();
+        return {};
+    }
     executor.start(*collective, comm.team);
     executor.look_for_posts(*collective);
     if (!collective->completion.complete()) {

@@ -190,6 +190,7 @@ Error lanyard_recv(void *buf, int64_t count, Datatype &datatype, int source, int
     int looks = messenger.engine().crowded() || runtime()->profile ? 1 : looks_at_once;
     if (messenger.receive_now(receive.peer(), receive.key(), receive.buffer(), looks, taken)) {
         set_received(status, taken.source, taken.tag, static_cast<int64_t>(taken.length));
+        messenger.engine().glance();
         return {};
     }
     return receive_and_wait(messenger, receive, status);

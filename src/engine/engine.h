@@ -131,6 +131,10 @@ public:
     void wait_owned(Waiter &waiter);
     // [owner] The same until `met` says so; it is asked by whichever thread owns the engine.
     void wait_owned(const Condition &condition);
+    // [owner] For a call that found all it needed there: now and then a turn nevertheless, so that what else is under way goes on.
+    void glance() {
+        if (++glances_ % glances_per_turn == 0) step();
+    }
     // [owner] One turn on behalf of a test that found nothing; where ranks outnumber processors every few of these in a row
     // give the processor away. Paths that are polled by system calls have their turn every few microseconds only.
     void step_for_test();
@@ -219,6 +223,8 @@ private:
     uint64_t alarm_ns_ = no_deadline;
     uint64_t now_ns_ = 0;
     uint32_t fruitless_tests_ = 0;
+    static constexpr uint32_t glances_per_turn = 64;
+    uint32_t glances_ = 0;
     bool work_left_ = false;  // a task may get further in the next step
     std::atomic<void (*)()> after_leaving_{nullptr};
     Counts counts_;

@@ -191,9 +191,10 @@ bool Machine::advance(int index, StepId id) {
     State &state = *states_[index];
     ShortUse use;
     if (std::exchange(state.may_pass, false) && use.prepare(schedule, team)) {
-        auto base = [&](Space space) { return buffer(index, {space, 0, 0, nullptr}).base; };
-        const Exchange &only = schedule.exchanges()[0];
-        if (state.exchanges[0].pass({only, team, use.area(), &reach_}, use, {base(Space::send), base(Space::receive)})) return true;
+        Rank &rank = *ranks_[index];
+        std::byte *send = rank.send.empty() ? nullptr : rank.send.data() + rank.send_origin;
+        std::byte *receive = rank.receive.empty() ? nullptr : rank.receive.data() + rank.receive_origin;
+        if (state.exchanges[0].pass({schedule.exchanges()[0], team, use.area(), &reach_}, use, {send, receive})) return true;
     }
     const Exchange &exchange = schedule.exchanges()[number];
     return state.exchanges[number].advance({{exchange, team, NodeArea(team), &reach_}, schedule, pieces_.data(), &owner, buffer_of});
