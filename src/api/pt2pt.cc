@@ -14,10 +14,12 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
 [[gnu::noinline]] Error send_and_wait(Messenger &messenger, const Send &send, const char *call) {
     Transfer transfer;
     describe(transfer, send);
-    transfer.attended = !messenger.engine().crowded();
+    transfer.in_call = true;
+    if (messenger.may_claim(transfer.peer, transfer.buffer)) messenger.engine().step();
     messenger.send(transfer);
     if (!transfer.completion.complete()) {
         Waiting waiting(call, tool::WaitFor::receiver, &send.comm, send.dest, send.tag);
+        Messenger::HeldClaims held(messenger);
         messenger.engine().wait_owned(transfer.completion);
     }
     return transfer.error;
@@ -26,6 +28,7 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
 [[gnu::noinline]] Error receive_and_wait(Messenger &messenger, const Receive &receive, Status *status) {
     Transfer transfer;
     describe(transfer, receive);
+    transfer.in_call = true;
     messenger.receive(transfer);
     if (!transfer.completion.complete() && !comes_soon(*runtime(), transfer.completion)) {
         Waiting waiting("MPI_Recv", tool::WaitFor::message, &receive.comm, receive.source, receive.tag);

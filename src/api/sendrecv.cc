@@ -23,12 +23,14 @@ Error exchange(const Send &send, const Receive &receive, Status *status) {
     bool receives = !receive.from_nobody(), sends = !send.to_nobody();
     waiter.remaining.store(0, std::memory_order_relaxed);
     if (receives) {
+        in.in_call = true;
         messenger.receive(in);
         waiter.remaining.fetch_add(1);
         if (!in.completion.await(waiter)) waiter.remaining.fetch_sub(1);
     }
     if (sends) {
-        out.attended = !engine.crowded();
+        out.in_call = true;
+        if (messenger.may_claim(out.peer, out.buffer)) engine.step();
         messenger.send(out);
         waiter.remaining.fetch_add(1);
         if (!out.completion.await(waiter)) waiter.remaining.fetch_sub(1);

@@ -31,6 +31,7 @@ Error wait_for(Request *request, const char *call) {
         request->hurry(*request);
         if (request->complete()) return {};
     }
+    runtime()->messenger->withdraw_claims();
     if (comes_soon(*runtime(), request->completion())) return {};
     WaitParts parts;
     add_part(*request, parts);
@@ -44,6 +45,7 @@ Error wait_for_several(int count, Request *const *requests, bool all, const char
     Engine &engine = *runtime()->engine;
     EngineGuard guard(engine);
     if (Error error = refuse_given_up(count, requests)) return error;
+    runtime()->messenger->withdraw_claims();
     Waiter waiter;
     waiter.remaining.store(1, std::memory_order_relaxed);
     for (int i = 0; i < count; ++i) {

@@ -178,8 +178,9 @@ std::vector<SettingRow> other_rows() {
                     "so many bytes of a longer message go over TCP with the request to send it, so that the answer comes while they travel")
             .at_any_time(),
         text_row("WRITE_PROTOCOL", user, &Settings::write_protocol,
-                 "whether posted receives are announced to their senders over TCP, so that long messages go without being asked for: on, off, "
-                 "or auto (those of which more is left than FIRST_BYTES, where it proves to be of use)")
+                 "whether posted receives are announced to their senders, so that long messages go without being asked for over TCP, and are written "
+                 "into place within a node though the receiver computes: on, off, or auto (where it proves to be of use; over TCP those of which "
+                 "more is left than FIRST_BYTES)")
             .among("write protocol", {"auto", "on", "off"})
             .at_any_time(),
         integer_row("EAGER_CREDIT", expert, &Settings::eager_credit, -1, int64_t{1} << 30,

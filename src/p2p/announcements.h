@@ -2,6 +2,7 @@
 // overtaken, in the order in which the receives were posted. Pure; used by the messenger alone.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -15,6 +16,10 @@ struct AnnouncedReceive {
     uint64_t receive_id;
     uint64_t room;    // bytes
     bool in_place;    // into a contiguous buffer
+    // Within a node (claim.cc): where it may be written to by who changes the word from `open` to `claimed`; nullptr: nobody may.
+    uint64_t address = 0;
+    std::atomic<uint64_t> *word = nullptr;
+    uint64_t open = 0, claimed = 0;
 };
 
 class Announcements {
@@ -31,6 +36,25 @@ public:
         known_.push_back(announcement);
         return true;
     }
+    // The same of one within a node. It is kept in any case, as later ones must not be claimed before it; where there is no room for it nothing
+    // may be claimed any more. `sole`: no other of the receives announced to this side is open, so that all is known again.
+    bool add_claimable(AnnouncedReceive announcement, uint64_t come, bool sole) {
+        bool usable = come == sent_;
+        if (!usable) announcement.word = nullptr;
+        if (usable && sole) {
+            known_.clear();
+            incomplete_ = false;
+        }
+        if (known_.size() < most) known_.push_back(announcement);
+        else incomplete_ = true;
+        return usable && !incomplete_;
+    }
+    bool complete() const { return !incomplete_; }
+    // A message was written to the receive that it claimed, the first that it fits.
+    void message_claimed(const MatchKey &key) {
+        ++sent_;
+        if (const AnnouncedReceive *one = find(key)) known_.erase(known_.begin() + (one - known_.data()));
+    }
     // The first receive that takes the message with this (exact) key, else nullptr. Stays until message_sent().
     const AnnouncedReceive *find(const MatchKey &key) const {
         for (const AnnouncedReceive &one : known_)
@@ -43,11 +67,18 @@ public:
 private:
     static constexpr size_t most = 256;  // receivers with more of them posted are served by ordinary offers
 
+    // The first that it fits may be over, cancelled or met by a message that was on its way then: so it may meet each of the later ones, too, and
+    // none of these may be claimed.
     [[gnu::noinline]] void forget(const MatchKey &key) {
-        if (const AnnouncedReceive *one = find(key)) known_.erase(known_.begin() + (one - known_.data()));
+        const AnnouncedReceive *one = find(key);
+        if (!one) return;
+        known_.erase(known_.begin() + (one - known_.data()));
+        for (AnnouncedReceive &later : known_)
+            if (fits(later.wanted, key)) later.word = nullptr;
     }
 
     uint64_t sent_ = 0;
+    bool incomplete_ = false;
     std::vector<AnnouncedReceive> known_;
 };
 

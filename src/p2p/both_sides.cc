@@ -9,10 +9,9 @@
 //
 // A sender that is not inside MPI does not answer; the receiver then reads everything itself and waits for nobody.
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 
 #include "base/log.h"
+#include "base/valgrind.h"
 #include "p2p/claims.h"
 #include "p2p/messenger.h"
 
@@ -24,21 +23,13 @@ constexpr uint64_t help_from = 4 * piece_bytes;  // shorter messages are read by
 
 size_t bytes_of_piece(uint64_t wanted, uint64_t piece) { return static_cast<size_t>(std::min<uint64_t>(piece_bytes, wanted - piece * piece_bytes)); }
 
-// Memcheck takes what another process writes into this one's memory for uninitialised, so nobody is asked for help there.
-// Valgrind shows itself by the libraries it preloads.
-bool under_valgrind() {
-    const char *preloaded = std::getenv("LD_PRELOAD");
-    return preloaded && std::strstr(preloaded, "/vgpreload_");
-}
-
 }  // namespace
 
 // Begins a transfer by both sides; false where the ordinary way must do.
 bool Messenger::begin_both_sides(Transfer &transfer) {
     Path &path = *peers_[transfer.data_peer].path;
     if (transfer.wanted < help_from || !transfer.buffer.contiguous() || free_words_ == 0) return false;
-    static const bool alone = under_valgrind();
-    if (alone) return false;
+    if (under_valgrind()) return false;
     if (transfer.error) return false;  // truncated: the sender would count pieces that have no place here
     auto index = static_cast<uint32_t>(__builtin_ctzll(free_words_));
     std::atomic<uint64_t> *word = path.shared_word(own_peer_, index);

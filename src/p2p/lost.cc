@@ -79,6 +79,7 @@ void Messenger::lost(uint32_t number, Error reason) {
         Transfer &transfer = static_cast<Transfer &>(*entry);
         if (transfer.peer == number) {
             posted_.remove(*entry);
+            if (transfer.word) end_claim(transfer);
             fail(transfer, error());
         }
         entry = next;
@@ -88,7 +89,8 @@ void Messenger::lost(uint32_t number, Error reason) {
     transfers_.each([&](Transfer &transfer) {
         if (transfer.outgoing_hook.linked()) return;  // fails when it is flushed
         bool receiving = transfer.data_peer == number;
-        if (receiving && transfer.word) free_word(transfer);
+        if (transfer.word && transfer.announced) end_claim(transfer);
+        else if (receiving && transfer.word) free_word(transfer);
         if (receiving || transfer.peer == number) fail(transfer, error());
     });
 }

@@ -178,13 +178,12 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
         case EnvelopeKind::rendezvous: {
             MatchKey key{envelope.context, envelope.source, envelope.tag};
             ++peers_[number].messages_come;
+            if ((envelope.flags & flag_claimed) && envelope.kind == EnvelopeKind::rendezvous) return written(number, envelope, payload);
             if (Transfer *arriving = std::exchange(peers_[number].arriving, nullptr)) {
                 take_payload(*arriving, number, envelope, payload, size);
-            } else if (MatchEntry *entry = posted_.find_receive(key)) {
-                posted_.remove(*entry);
-                auto &transfer = static_cast<Transfer &>(*entry);
-                if (envelope.kind == EnvelopeKind::eager) deliver_eager(transfer, number, envelope, payload, size);
-                else deliver(transfer, number, envelope, payload, size);
+            } else if (Transfer *taker = take_posted(key)) {
+                if (envelope.kind == EnvelopeKind::eager) deliver_eager(*taker, number, envelope, payload, size);
+                else deliver(*taker, number, envelope, payload, size);
             } else {
                 store(number, envelope, payload, size);
             }

@@ -127,6 +127,30 @@ public:
     // A posted receive is withdrawn at once if nothing matched it; an offered send is withdrawn at the receiver, which answers.
     void cancel(Transfer &transfer);
 
+    // The program waits from now on, so what comes had better be copied by both sides (claim.cc).
+    void withdraw_claims() {
+        if (open_claims_) withdraw_open_claims();
+    }
+    // While it exists the program waits in a call for something else. Made and ended by the engine's owner.
+    class HeldClaims {
+    public:
+        explicit HeldClaims(Messenger &messenger) : messenger_(messenger) {
+            if (messenger_.claims_holders_++ == 0 && messenger_.open_claims_ && !messenger_.engine_.crowded()) messenger_.set_claims_held(true);
+        }
+        ~HeldClaims() {
+            if (--messenger_.claims_holders_ == 0 && messenger_.claims_held_) messenger_.set_claims_held(false);
+        }
+        HeldClaims(const HeldClaims &) = delete;
+        HeldClaims &operator=(const HeldClaims &) = delete;
+
+    private:
+        Messenger &messenger_;
+    };
+    // May a long message to that peer go to a receive which the next poll tells of?
+    bool may_claim(uint32_t peer, const Buffer &buffer) const {
+        return peers_[peer].claims && static_cast<uint64_t>(buffer.bytes()) >= peers_[peer].announced_from;
+    }
+
     // Tells the peer in which collective this rank waits (`awaiting`), or which one the rank of the key calls (`calls`); it learns so
     // whether all are in the same one.
     void tell_call(uint32_t peer, EnvelopeKind kind, const MatchKey &key, uint32_t check);
@@ -187,6 +211,8 @@ private:
         size_t eager_limit = 0;
         size_t first_limit = 0;   // bytes that may go with an offer
         uint64_t announced_from = UINT64_MAX;  // receives of so many bytes are announced
+        bool claims = false;                   // to be claimed (claim.cc)
+        uint32_t open_claims = 0;              // that it may claim
         uint64_t messages_come = 0;
         Announcements announcements;  // of its receives
         uint32_t announced_in_vain = 0, not_announced = 0;
@@ -252,6 +278,21 @@ private:
     void push_announced(Transfer &transfer, const AnnouncedReceive &announcement, uint64_t first);
     void push_from_first(Transfer &transfer);
 
+    // claim.cc
+    void announce_claim(Transfer &transfer);
+    bool earlier_may_take(const Transfer &transfer);
+    bool withdraw_claim(Transfer &transfer);
+    void withdraw_open_claims();
+    void set_claims_held(bool held);
+    void free_claim(Transfer &transfer);
+    void end_claim(Transfer &transfer);
+    Transfer *take_posted(const MatchKey &key);
+    void heard_claimable(uint32_t number, const Envelope &envelope, const std::byte *payload);
+    bool claim(Transfer &send);
+    static int write_on(Task &task);
+    static bool flush_written(Messenger &messenger, Outgoing &outgoing);
+    void written(uint32_t number, const Envelope &envelope, const std::byte *payload);
+
     // receive.cc
     void match(Transfer &transfer, const Envelope &envelope);
     size_t read_piece_of(Transfer &transfer, Error &error);
@@ -293,6 +334,10 @@ private:
     Tally<size_t> waiting_peers_;  // with something outgoing
     std::unique_ptr<std::byte[]> landing_;  // for what is read and then unpacked
     uint64_t free_words_ = ~uint64_t{0};  // own words not in use, by bit
+    uint64_t open_claims_ = 0;            // of these, by bit: receives that may be claimed
+    Transfer *claimable_[shared_words] = {};  // by bit
+    int claims_holders_ = 0;
+    bool claims_held_ = false;
     static_assert(shared_words == 64);
     FlushTask flush_task_;
     CollectiveObserver *observer_ = nullptr;
@@ -307,6 +352,14 @@ inline Sent Messenger::transmit(Peer &peer, uint32_t number, Envelope &envelope,
     Sent result = peer.path->send(number, envelope, payload);
     if (result == Sent::done) peer.credit_owed -= units * static_cast<int64_t>(credit_unit);
     return result;
+}
+
+inline void Messenger::count_sent(Peer &peer, uint32_t number, const MatchKey &key, Protocol protocol, int64_t bytes) {
+    ++counts_.sent;
+    peer.announcements.message_sent(key);
+    if (!traffic_) [[likely]] return;
+    if (protocol == Protocol::eager && bytes <= static_cast<int64_t>(inline_payload)) protocol = Protocol::short_message;
+    traffic_->sent(number, peer.path->name(), protocol, static_cast<uint64_t>(bytes));
 }
 
 }  // namespace lanyard

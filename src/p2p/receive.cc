@@ -54,6 +54,7 @@ void Messenger::receive(Transfer &transfer) {
     transfer.error = {};
     transfer.cancelled = transfer.cancelling = false;
     transfer.received = 0;
+    transfer.word = nullptr;
     if (Unexpected *message = unexpected_.find(transfer)) {
         unexpected_.take(*message);
         return receive_taken(transfer, *message);
@@ -109,7 +110,7 @@ void Messenger::receive_taken(Transfer &transfer, Unexpected &message) {
 }
 
 // A message meets its receive.
-inline void Messenger::match(Transfer &transfer, const Envelope &envelope) {
+void Messenger::match(Transfer &transfer, const Envelope &envelope) {
     ++counts_.matched;
     transfer.matched_rank = envelope.source;
     transfer.matched_tag = envelope.tag;

@@ -56,14 +56,6 @@ inline bool Messenger::eager_fits(const Peer &peer, int64_t bytes) {
            (bytes <= static_cast<int64_t>(peer.eager_limit) && credit_cost(bytes) <= peer.credit_left);
 }
 
-inline void Messenger::count_sent(Peer &peer, uint32_t number, const MatchKey &key, Protocol protocol, int64_t bytes) {
-    ++counts_.sent;
-    peer.announcements.message_sent(key);
-    if (!traffic_) [[likely]] return;
-    if (protocol == Protocol::eager && bytes <= static_cast<int64_t>(inline_payload)) protocol = Protocol::short_message;
-    traffic_->sent(number, peer.path->name(), protocol, static_cast<uint64_t>(bytes));
-}
-
 bool Messenger::send_now(uint32_t number, const MatchKey &key, const Buffer &buffer, uint32_t check) {
     Peer &peer = peers_[number];
     int64_t bytes = buffer.bytes();
@@ -155,15 +147,16 @@ bool Messenger::flush_kept(Messenger &self, Outgoing &outgoing) {
 bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     Transfer &transfer = static_cast<Transfer &>(outgoing);
     Peer &peer = self.peers_[transfer.peer];
-    if (self.fails_with_peer(transfer)) return true;
+    if (self.fails_with_peer(transfer) || (peer.claims && self.claim(transfer))) return true;
     Envelope envelope = message_envelope(transfer, EnvelopeKind::rendezvous, transfer.buffer.bytes(), transfer.check);
     RendezvousOffer offer{transfer.id, 0};
     if (transfer.buffer.contiguous() && peer.path->touches_memory(transfer.peer)) {
         offer.address = reinterpret_cast<uintptr_t>(transfer.buffer.base);
         bool long_enough = transfer.buffer.bytes() > static_cast<int64_t>(peer.eager_limit);
-        if (transfer.attended && long_enough && transfer.peer != self.own_peer_) envelope.flags = flag_attended;
+        bool attended = transfer.in_call && !self.engine_.crowded();
+        if (attended && long_enough && transfer.peer != self.own_peer_) envelope.flags = flag_attended;
     }
-    const AnnouncedReceive *announcement = self.announcement_for(transfer);
+    const AnnouncedReceive *announcement = peer.claims ? nullptr : self.announcement_for(transfer);
     if (announcement) {
         offer.address = announcement->receive_id;
         envelope.flags = flag_announced;
@@ -271,6 +264,7 @@ void Messenger::received_by_peer(uint64_t id) {
 
 void Messenger::cancel(Transfer &transfer) {
     if (transfer.queued()) {
+        if (transfer.word && !withdraw_claim(transfer)) return;  // its message is being written
         posted_.remove(transfer);
         transfer.cancelled = true;
         finish(transfer);

@@ -34,7 +34,7 @@ struct Transfer : MatchEntry, Outgoing, Task {
     Buffer buffer;
     uint32_t peer = no_peer;  // the other side in the peer table; no_peer in a receive from any source
     SendMode mode = SendMode::standard;
-    bool attended = false;    // of a send: the call waits for it at once, with a processor of its own
+    bool in_call = false;     // the call that began it waits for it at once
     int32_t destination = 0;  // of a send: the rank of `peer`, for reports only
     uint32_t check = 0;
 

@@ -1,5 +1,5 @@
 // The write protocol (K. Morimoto, T. Matsumoto and K. Hiraki, MPI/MBCF, 1999) on network paths: a posted receive speaks first, and the
-// sender of a long message sends all of it right behind its offer, without being asked.
+// sender of a long message sends all of it right behind its offer, without being asked. (Within a node: claim.cc.)
 //
 // Receiver                       Sender
 //   announcement (id, room) -->    (keeps it)
@@ -52,15 +52,17 @@ static_assert(sizeof(AnnouncementPayload) <= inline_payload);
 
 void Messenger::set_announcing(Peer &peer) {
     peer.announced_from = UINT64_MAX;
-    if (settings_.write_protocol == "off" || !peer.path->bulk_follows()) return;
+    peer.claims = peer.path->shared_word(own_peer_, 0) != nullptr;
+    if (settings_.write_protocol == "off" || !(peer.claims || peer.path->bulk_follows())) return;
     peer.announced_from = peer.eager_limit + 1;
+    if (peer.claims) return;
     if (settings_.write_protocol == "auto") peer.announced_from = std::max<uint64_t>(peer.announced_from, peer.first_limit + 1);
 }
 
 // A receive has been posted.
 void Messenger::announce(Transfer &transfer) {
     Peer &peer = peers_[transfer.peer];
-    if (peer.path->touches_memory(transfer.peer)) return;
+    if (peer.claims) return announce_claim(transfer);
     bool in_vain = settings_.write_protocol == "auto" && peer.announced_in_vain >= most_in_vain;
     if (in_vain && ++peer.not_announced % try_every != 0) return;
     transfer.id = transfers_.add(transfer);
@@ -100,6 +102,7 @@ bool Messenger::is_named(Transfer &transfer, uint32_t peer, const Envelope &enve
 }
 
 void Messenger::heard_announcement(uint32_t number, const Envelope &envelope, const std::byte *payload) {
+    if (peers_[number].claims) return heard_claimable(number, envelope, payload);
     AnnouncementPayload said;
     std::memcpy(&said, payload, sizeof said);
     AnnouncedReceive announcement{{envelope.context, envelope.source, envelope.tag}, said.receive_id, envelope.length,

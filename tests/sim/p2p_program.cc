@@ -103,7 +103,7 @@ void Player::post_send(const Message &message) {
     transfer.peer = message.to;
     transfer.destination = static_cast<int32_t>(message.to);
     transfer.mode = message.mode;
-    transfer.attended = random_.chance(50);  // a wish: nobody may rely on it
+    transfer.in_call = random_.chance(50);  // a wish: nobody may rely on it
     if (message.mode == SendMode::standard && random_.chance(50) && rank_.messenger.send_now(message.to, transfer, transfer.buffer)) {
         std::fill(operation.memory.begin(), operation.memory.end(), std::byte{0xdd});  // it has been copied
         sends_.pop_back();

@@ -1,0 +1,72 @@
+// A long message to a receive that was posted before its program computes: the blocking send is over without it (LANYARD_WRITE_PROTOCOL), whose
+// time shows that. The message is whole when the receiver looks, and the next ones go to the receives after it.
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "comm/check.h"
+
+namespace {
+
+constexpr int bytes = 1 << 20;
+const int rounds = 5;
+constexpr double computing_s = 0.3;
+
+unsigned char value(size_t i, int round) { return static_cast<unsigned char>(i * 5 + (i >> 9) + static_cast<size_t>(round) * 31); }
+
+// What is told about the messages goes beside them, in an order that is known.
+double send_all(int round) {
+    std::vector<unsigned char> first(bytes), second(bytes);
+    for (size_t i = 0; i < bytes; ++i) first[i] = value(i, round), second[i] = value(i, round + 100);
+    MPI_Recv(nullptr, 0, MPI_BYTE, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);  // the receives are posted
+    double began = MPI_Wtime();
+    MPI_Send(first.data(), bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+    double took = MPI_Wtime() - began;
+    MPI_Send(second.data(), bytes - 1, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+    return took;
+}
+
+void receive_all(int round) {
+    std::vector<unsigned char> first(bytes), second(bytes);
+    MPI_Request requests[2];
+    MPI_Irecv(first.data(), bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(second.data(), bytes, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[1]);
+    MPI_Send(nullptr, 0, MPI_BYTE, 0, 9, MPI_COMM_WORLD);
+    usleep(static_cast<useconds_t>(computing_s * 1e6));
+    MPI_Status statuses[2];
+    MPI_Waitall(2, requests, statuses);
+    int counts[2];
+    for (int i = 0; i < 2; ++i) MPI_Get_count(&statuses[i], MPI_BYTE, &counts[i]);
+    check(counts[0] == bytes && counts[1] == bytes - 1, "the messages went to their receives in order");
+    for (size_t i = 0; i < bytes; ++i) check(first[i] == value(i, round), "byte " + std::to_string(i) + " of the first message");
+    for (size_t i = 0; i + 1 < bytes; ++i) check(second[i] == value(i, round + 100), "byte " + std::to_string(i) + " of the second message");
+}
+
+// Can every process read from the one before it? Else none can be written to either.
+bool memory_is_reachable() {
+    long own[2] = {getpid(), reinterpret_cast<long>(&rounds)}, other[2];
+    int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), value = 0;
+    MPI_Sendrecv(own, 2, MPI_LONG, (rank + 1) % size, 8, other, 2, MPI_LONG, (rank + size - 1) % size, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    iovec local{&value, sizeof value}, remote{reinterpret_cast<void *>(other[1]), sizeof value};
+    int reads = process_vm_readv(static_cast<pid_t>(other[0]), &local, 1, &remote, 1, 0) == sizeof value, all = 0;
+    MPI_Allreduce(&reads, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all;
+}
+
+}  // namespace
+
+// Argument: "computing" where the first send must be over while the receiver computes.
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    bool must_write = argc > 1 && memory_is_reachable();
+    double least = 10;
+    for (int round = 0; round < rounds; ++round) {
+        if (rank_in(MPI_COMM_WORLD) == 0) least = std::min(least, send_all(round));
+        if (rank_in(MPI_COMM_WORLD) == 1) receive_all(round);
+    }
+    if (must_write && rank_in(MPI_COMM_WORLD) == 0)
+        check(least < computing_s / 2, "sends waited for the receiver, " + std::to_string(least) + " s at least");
+    MPI_Finalize();
+}
