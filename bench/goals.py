@@ -81,7 +81,7 @@ class Each:
 
 
 class GeometricMean:
-    """One promise over all figures of a series: the geometric mean of the best other library's times over ours, by rounds."""
+    """One promise over all figures of a series: the geometric mean of how many times better we are than the best other library, by rounds."""
 
     own = "lanyard"
 
@@ -120,6 +120,10 @@ def ratio_to_best(series, own, row):
     """Our time over that of the fastest of the others, by medians."""
     others = {key: summary(values)["median"] for key in series.values if key != own and (values := series.numbers(key, row))}
     return paired_ratio(*columns(series, (own, row), (min(others, key=others.get), row))) if others else None
+
+
+def times_the_best(series, own, row):
+    return best_other(series, own, [key for key in series.values if key != own], row)
 
 
 def more_than(other):
@@ -190,6 +194,8 @@ GOALS = [
     Each("schedule", any_row, "writing the schedule of an allreduce of 8 bytes, 4 ranks, at most", -1, 300, itself, " ns"),
     *(Each("abi-cost", named(row), f"{row} by libmpi.so.12, more than by libmpi_abi.so.1, at most", -1, 15, more_than("lanyard"), " ns",
            own="mpich-abi") for row in ("MPI_Comm_rank", "send and receive to oneself")),
+    GeometricMean("bandwidth-sizes", "bandwidth from 16 KiB to 16 MiB over that of the best of the others, geometric mean, at least", 1.15, any_row),
+    Each("bandwidth-sizes", any_row, "the same at any size, at least", +1, 0.95, times_the_best),
     *(GeometricMean(f"collectives-{ranks}", f"{ranks} ranks, blocking collectives from 8 bytes to 1 MiB, best other over ours, geometric mean, "
                     "at least", 1, lambda row: row[0] != "iallreduce") for ranks in (2, 4, 8)),
     *(Each(f"collectives-{ranks}", lambda row: row == ("iallreduce", 8), f"{ranks} ranks, nonblocking allreduce of 8 bytes over the blocking one, "

@@ -29,7 +29,12 @@ def size_name(row):
 
 def best(values, unit):
     """The value least disturbed by other work: the largest of what is a rate, the smallest of what is a time."""
-    return max(values) if unit.endswith("/s") else min(values)
+    return max(values) if is_rate(unit) else min(values)
+
+
+def is_rate(unit):
+    """More of it is better; of a time, less."""
+    return unit.endswith("/s")
 
 
 def marked(title, series, key):
@@ -46,10 +51,12 @@ def proof_line(series, libraries):
 def grid(series, libraries, first="lanyard"):
     """A table with a line for each figure and a column for each library: medians, and how the best of the others compares to `first`."""
     ours = libraries[first].title if first in libraries else first
-    units = "/".join(sorted(set(series.units.values())))
+    units = sorted(set(series.units.values()))
+    over = ours + " over the best of the others" if is_rate(units[0]) else f"the best of the others over {ours}"
     lines = [f"### {series.name}", "",
-             f"Medians in {units}; the last column is the best of the others over {ours}, by rounds: above 1 it is won.", "",
-             "| | " + " | ".join(library.title for library in libraries.values()) + " | best other / ours |", "|---" * (len(libraries) + 2) + "|"]
+             f"Medians in {'/'.join(units)}; the last column is {over}, by rounds: above 1 it is won.", "",
+             "| | " + " | ".join(library.title for library in libraries.values()) +
+             (" | ours / best other |" if is_rate(units[0]) else " | best other / ours |"), "|---" * (len(libraries) + 2) + "|"]
     for row in series.units:
         cells = [number(summary(values)["median"]) if (values := series.numbers(key, row)) else "" for key in libraries]
         ratio = best_other(series, first, [key for key in libraries if key != first], row)
@@ -61,12 +68,15 @@ def grid(series, libraries, first="lanyard"):
 
 
 def best_other(series, first, others, row):
-    """The time of the fastest of the others, by medians, over that of `first`, by rounds; None where one of them has no figure."""
+    """How many times better `first` is than the best of the others, by medians: its time over that of `first`, or the rate of `first` over its
+    rate, by rounds; None where one of them has no figure."""
     medians = {key: summary(values)["median"] for key in others if (values := series.numbers(key, row))}
     if not medians or not series.numbers(first, row):
         return None
-    fastest = min(medians, key=medians.get)
-    return paired_ratio(series.values[fastest][row], series.values[first][row])
+    rate = is_rate(series.units[row])
+    fastest = (max if rate else min)(medians, key=medians.get)
+    theirs, ours = series.values[fastest][row], series.values[first][row]
+    return paired_ratio(ours, theirs) if rate else paired_ratio(theirs, ours)
 
 
 def markdown(series, libraries, first="lanyard", picture=None):

@@ -91,3 +91,17 @@ def test_a_grid_names_the_best_other_and_the_geometric_mean_counts_every_cell(ru
     ours, bound, words, verdict = goals.GeometricMean("collectives", "", 1, goals.any_row).judge(series, libraries)
     assert (ours, bound, words, verdict) == ("1", "1", "1 of 2 cells are won", "kept")
     assert goals.GeometricMean("collectives", "", 1, goals.named("scan")).judge(series, libraries)[3] == "missed"
+
+
+def test_a_grid_of_rates_is_won_by_the_larger(run):
+    libraries = {key: peers.Library(key, key.title(), pathlib.Path("/"), pathlib.Path("/"), None, {}) for key in peers.ALL}
+    series = run.measure.Series("bandwidth-sizes")
+    for key, rates in {"lanyard": (9, 20), "mpich": (2, 10), "impi": (3, 8), "openmpi": (1, 5)}.items():
+        for number in range(3):
+            series.add(libraries[key], number, "1.0", {16384: (rates[0], "GB/s"), 65536: (rates[1], "GB/s")})
+    lines = run.report.grid(series, libraries).splitlines()
+    assert any("| 9 | 2 | 3 | 1 | 3 " in line for line in lines), lines
+    assert any("| 20 | 10 | 8 | 5 | 2 " in line for line in lines), lines
+    mean, each = (goal.judge(series, libraries) for goal in goals.GOALS if goal.part == "bandwidth-sizes")
+    assert mean == ("2.45", "1.15", "2 of 2 cells are won", "kept")
+    assert each[0].startswith("2 ") and each[3] == "kept"
