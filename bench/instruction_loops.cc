@@ -75,11 +75,17 @@ template <class Call>
     }
 }
 char gathered[2 * sizeof buffer];
-int sum;
+int sum, scanned[2];
+const int even_counts[] = {sizeof buffer, sizeof buffer}, even_places[] = {0, sizeof buffer};
 
 [[gnu::always_inline]] inline void gather() { MPI_Gather(buffer, sizeof buffer, MPI_CHAR, gathered, sizeof buffer, MPI_CHAR, 1, MPI_COMM_WORLD); }
 [[gnu::always_inline]] inline void broadcast() { MPI_Bcast(buffer, sizeof buffer, MPI_CHAR, 0, MPI_COMM_WORLD); }
 [[gnu::always_inline]] inline void reduce() { MPI_Reduce(buffer, &sum, 1, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD); }
+
+[[gnu::always_inline]] inline void scan() { MPI_Scan(buffer, scanned, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }
+[[gnu::always_inline]] inline void scatter_counted() {
+    MPI_Scatterv(gathered, even_counts, even_places, MPI_CHAR, buffer, sizeof buffer, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
 
 LOOP loop_of_gather_give(int before) { give([] { gather(); }, before); }
 LOOP loop_of_gather_take(int before) { take([] { gather(); }, before); }
@@ -87,6 +93,11 @@ LOOP loop_of_bcast_give(int before) { give([] { broadcast(); }, before); }
 LOOP loop_of_bcast_take(int before) { take([] { broadcast(); }, before); }
 LOOP loop_of_reduce_give(int before) { give([] { reduce(); }, before); }
 LOOP loop_of_reduce_take(int before) { take([] { reduce(); }, before); }
+
+LOOP loop_of_scan_give(int before) { give([] { scan(); }, before); }
+LOOP loop_of_scan_take(int before) { take([] { scan(); }, before); }
+LOOP loop_of_scatterv_give(int before) { give([] { scatter_counted(); }, before); }
+LOOP loop_of_scatterv_take(int before) { take([] { scatter_counted(); }, before); }
 
 LOOP loop_of_self_pair(int own) {
     for (int i = 0; i < calls; ++i) {
@@ -121,6 +132,8 @@ void warm_up(int rank) {
     gather();
     broadcast();
     reduce();
+    scan();
+    scatter_counted();
     for (int peer : {1 - rank, rank, MPI_PROC_NULL}) {
         MPI_Request requests[2];
         MPI_Irecv(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[0]);
@@ -149,12 +162,16 @@ int main(int argc, char** argv) {
         loop_of_gather_give(2 * calls);
         loop_of_bcast_give(3 * calls);
         loop_of_reduce_give(4 * calls);
+        loop_of_scan_give(5 * calls);
+        loop_of_scatterv_give(6 * calls);
     } else {
         loop_of_recv(0, 0);
         loop_of_irecv_wait(0, calls);
         loop_of_gather_take(2 * calls);
         loop_of_bcast_take(3 * calls);
         loop_of_reduce_take(4 * calls);
+        loop_of_scan_take(5 * calls);
+        loop_of_scatterv_take(6 * calls);
     }
     loop_of_self_pair(rank);
     loop_of_null_pair();

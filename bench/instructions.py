@@ -25,6 +25,10 @@ LOOPS = {
     "MPI_Bcast elsewhere, it is there": ("loop_of_bcast_take", 1),
     "MPI_Reduce, elsewhere": ("loop_of_reduce_give", 0),
     "MPI_Reduce at the root, all is there": ("loop_of_reduce_take", 1),
+    "MPI_Scan at rank 0": ("loop_of_scan_give", 0),
+    "MPI_Scan at rank 1, all is there": ("loop_of_scan_take", 1),
+    "MPI_Scatterv at the root": ("loop_of_scatterv_give", 0),
+    "MPI_Scatterv elsewhere, it is there": ("loop_of_scatterv_take", 1),
     "MPI_Comm_rank": ("loop_of_comm_rank", 0),
 }
 VARIANTS = {"": ({}, []), "MPI_THREAD_MULTIPLE": ({}, ["threads"]), "LANYARD_PROGRESS=helper": ({"LANYARD_PROGRESS": "helper"}, [])}
