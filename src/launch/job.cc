@@ -100,7 +100,7 @@ private:
     bool over_ = false;     // nothing of the job is left
     bool ending_ = false;
     bool abandoned_ = false;  // asked to end while only output was left to write
-    int end_requests_ = 0;    // INT, TERM or HUP received
+    int end_request_ = 0;     // the first INT, TERM or HUP received
     unsigned long forwarded_ = 0;  // signals passed on, as bits
     int quiet_rank_ = -1;     // ended with 0 while inside MPI
     AllWaits waits_;          // being asked for
@@ -224,7 +224,9 @@ void Job::on_signal(int signal_number) {
     if (!asks_to_end) return;
     if (!started_) return fail(128 + signal_number, "");
     if (over_) abandoned_ = true;
-    if (++end_requests_ >= 2 && !over_) fail(128 + signal_number, "");
+    // The exit code says the first, whether or not mpirun has been told yet that ranks died of it.
+    if (end_request_ == 0) end_request_ = signal_number;
+    else if (!over_) fail(128 + end_request_, "");
 }
 
 // As the shell expects of a job it suspends; SIGCONT then arrives like other signals and is passed on.

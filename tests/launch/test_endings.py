@@ -215,6 +215,15 @@ def test_second_interrupt_ends_a_job_that_ignores_the_first(mpirun):
     assert finish(process) == (130, "")
 
 
+def test_two_different_signals_end_with_the_code_of_the_first(mpirun):
+    process = mpirun.start("-n", 2, "sh", "-c", "trap '' TERM; echo ready; exec sleep 1000")
+    ready(mpirun, process, 2)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    assert finish(process) == (143, "")
+
+
 def test_ignored_hangup_stays_ignored(mpirun):
     process = mpirun.start("-n", 2, "sh", "-c", "echo ready; exec sleep 1000", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     ready(mpirun, process, 2)
