@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "api/generated/core.h"
+#include "api/runtime.h"
 #include "base/clock.h"
 #include "base/locality.h"
 #include "comm/info.h"
@@ -92,6 +93,13 @@ private:
     std::unordered_set<void *> known_;
 };
 
+// Memory that the other processes of the node map, too; nullptr where there are none, or where it is not worth it or not to be had.
+void *shared_memory(size_t bytes, size_t alignment) {
+    const Runtime *here = runtime();
+    if (!here || !here->shm_path || bytes < SharedBlocks::least_bytes || alignment > SharedBlocks::alignment) return nullptr;
+    return here->shm_path->blocks().allocate(bytes);
+}
+
 Allocations &allocations() {
     static auto &only = *new Allocations;
     return only;
@@ -141,9 +149,9 @@ double lanyard_wtick() {
 Error lanyard_alloc_mem(int64_t size, Info *info, void **baseptr) {
     size_t alignment = alignment_wanted(info);
     auto bytes = static_cast<size_t>(std::max<int64_t>(size, 1));
-    void *memory = nullptr;
-    if (int failure = posix_memalign(&memory, alignment, bytes))
-        return Error(ErrorClass::no_mem, "memory for " + std::to_string(size) + " bytes cannot be had: " + system_text(failure));
+    void *memory = shared_memory(bytes, alignment);
+    int failure = memory ? 0 : posix_memalign(&memory, alignment, bytes);
+    if (failure) return Error(ErrorClass::no_mem, "memory for " + std::to_string(size) + " bytes cannot be had: " + system_text(failure));
     allocations().add(memory);
     *baseptr = memory;
     return {};
@@ -151,6 +159,8 @@ Error lanyard_alloc_mem(int64_t size, Info *info, void **baseptr) {
 
 Error lanyard_free_mem(void *base) {
     if (base && !allocations().remove(base)) return Error(ErrorClass::base, "base is no address that MPI_Alloc_mem gave, or was freed");
+    const Runtime *here = runtime();
+    if (base && here && here->shm_path && here->shm_path->blocks().free(base)) return {};
     std::free(base);
     return {};
 }

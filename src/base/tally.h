@@ -19,6 +19,7 @@ public:
     operator T() const { return value_.load(std::memory_order_relaxed); }
 
     // By the owner.
+    T operator=(T value) { return become(value); }
     T operator+=(T more) { return become(static_cast<T>(*this + more)); }
     T operator-=(T less) { return become(static_cast<T>(*this - less)); }
     T operator++() { return *this += 1; }

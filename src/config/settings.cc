@@ -190,6 +190,12 @@ std::vector<SettingRow> other_rows() {
         boolean_row("CMA", user, &Settings::cma,
                     "copy long messages straight from the other process's memory (process_vm_readv) where allowed; collectives: as at the start")
             .at_any_time(),
+        text_row("COPIES", expert, &Settings::copies,
+                 "how often long messages within a node are copied: once (straight from the other process's memory, where CMA allows it or "
+                 "MPI_Alloc_mem gave it), twice (through shared buffers, by both sides at the same time), or auto (what proves to be faster with "
+                 "the first of them)")
+            .among("number of copies", {"auto", "once", "twice"})
+            .at_any_time(),
         integer_row("SPIN_US", expert, &Settings::spin_us, -1, 1'000'000,
                     "microseconds a waiting rank polls before it sleeps; -1 chooses by the processors granted and the ranks on the node")
             .at_any_time(),

@@ -21,6 +21,7 @@ struct Settings {
     int64_t first_bytes = 256 * 1024;
     int64_t eager_credit = -1;
     bool cma = true;
+    std::string copies = "auto";
     int64_t spin_us = -1;
     std::string interfaces;
     std::string port_range;

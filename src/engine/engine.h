@@ -159,6 +159,8 @@ public:
     uint64_t deadline_ns() const;
 
     uint64_t now_ns() const { return now_ns_; }
+    // The same of this moment, by a look at the clock.
+    uint64_t read_now_ns() const { return idle_.now_ns(); }
 
     // Since the start, of all threads.
     struct Counts {

@@ -27,20 +27,12 @@ size_t bytes_of_piece(uint64_t wanted, uint64_t piece) { return static_cast<size
 
 // Begins a transfer by both sides; false where the ordinary way must do.
 bool Messenger::begin_both_sides(Transfer &transfer) {
-    Path &path = *peers_[transfer.data_peer].path;
-    if (transfer.wanted < help_from || !transfer.buffer.contiguous() || free_words_ == 0) return false;
-    if (under_valgrind()) return false;
+    if (transfer.wanted < help_from || !transfer.buffer.contiguous() || under_valgrind()) return false;
     if (transfer.error) return false;  // truncated: the sender would count pieces that have no place here
-    auto index = static_cast<uint32_t>(__builtin_ctzll(free_words_));
-    std::atomic<uint64_t> *word = path.shared_word(own_peer_, index);
-    if (!word) return false;
-    free_words_ &= ~(uint64_t{1} << index);
-    transfer.word = word;
-    transfer.word_index = index;
-    transfer.generation = (Claims::read(word->load(std::memory_order_relaxed)).generation + 1) & 0xffff;
+    if (!take_word(transfer)) return false;
     transfer.id = transfers_.add(transfer);
-    word->store(Claims{transfer.generation, 0, 0}.word(), std::memory_order_release);
-    HelpRequest request{transfer.id, reinterpret_cast<uintptr_t>(transfer.buffer.base), index, static_cast<uint32_t>(transfer.generation)};
+    HelpRequest request{transfer.id, reinterpret_cast<uintptr_t>(transfer.buffer.base), transfer.word_index,
+                        transfer.generation};
     reply(transfer.data_peer, EnvelopeKind::help, transfer.remote_id, 0, &request, sizeof request);
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: both sides copy", transfer.data_peer,
         static_cast<unsigned long long>(transfer.remote_id));
@@ -78,12 +70,6 @@ bool Messenger::read_piece(Transfer &transfer, uint64_t piece) {
     return false;
 }
 
-void Messenger::free_word(Transfer &transfer) {
-    transfer.word->store(Claims{(transfer.generation + 1) & 0xffff, 0, 0}.word(), std::memory_order_release);
-    free_words_ |= uint64_t{1} << transfer.word_index;
-    transfer.word = nullptr;
-}
-
 void Messenger::end_both_sides(Transfer &transfer) {
     free_word(transfer);
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: copied directly", transfer.data_peer,
@@ -108,7 +94,7 @@ void Messenger::helped(uint64_t id, bool all_written) {
 void Messenger::help(uint32_t peer, uint64_t id, const HelpRequest &request) {
     Transfer *transfer = transfers_.find(id);
     Path &path = *peers_[peer].path;
-    if (!transfer || !path.touches_memory(peer)) return;
+    if (!transfer || !touches(peer, request.address, static_cast<uint64_t>(transfer->buffer.bytes()))) return;
     transfer->word = path.shared_word(peer, request.word);
     if (!transfer->word) return;
     transfer->generation = request.generation;

@@ -83,7 +83,7 @@ void Messenger::announce_claim(Transfer &transfer) {
     if ((transfer.in_call && !engine_.crowded()) || (transfer.context & collective_bit)) return;
     bool in_vain = settings_.write_protocol == "auto" && peer.announced_in_vain >= most_in_vain;
     if (in_vain && ++peer.not_announced % try_every != 0) return;
-    if (free_words_ == 0 || !transfer.buffer.contiguous() || !peer.path->touches_memory(transfer.peer)) return;
+    if (free_words_ == 0 || !transfer.buffer.contiguous() || !touched_by(transfer.peer, transfer.buffer)) return;
     if (under_valgrind() || earlier_may_take(transfer)) return;
     auto index = static_cast<uint32_t>(__builtin_ctzll(free_words_));
     free_words_ &= ~(uint64_t{1} << index);
@@ -91,7 +91,7 @@ void Messenger::announce_claim(Transfer &transfer) {
     claimable_[index] = &transfer;
     transfer.word = peer.path->shared_word(own_peer_, index);
     transfer.word_index = index;
-    transfer.generation = (Claims::read(transfer.word->load(std::memory_order_relaxed)).generation + 1) & 0xffff;
+    transfer.generation = static_cast<uint32_t>(Claims::read(transfer.word->load(std::memory_order_relaxed)).generation + 1) & 0xffff;
     transfer.word->store(word_of(transfer.generation, claims_held_ ? state_held : state_open), std::memory_order_release);
     transfer.id = transfers_.add(transfer);
     transfer.announced = true;
@@ -107,7 +107,7 @@ void Messenger::announce_claim(Transfer &transfer) {
     envelope.length = static_cast<uint64_t>(transfer.buffer.bytes());
     envelope.kind = EnvelopeKind::announcement;
     envelope.flags = flag_in_place | (peer.open_claims == 1 ? flag_sole : uint8_t{0});
-    envelope.check = index | static_cast<uint32_t>(transfer.generation) << 8;
+    envelope.check = index | transfer.generation << 8;
     log(LogLevel::trace, "p2p", "peer %u: receive %#llx of %lld bytes may be claimed", transfer.peer,
         static_cast<unsigned long long>(transfer.id), static_cast<long long>(transfer.buffer.bytes()));
     post(transfer.peer, envelope, &payload, sizeof payload);
@@ -196,7 +196,7 @@ bool Messenger::claim(Transfer &send) {
     if (peer.announced_from == UINT64_MAX) return false;  // the setting is off
     const AnnouncedReceive *one = peer.announcements.find(send);
     auto bytes = static_cast<uint64_t>(send.buffer.bytes());
-    if (!one || !one->word || bytes > one->room || !peer.path->touches_memory(send.peer)) return false;
+    if (!one || !one->word || bytes > one->room || !touches(send.peer, one->address, bytes)) return false;
     uint64_t seen = one->open;
     if (waits_at_once(*one) || !one->word->compare_exchange_strong(seen, one->claimed, std::memory_order_acq_rel)) {
         ++counts_.crossed;

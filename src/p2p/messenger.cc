@@ -190,6 +190,7 @@ void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::b
             break;
         }
         case EnvelopeKind::clear_to_send: {
+            if ((envelope.flags & flag_if_unclaimed) && !claim_push(number, envelope)) break;
             ClearToSend clear;
             std::memcpy(&clear, payload, sizeof clear);
             cleared(envelope.context, clear, envelope.tag == 1);
@@ -253,6 +254,10 @@ void Messenger::finish(Transfer &transfer) {
     // Most short ones were never named to a peer, nor anything else that is undone here.
     if (transfer.state == Transfer::State::idle && !transfer.id && !transfer.under_way) return transfer.completion.finish();
     if (traffic_ && transfer.state == Transfer::State::moving) [[unlikely]] traffic_->end_moving();
+    if (transfer.watched) {
+        transfer.watched = false;
+        ways_.end(engine_.read_now_ns());
+    }
     if (transfer.under_way) {
         transfer.under_way = false;
         engine_.end_under_way();

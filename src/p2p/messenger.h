@@ -9,9 +9,8 @@
 //               goes, so that the answer is there before they have all come. The receiver that matches it reads the bytes from the
 //               sender's memory (path.get) and answers `finished`; where that is refused it answers `clear_to_send` with its id,
 //               the sender pushes bulk frames to (id, offset), and the receiver completes when every byte is there. So it also does
-//               where the sender waits in the call (flag_attended) and the message is neither short nor long: two who copy at the same
-//               time, one in, one out, are faster than the kernel. Of long contiguous messages the sender writes a part itself meanwhile, if it is in
-//               MPI (both_sides.cc).
+//               within a node where the sender is in MPI and that has proved to be faster (choose_way.cc): two copy at the same time then, one
+//               in, one out. Otherwise the sender of a long contiguous message writes a part itself meanwhile, if it is in MPI (both_sides.cc).
 // Sender               Receiver (reads)        |  Sender               Receiver (two copies)
 //   rendezvous ------>  match                  |    rendezvous ------>  match
 //              <------  finished (after get)   |               <------  clear_to_send
@@ -41,6 +40,7 @@
 #include "p2p/transfer.h"
 #include "p2p/transfer_table.h"
 #include "p2p/unexpected.h"
+#include "p2p/ways.h"
 #include "path/path.h"
 
 namespace lanyard {
@@ -173,6 +173,7 @@ public:
         });
     }
     const MessageCounts &counts() const { return counts_; }
+    const Ways &ways() const { return ways_; }
     void set_observer(CollectiveObserver *observer) { observer_ = observer; }
     // From now on traffic is counted there.
     void set_traffic(Traffic *traffic) { traffic_ = traffic; }
@@ -216,6 +217,7 @@ private:
         uint64_t messages_come = 0;
         Announcements announcements;  // of its receives
         uint32_t announced_in_vain = 0, not_announced = 0;
+        uint32_t pushes_in_vain = 0, not_asked = 0;  // (choose_way.cc)
         Transfer *arriving = nullptr;
         int64_t credit_left = 0;  // bytes of eager payload it may still be sent
         int64_t credit_owed = 0;  // bytes consumed here, to be returned
@@ -307,13 +309,33 @@ private:
     void complete_if_all(Transfer &transfer);
     static int read_on(Task &task);
     bool ask_for_bulk(Transfer &transfer);
+    void expect_bulk(Transfer &transfer);
     void clear_rest(Transfer &transfer);
     Transfer *receiver_of(uint32_t peer, const BulkHeader &header, size_t size);
+    // choose_way.cc
+    bool begin_copying(Transfer &transfer, bool attended);
+    bool copy_directly(Transfer &transfer);
+    bool may_ask_for_push(Peer &peer);
+    bool take_word(Transfer &transfer);
+    void free_word(Transfer &transfer);
+    void ask_for_push(Transfer &transfer);
+    static int await_push(Task &task);
+    void push_began(Transfer &transfer);
+    bool claim_push(uint32_t number, const Envelope &envelope);
+    // Can this process and the peer, by whatever means, touch so many bytes at that address of the peer's?
+    bool touches(uint32_t number, uint64_t address, uint64_t bytes) const {
+        return peers_[number].path->touches_memory(number) || peers_[number].path->mapped(number, address, bytes);
+    }
+    // Can the peer touch this contiguous buffer of here?
+    bool touched_by(uint32_t number, const Buffer &buffer) const {
+        auto address = reinterpret_cast<uintptr_t>(buffer.base);
+        Path &path = *peers_[number].path;
+        return path.touches_memory(number) || path.mapped(own_peer_, address, static_cast<size_t>(buffer.bytes()));
+    }
     // both_sides.cc
     bool begin_both_sides(Transfer &transfer);
     static int read_pieces(Task &task);
     bool read_piece(Transfer &transfer, uint64_t piece);
-    void free_word(Transfer &transfer);
     void end_both_sides(Transfer &transfer);
     void helped(uint64_t id, bool all_written);
     void help(uint32_t peer, uint64_t id, const HelpRequest &request);
@@ -332,6 +354,7 @@ private:
     MessageCounts counts_;
     size_t announced_ = 0;  // receives posted whose ids are in use
     Tally<size_t> waiting_peers_;  // with something outgoing
+    Ways ways_;
     std::unique_ptr<std::byte[]> landing_;  // for what is read and then unpacked
     uint64_t free_words_ = ~uint64_t{0};  // own words not in use, by bit
     uint64_t open_claims_ = 0;            // of these, by bit: receives that may be claimed

@@ -19,7 +19,6 @@ constexpr int runs_at_once = 256;
 constexpr size_t least_run = 16384;            // bytes, in the mean: shorter ones land elsewhere first,
 constexpr int few_runs = 4;                    // but for a few
 constexpr size_t landing_bytes = 128 * 1024;   // so much of them at once
-constexpr uint64_t copied_twice_below = 256 * 1024;  // longer ones are copied by both sides without landing in between (both_sides.cc)
 constexpr int64_t attended_bytes = 8192;  // a posted receive of so many is worth waking the helper for
 
 void copy_in(Transfer &transfer, const std::byte *from, size_t bytes) {
@@ -206,14 +205,8 @@ bool Messenger::accept_offer(Transfer &transfer, uint32_t peer, const Envelope &
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx answered: %llu bytes wanted", peer, static_cast<unsigned long long>(offer.sender_id),
         static_cast<unsigned long long>(transfer.wanted));
     transfer.cursor = Cursor(transfer.buffer);
-    if (transfer.written || transfer.wanted == 0 || !offer.address || !peers_[peer].path->touches_memory(peer)) return ask_for_bulk(transfer);
-    // With two to copy at the same time that is faster than through the kernel, which asks for 0.3 us a page.
-    if ((envelope.flags & flag_attended) && (transfer.wanted < copied_twice_below || !transfer.buffer.contiguous())) return ask_for_bulk(transfer);
-    if (begin_both_sides(transfer)) return false;
-    transfer.run = read_on;
-    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: the receiver copies", peer, static_cast<unsigned long long>(offer.sender_id));
-    read_on(transfer);
-    return false;
+    if (transfer.written || transfer.wanted == 0 || !offer.address || !touches(peer, offer.address, transfer.wanted)) return ask_for_bulk(transfer);
+    return begin_copying(transfer, envelope.flags & flag_attended);
 }
 
 // Reads the next piece of the sender's bytes: straight into place, unless that is many short runs, which take the kernel longer than a second copy
@@ -225,6 +218,10 @@ size_t Messenger::read_piece_of(Transfer &transfer, Error &error) {
     if (transfer.buffer.contiguous()) {
         iovec run{transfer.buffer.base + transfer.moved, bytes};
         error = path.get(transfer.data_peer, &run, 1, from, bytes);
+        return bytes;
+    }
+    if (const std::byte *mapped = path.mapped(transfer.data_peer, from, bytes)) {
+        transfer.cursor.unpack(mapped, bytes);
         return bytes;
     }
     iovec runs[runs_at_once];
@@ -275,12 +272,16 @@ bool Messenger::ask_for_bulk(Transfer &transfer) {
         fail(transfer, tell_loss(transfer.data_peer, "the process that sends this message"));
         return false;
     }
+    expect_bulk(transfer);
+    if (!transfer.written) clear_rest(transfer);
+    return true;
+}
+
+void Messenger::expect_bulk(Transfer &transfer) {
     transfer.arrived.clear();
     if (!transfer.written) transfer.id = transfers_.add(transfer);
     begin_under_way(transfer);
     transfer.asked_for_bulk = true;
-    if (!transfer.written) clear_rest(transfer);
-    return true;
 }
 
 // Asks for all bytes that have not come, but those that come with the offer.
@@ -327,6 +328,7 @@ void Messenger::put(Transfer &transfer, uint64_t offset, const std::byte *payloa
 
 void Messenger::complete_if_all(Transfer &transfer) {
     if (transfer.arrived.end() < transfer.wanted) return;
+    if (transfer.word) push_began(transfer);
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx finished: received in bulk", transfer.data_peer,
         static_cast<unsigned long long>(transfer.remote_id));
     bool untold = peers_[transfer.data_peer].path->loses_bulk() || transfer.wanted == 0 || transfer.written;

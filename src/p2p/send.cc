@@ -150,7 +150,7 @@ bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     if (self.fails_with_peer(transfer) || (peer.claims && self.claim(transfer))) return true;
     Envelope envelope = message_envelope(transfer, EnvelopeKind::rendezvous, transfer.buffer.bytes(), transfer.check);
     RendezvousOffer offer{transfer.id, 0};
-    if (transfer.buffer.contiguous() && peer.path->touches_memory(transfer.peer)) {
+    if (transfer.buffer.contiguous() && self.touched_by(transfer.peer, transfer.buffer)) {
         offer.address = reinterpret_cast<uintptr_t>(transfer.buffer.base);
         bool long_enough = transfer.buffer.bytes() > static_cast<int64_t>(peer.eager_limit);
         bool attended = transfer.in_call && !self.engine_.crowded();

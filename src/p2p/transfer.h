@@ -51,6 +51,7 @@ struct Transfer : MatchEntry, Outgoing, Task {
     enum class State : uint8_t { idle, queued, kept, offered, moving } state = State::idle;
     bool cancelling = false;
     bool under_way = false;  // told to the engine
+    bool watched = false;    // how fast it comes (ways.h)
     uint32_t data_peer = no_peer;  // whose bytes these are, once matched
     Messenger *messenger = nullptr;
     uint64_t id = 0;              // names this transfer to the peer; 0 when the peer need not know
@@ -69,7 +70,8 @@ struct Transfer : MatchEntry, Outgoing, Task {
     Cursor cursor;
     std::atomic<uint64_t> *word = nullptr;  // where pieces are claimed, while both sides copy (claims.h)
     uint32_t word_index = 0;
-    uint64_t generation = 0;
+    uint32_t generation = 0;
+    uint64_t ask_until_ns = 0;  // the sender is asked to claim its word (choose_way.cc)
 
     Transfer() = default;
     Transfer(const Transfer &) = delete;

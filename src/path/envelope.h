@@ -40,6 +40,7 @@ constexpr uint8_t flag_attended = 2;  // of an offer within a node: the sender w
 constexpr uint8_t flag_announced = 4;  // of an offer: it names an announced receive instead of an address
 constexpr uint8_t flag_in_place = 8;   // of an announcement: the receive's buffer is contiguous
 constexpr uint8_t flag_sole = 32;      // of an announcement: no other receive is announced to the same peer
+constexpr uint8_t flag_if_unclaimed = 64;  // of a clear-to-send: only if the sender claims the word that `check` names (p2p/choose_way.cc)
 constexpr uint8_t flag_claimed = 16;   // of an offer: it is for the receive that it names, which its sender has claimed (p2p/claim.cc)
 
 constexpr size_t inline_payload = 24;  // travels beside the envelope in one cache line and costs no credit

@@ -130,6 +130,10 @@ public:
     virtual Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
     virtual Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
 
+    // Where memory of the peer, or of this process where the peers map it, is in this process; nullptr where none of that is so. get() and
+    // put() know it.
+    virtual std::byte *mapped(uint32_t peer, uint64_t address, size_t bytes) { return nullptr; }
+
     // Words that this process and its peers can change atomically, shared_words of each; nullptr where there are none. `owner` is whose.
     virtual std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) { return nullptr; }
 

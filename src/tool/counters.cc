@@ -40,6 +40,17 @@ uint64_t stored(Seen seen, const Team *) { return seen.messenger ? seen.messenge
 uint64_t unexpected(Seen seen, const Team *) { return seen.messenger ? seen.messenger->unexpected().count() : 0; }
 uint64_t unexpected_bytes(Seen seen, const Team *) { return seen.messenger ? seen.messenger->unexpected().payload_bytes() : 0; }
 
+// How fast long messages come within a node, by size and by each way that they may take (p2p/ways.h).
+template <Ways::Kind kind, Ways::Way way>
+CounterRow rates_row(const char *name, const char *sentence) {
+    CounterRow row{name, "p2p", level, expert, "MB/s", sentence, false, nullptr};
+    row.values = Ways::sizes;
+    row.read_each = [](Seen seen, int place) -> uint64_t {
+        return seen.messenger ? seen.messenger->ways().seen(kind, place).bytes_per_us[static_cast<int>(way)] : uint64_t{0};
+    };
+    return row;
+}
+
 // Memory of the node's segment handed out so far, by anybody.
 uint64_t segment_bytes(Seen seen, const Team *) {
     return seen.shm ? seen.shm->segment().header().appended.load(std::memory_order_relaxed) : 0;
@@ -74,6 +85,20 @@ std::vector<CounterRow> message_rows() {
          [](Seen seen, const Team *) -> uint64_t { return seen.messenger ? seen.messenger->posted().count() : 0; }},
         {"p2p_peers_without_room", "p2p", level, expert, "processes", "processes for which something waits here until there is room", false,
          [](Seen seen, const Team *) -> uint64_t { return seen.messenger ? seen.messenger->waiting_peers() : 0; }},
+    };
+}
+
+std::vector<CounterRow> way_rows() {
+    using Kind = Ways::Kind;
+    using Way = Ways::Way;
+    return {
+        rates_row<Kind::contiguous, Way::directly>("p2p_rate_once", "the best rate at which long messages have come within a node that were copied "
+            "once, by sizes from 16 KiB on that double, the last for all longer ones; it is remembered until after a thousand messages"),
+        rates_row<Kind::contiguous, Way::twice>("p2p_rate_twice", "the same of messages that were copied twice, through shared buffers"),
+        rates_row<Kind::in_runs, Way::directly>("p2p_rate_once_in_runs", "p2p_rate_once of messages to receive buffers that are not contiguous"),
+        rates_row<Kind::in_runs, Way::twice>("p2p_rate_twice_in_runs", "p2p_rate_twice of messages to receive buffers that are not contiguous"),
+        rates_row<Kind::mapped, Way::directly>("p2p_rate_once_mapped", "p2p_rate_once of messages from memory of MPI_Alloc_mem"),
+        rates_row<Kind::mapped, Way::twice>("p2p_rate_twice_mapped", "p2p_rate_twice of messages from memory of MPI_Alloc_mem"),
     };
 }
 
@@ -152,7 +177,7 @@ std::vector<CounterRow> shm_and_collective_rows() {
 const std::vector<CounterRow> &counter_table() {
     static const std::vector<CounterRow> table = [] {
         std::vector<CounterRow> all;
-        for (const auto &rows : {message_rows(), engine_rows(), network_rows(), shm_and_collective_rows()})
+        for (const auto &rows : {message_rows(), way_rows(), engine_rows(), network_rows(), shm_and_collective_rows()})
             all.insert(all.end(), rows.begin(), rows.end());
         return all;
     }();

@@ -24,6 +24,9 @@ struct CounterRow {
     uint64_t (*read)(const Observed &, const Team *);
     Peak *(*peak)(const Observed &) = nullptr;  // of a high watermark, whose read() gives the level now
     const ToolEnum *enumeration = nullptr;      // of a state
+    // Of a level or size that has several values: how many, and each of them; then read() is not called.
+    int values = 1;
+    uint64_t (*read_each)(const Observed &, int) = nullptr;
 };
 
 const std::vector<CounterRow> &counter_table();

@@ -51,12 +51,12 @@ uint64_t gather(PvarHandle &handle) {
     return handle.gathered;
 }
 
-void store(const PvarHandle &handle, uint64_t value, void *to) {
+void store(const PvarHandle &handle, uint64_t value, void *to, int place = 0) {
     switch (datatype_of(*handle.variable)) {
-        case abi::type_int: *static_cast<int *>(to) = static_cast<int>(value); break;
-        case abi::type_unsigned: *static_cast<unsigned *>(to) = static_cast<unsigned>(value); break;
-        case abi::type_double: *static_cast<double *>(to) = static_cast<double>(value) / ns_per_s; break;
-        default: *static_cast<unsigned long long *>(to) = value;
+        case abi::type_int: static_cast<int *>(to)[place] = static_cast<int>(value); break;
+        case abi::type_unsigned: static_cast<unsigned *>(to)[place] = static_cast<unsigned>(value); break;
+        case abi::type_double: static_cast<double *>(to)[place] = static_cast<double>(value) / ns_per_s; break;
+        default: static_cast<unsigned long long *>(to)[place] = value;
     }
 }
 
@@ -144,7 +144,11 @@ void stop_pvar(PvarHandle &handle) {
     handle.started = false;
 }
 
-void read_pvar(PvarHandle &handle, void *to) { store(handle, gather(handle), to); }
+void read_pvar(PvarHandle &handle, void *to) {
+    const CounterRow &row = *handle.variable;
+    if (!row.read_each) return store(handle, gather(handle), to);
+    for (int place = 0; place < row.values; ++place) store(handle, row.read_each(observed(), place), to, place);
+}
 
 void reset_pvar(PvarHandle &handle) {
     if (is_continuous(*handle.variable)) return;

@@ -4,7 +4,7 @@
 //   counter, aggregate, timer   what was added while the handle was started; can be written, reset, and read and reset at once
 //   high watermark              the highest level while it was started; likewise. Handles of one variable share the layer's peak: who
 //                               begins anew first tells the others what it was (fold)
-//   level, size, state          what is now; always started, only read
+//   level, size, state          what is now; always started, only read; the first two may have several values
 // Thread rule: under tool_lock().
 #pragma once
 

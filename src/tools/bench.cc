@@ -68,6 +68,7 @@ const std::vector<Sweep> known_sweeps = {
     {"connect", {"lazy", "all"}},
     {"checksum", {"off", "on"}},
     {"write-protocol", {"off", "auto", "on"}},
+    {"copies", {"auto", "once", "twice"}},
 };
 
 // Takes the sweep out of `words`. False where its values are neither given nor known, which is told.
@@ -87,7 +88,7 @@ bool take_sweep(std::vector<std::string> &words, Sweep &sweep) {
     }
     if (!sweep.values.empty() && std::find(sweep.values.begin(), sweep.values.end(), "") == sweep.values.end()) return true;
     fmt::print(stderr, "lanyard: --sweep needs a setting and its values, such as eager-limit=0,4096; "
-                       "without values there are eager-limit, progress, connect, checksum and write-protocol\n");
+                       "without values there are eager-limit, progress, connect, checksum, write-protocol and copies\n");
     return false;
 }
 

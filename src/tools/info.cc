@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
 
+#include "base/error.h"
 #include "base/processors.h"
 #include "coll/select.h"
 #include "config/settings.h"
@@ -85,7 +88,57 @@ void print_addresses(const JsonList &addresses) {
     }
 }
 
-int show_paths(bool json) {
+// How long messages are copied within a node, as two processes of this machine learn it in a moment; `why` it could not be tried.
+struct Copies {
+    uint64_t bytes, once, twice, once_mapped, twice_mapped;  // rates in MB/s
+};
+std::vector<Copies> learn_copies(const Place &place, std::string &why) {
+    std::string command = fmt::format("'{}' --timeout 20 -n 2 '{}' 2>&1", place.program("mpirun"), place.helper("long-messages"));
+    std::vector<Copies> learned;
+    FILE *output = popen(command.c_str(), "r");
+    if (!output) why = system_text(errno);
+    char line[512];
+    while (output && std::fgets(line, sizeof line, output)) {
+        Copies row{};
+        bool good = std::sscanf(line, "%lu %lu %lu %lu %lu", &row.bytes, &row.once, &row.twice, &row.once_mapped, &row.twice_mapped) == 5;
+        if (good) learned.push_back(row);
+        else if (why.empty()) why.assign(line, std::strcspn(line, "\n"));
+    }
+    if (output && pclose(output) != 0) learned.clear();
+    return learned;
+}
+
+const char *better(uint64_t once, uint64_t twice) { return once > twice ? "once" : twice ? "twice" : ""; }
+
+std::string rates_in_words(uint64_t once, uint64_t twice) {
+    auto rate = [](uint64_t mb_per_s) { return mb_per_s ? fmt::format("{:.1f}", static_cast<double>(mb_per_s) / 1000) : std::string("-"); };
+    return fmt::format("{:>7} {:>7}  {:<6}", rate(once), rate(twice), better(once, twice));
+}
+
+void print_copies(const std::vector<Copies> &copies, const std::string &why) {
+    if (copies.empty()) return fmt::print("           how long messages are copied could not be tried: {}\n", why);
+    fmt::print("           long messages are copied once or twice, whichever proves to be faster (LANYARD_COPIES), between two processes here in "
+               "GB/s:\n");
+    bool tried = std::any_of(copies.begin(), copies.end(), [](const Copies &row) { return row.once || row.twice; });
+    if (!tried) fmt::print("           (a setting or the kernel leaves one way only between memory of the processes' own)\n");
+    fmt::print("           {:>8}  {:>7} {:>7}  {:<6}   from memory of MPI_Alloc_mem: once, twice\n", "bytes", "once", "twice", "");
+    for (const Copies &row : copies)
+        fmt::print("           {:>8}  {}  {}\n", row.bytes, rates_in_words(row.once, row.twice), rates_in_words(row.once_mapped, row.twice_mapped));
+}
+
+JsonList copies_as_json(const std::vector<Copies> &copies) {
+    JsonList list;
+    auto number = [](uint64_t value) { return static_cast<int64_t>(value); };
+    for (const Copies &row : copies)
+        list.push_back({{{"bytes", number(row.bytes)}, {"once_mb_per_s", number(row.once)}, {"twice_mb_per_s", number(row.twice)},
+                         {"chosen", std::string(better(row.once, row.twice))}, {"once_mapped_mb_per_s", number(row.once_mapped)},
+                         {"twice_mapped_mb_per_s", number(row.twice_mapped)},
+                         {"chosen_mapped", std::string(better(row.once_mapped, row.twice_mapped))}}});
+    return list;
+}
+
+// `place`: where a job can be started that learns how long messages are copied; nullptr: that is not asked for.
+int show_paths(const Place *place, bool json) {
     Settings settings;
     if (!settings_now(settings)) return 1;
     std::vector<std::string> wanted = split_words(settings.paths);
@@ -94,9 +147,14 @@ int show_paths(bool json) {
     for (const PathName &row : path_names) {
         bool chosen = std::find(wanted.begin(), wanted.end(), row.name) != wanted.end();
         report.push_back({{{"name", std::string(row.name)}, {"sentence", std::string(row.sentence)}, {"chosen", chosen}}});
-        bool over_network = std::string_view(row.name) == "tcp";
+        bool over_network = std::string_view(row.name) == "tcp", copies = place && chosen && std::string_view(row.name) == "shm";
+        std::string why;
+        std::vector<Copies> learned;
+        if (copies) learned = learn_copies(*place, why);
         if (over_network) report.back().members.push_back({"addresses", addresses});
+        if (copies) report.back().members.push_back({"copies", copies_as_json(learned)});
         if (!json) fmt::print("{:<5} {:<4} {}\n", row.name, chosen ? "used" : "off", row.sentence);
+        if (!json && copies) print_copies(learned, why);
         if (!json && over_network) print_addresses(addresses);
     }
     if (json) fmt::print("{}", json_text(report));
@@ -166,7 +224,7 @@ int show_all(const Place &place) {
     fmt::print("MPI-5.0: {} of {} functions are implemented (lanyard info --coverage)\n", implemented, coverage.functions.size());
     fmt::print("Programs come in by libmpi_abi.so.1, the standard's ABI, or libmpi.so.12, that of MPICH and Intel MPI\n");
     fmt::print("{} settings (lanyard info --settings); paths (lanyard info --paths):\n", setting_table().size());
-    return show_paths(false);
+    return show_paths(nullptr, false);
 }
 
 }  // namespace
@@ -174,7 +232,7 @@ int show_all(const Place &place) {
 int run_info(const Place &place, const InfoOptions &chosen) {
     if (chosen.settings) return show_settings(chosen.json);
     if (chosen.coverage || chosen.missing) return show_coverage(place, chosen.missing, chosen.json);
-    if (chosen.paths) return show_paths(chosen.json);
+    if (chosen.paths) return show_paths(&place, chosen.json);
     if (chosen.collectives) return show_collectives(chosen);
     if (chosen.json) return fail("--json goes with --settings, --coverage, --paths or --coll");
     return show_all(place);

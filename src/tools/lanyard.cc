@@ -92,7 +92,7 @@ void add_commands(CLI::App &app, Asked &asked) {
     info->add_flag("--settings", asked.info.settings, "every setting with its default, and what the environment changes");
     info->add_flag("--coverage", asked.info.coverage, "how many functions of MPI-5.0 are implemented, by chapter");
     info->add_flag("--missing", asked.info.missing, "the same with the name of every function that is missing");
-    info->add_flag("--paths", asked.info.paths, "the ways in which processes reach each other");
+    info->add_flag("--paths", asked.info.paths, "the ways in which processes reach each other, and how long messages are best copied here");
     CLI::Option *coll = info->add_option("--coll", asked.info.collective,
                                          "which algorithm a collective operation takes, by size, and why; all of them if none is named")
         ->expected(0, 1)->type_name("[OPERATION]");

@@ -142,6 +142,23 @@ def test_coverage_counts_every_function_and_agrees_with_its_table():
     assert listed == missing
 
 
+def test_paths_show_how_long_messages_are_copied():
+    shm = json.loads(lanyard("info", "--paths", "--json").stdout)[1]
+    rows = shm["copies"]
+    assert shm["name"] == "shm" and [row["bytes"] for row in rows] == [16384 << i for i in range(10)]
+    for row in rows:
+        rates = {"once": row["once_mb_per_s"], "twice": row["twice_mb_per_s"]}
+        assert row["chosen"] == (max(rates, key=rates.get) if max(rates.values()) else "")  # where the kernel refuses there is one way only
+        assert row["chosen_mapped"] in ("once", "twice")
+    text = lanyard("info", "--paths").stdout
+    assert "LANYARD_COPIES" in text and len([line for line in text.splitlines() if line.strip().endswith(("once", "twice"))]) >= 10
+
+
+def test_paths_say_why_copying_could_not_be_tried():
+    result = lanyard("info", "--paths", LANYARD_SHM_DIR="/nowhere")
+    assert result.returncode == 0 and "could not be tried: " in result.stdout and "/nowhere" in result.stdout
+
+
 def test_paths_show_what_is_chosen():
     chosen = {row["name"]: row["chosen"] for row in json.loads(lanyard("info", "--paths", "--json", LANYARD_PATHS="self").stdout)}
     assert chosen == {"self": True, "shm": False, "tcp": False}
@@ -239,7 +256,7 @@ def test_sweeps_are_listed():
     done = lanyard("bench", "--sweep")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == ["eager-limit=0,1024,4096,16384,65536", "progress=caller,auto,helper", "connect=lazy,all", "checksum=off,on",
-                                        "write-protocol=off,auto,on"]
+                                        "write-protocol=off,auto,on", "copies=auto,once,twice"]
 
 
 @pytest.mark.parametrize("words", [["--sweep"], ["--sweep", "latency"], ["--sweep", "eager-limit="], ["--sweep", "eager-limit=1,,2"]])

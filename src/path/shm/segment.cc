@@ -98,6 +98,7 @@ Error Segment::create(int descriptor, uint32_t members) {
     header->appended.store(used, std::memory_order_relaxed);
     constexpr uint64_t room_for_areas = uint64_t{256} << 20;
     header->limit = used + rings_bytes(members) + room_for_areas;
+    header->blocks_end = whole_pages(header->limit);
     header->label.members = members;
     header->label.record_bytes = sizeof(WaitRecord);
     header->label.first_record = header->members_offset + offsetof(MemberControl, wait);
@@ -159,6 +160,26 @@ uint64_t Segment::append_area(size_t bytes) {
     uint64_t rings = header().rings.load(std::memory_order_relaxed);
     uint64_t kept = rings_bytes(members()) - std::min<uint64_t>(rings * ring_bytes, rings_bytes(members()));
     return available_bytes(descriptor_) >= kept + bytes ? append(bytes, kept) : 0;
+}
+
+// Its pages are taken at once, whether or not the program ever touches them; so it may not be large, nor a large part of what is free.
+uint64_t Segment::append_block(size_t bytes) {
+    auto unused = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page_bytes;
+    uint64_t available = std::min(available_bytes(descriptor_), unused), size = whole_pages(bytes);
+    if (bytes > most_block_bytes || size > available / 4 || available - size < rings_bytes(members())) return 0;
+    uint64_t offset = header().blocks_end.fetch_add(size, std::memory_order_relaxed);
+    if (allocate(descriptor_, offset, size) == 0) return offset;
+    free_block(offset, bytes);
+    return 0;
+}
+
+std::byte *Segment::map_block(uint64_t offset, size_t bytes) const {
+    void *memory = mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, static_cast<off_t>(offset));
+    return memory == MAP_FAILED ? nullptr : static_cast<std::byte *>(memory);
+}
+
+void Segment::free_block(uint64_t offset, size_t bytes) {
+    fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(whole_pages(bytes)));
 }
 
 uint64_t Segment::append(size_t bytes, uint64_t kept) {

@@ -1,7 +1,7 @@
 // The memory that the processes of one node share: one file in LANYARD_SHM_DIR, made by the launcher (nameless, handed down as
 // a descriptor) or by the first process of the node (named, unlinked as soon as all have opened it).
 //
-//   header | member 0 | member 1 | ... | rings and node areas, appended as needed
+//   header | member 0 | member 1 | ... | rings and node areas, appended as needed | blocks, mapped one by one
 //
 // A member's part: wait record, sleep word, inbox (where its peers put the offsets of the rings they opened to it), cells (buffers
 // for payload that does not fit a ring line). Everything grows by fallocate before it is touched, so shortage is an error and
@@ -27,6 +27,8 @@ constexpr size_t cell_bytes = 16384;
 constexpr uint32_t most_cells = 32;
 constexpr uint32_t fewest_cells = 4;
 constexpr uint32_t most_members = 1024;
+constexpr uint32_t most_blocks = 32;  // of a member (shared_blocks.h)
+constexpr size_t most_block_bytes = size_t{256} << 20;
 
 struct alignas(64) SegmentHeader {
     SegmentLabel label;  // read by the launcher
@@ -37,6 +39,7 @@ struct alignas(64) SegmentHeader {
     std::atomic<uint64_t> appended;  // end of what has been handed out
     std::atomic<uint32_t> rings;     // opened so far
     uint64_t limit;                  // mapped length
+    std::atomic<uint64_t> blocks_end;  // of what has been handed out behind it
     uint64_t world_area;             // offset of the shared-memory collectives' area of MPI_COMM_WORLD, 0: none
     std::atomic<uint64_t> processors[16];  // bit by number: those that some member may run on
     std::atomic<uint32_t> reads_refused;     // how many members cannot read the memory of all others
@@ -63,6 +66,11 @@ struct MemberControl {
     struct alignas(64) {
         std::atomic<uint64_t> value;
     } word[shared_words];
+    std::atomic<uint32_t> blocks_listed;  // 1: there have been some
+    struct {
+        std::atomic<uint64_t> offset;  // in the file, 0: none
+        std::atomic<uint64_t> address, bytes;
+    } block[most_blocks];
 };
 
 class Segment {
@@ -88,6 +96,10 @@ public:
     // refused where the rings that may still be opened would no longer find room.
     uint64_t append_ring();
     uint64_t append_area(size_t bytes);
+    // New zeroed memory behind what is mapped; its place in the file, or 0 where too little room would be left. Any thread.
+    uint64_t append_block(size_t bytes);
+    std::byte *map_block(uint64_t offset, size_t bytes) const;  // nullptr: it cannot be mapped
+    void free_block(uint64_t offset, size_t bytes);
     // Why append_ring() answered 0.
     Error no_room_for_ring() const;
 

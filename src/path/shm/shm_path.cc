@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <new>
 
 #include "base/clock.h"
@@ -24,7 +25,7 @@ struct CellReference {
 }  // namespace
 
 ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies)
-    : segment_(segment), own_(own), self_(segment.member(own)), peers_(std::move(peers)), direct_copies_(direct_copies),
+    : segment_(segment), own_(own), self_(segment.member(own)), blocks_(segment, own), peers_(std::move(peers)), direct_copies_(direct_copies),
       outlets_(peers_.size()), gathered_(most_inlined) {
     for (uint32_t i = 0; i < peers_.size(); ++i) {
         if (peers_[i] >= index_of_peer_.size()) index_of_peer_.resize(peers_[i] + 1, not_here);
@@ -299,6 +300,10 @@ bool ShmPath::try_direct(uint32_t index) const {
 }
 
 Error ShmPath::get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
+    if (const std::byte *from = mapped(peer, remote_address, bytes)) {
+        for (int run = 0; run < runs; from += local[run++].iov_len) std::memcpy(local[run].iov_base, from, local[run].iov_len);
+        return {};
+    }
     iovec remote{reinterpret_cast<void *>(remote_address), bytes};
     uint32_t index = index_of_peer_[peer];
     pid_t process = segment_.member(index).reach.process.load(std::memory_order_relaxed);
@@ -309,6 +314,10 @@ Error ShmPath::get(uint32_t peer, const iovec *local, int runs, uint64_t remote_
 }
 
 Error ShmPath::put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
+    if (std::byte *to = mapped(peer, remote_address, bytes)) {
+        for (int run = 0; run < runs; to += local[run++].iov_len) std::memcpy(to, local[run].iov_base, local[run].iov_len);
+        return {};
+    }
     iovec remote{reinterpret_cast<void *>(remote_address), bytes};
     uint32_t index = index_of_peer_[peer];
     pid_t process = segment_.member(index).reach.process.load(std::memory_order_relaxed);

@@ -12,6 +12,7 @@
 #include "path/path.h"
 #include "path/shm/ring.h"
 #include "path/shm/segment.h"
+#include "path/shm/shared_blocks.h"
 
 namespace lanyard {
 
@@ -32,6 +33,7 @@ public:
     bool touches_all_memory() const;
     Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    std::byte *mapped(uint32_t peer, uint64_t address, size_t bytes) override { return blocks_.find(index_of_peer_[peer], address, bytes); }
     std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override { return &segment_.member(index_of_peer_[owner]).word[index].value; }
     size_t max_shown() const override { return most_inlined; }
     bool peek_short(uint32_t peer, ShortFrame &frame) override;
@@ -51,6 +53,7 @@ public:
     uint32_t rings() const { return arrivals_seen_.load(std::memory_order_relaxed); }
 
     Segment &segment() { return segment_; }
+    SharedBlocks &blocks() { return blocks_; }
     uint32_t own() const { return own_; }
 
 private:
@@ -91,6 +94,7 @@ private:
     Segment &segment_;
     uint32_t own_;
     MemberControl &self_;
+    SharedBlocks blocks_;
     std::vector<uint32_t> peers_;
     std::vector<uint32_t> index_of_peer_;
     bool direct_copies_;

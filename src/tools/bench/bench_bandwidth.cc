@@ -22,7 +22,7 @@ void measure(const Job& job, Report& report) {
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
     Frame frame{{.name = "bandwidth", .purpose = "Bytes per second between pairs of ranks, in windows of messages, per size.",
-                 .sizes = "1-4M", .windows = true},
+                 .sizes = "1-4M", .windows = true, .allocates = true},
                 needs_even_ranks, {"one-way bandwidth of all pairs", "GB/s"}, measure};
     return run_program(frame, argc, argv);
 }

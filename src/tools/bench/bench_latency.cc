@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "tools/bench/beside.h"
 #include "tools/bench/job.h"
+#include "tools/bench/memory.h"
 #include "tools/bench/sampler.h"
 
 namespace lanyard::bench {
@@ -23,9 +23,9 @@ void exchange(const Job& job, char* buffer, int bytes) {
 }
 
 // A fast exchange that loses or mangles bytes is not worth timing: one round with known bytes first.
-void check_exchange(const Job& job, std::vector<char>& buffer) {
+void check_exchange(const Job& job, Memory& buffer) {
     char mine = static_cast<char>(17 + job.rank);
-    std::fill(buffer.begin(), buffer.end(), mine);
+    buffer.fill(mine);
     exchange(job, buffer.data(), static_cast<int>(buffer.size()));
     auto wrong = std::find_if(buffer.begin(), buffer.end(), [](char byte) { return byte != 17; });
     if (wrong != buffer.end())
@@ -35,7 +35,7 @@ void check_exchange(const Job& job, std::vector<char>& buffer) {
 
 // Beside a transfer the rows have its size in their name, so that nobody takes them for latencies of a quiet link.
 void measure_size(const Job& job, std::size_t bytes, Report& report) {
-    std::vector<char> buffer(bytes);
+    Memory buffer(job.settings, bytes);
     check_exchange(job, buffer);
     std::size_t beside_bytes = job.settings.beside_bytes;
     Beside beside(job, beside_bytes);
@@ -63,7 +63,7 @@ void measure(const Job& job, Report& report) {
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
     Frame frame{{.name = "latency", .purpose = "Half round trip of a message between two ranks, per size.", .sizes = "1-4M",
-                 .beside = true},
+                 .allocates = true, .beside = true},
                 needs_two_ranks, {"half round trip", "us"}, measure};
     return run_program(frame, argc, argv);
 }

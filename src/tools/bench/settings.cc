@@ -101,6 +101,7 @@ void offer_own(CLI::App& app, const Program& program, Settings& settings, std::s
     if (!program.parts.empty())
         app.add_option("--parts", settings.parts, "What to measure, comma-separated")
             ->delimiter(',')->capture_default_str()->check(CLI::IsMember(program.parts));
+    if (program.allocates) app.add_flag("--alloc-mem", settings.alloc_mem, "Messages from and to memory of MPI_Alloc_mem");
     if (!program.problems.empty())
         app.add_option("--class", settings.problem, "Size of the problem")
             ->capture_default_str()->check(CLI::IsMember(program.problems));

@@ -16,6 +16,7 @@ struct Settings {
     int window = 64;                       // messages under way at once (bandwidth and rate)
     std::vector<int> threads;              // of each rank, a row for each number; none: MPI is not told of threads (rate)
     bool reuse_buffer = false;             // all receives of a window into one buffer
+    bool alloc_mem = false;                // buffers of MPI_Alloc_mem (latency, bandwidth)
     bool pin = false;                      // each rank on one processor of its own
     bool json = false;
     std::string problem;                   // class of a kernel's problem: "A" (applications)
@@ -32,6 +33,7 @@ struct Program {
     std::string purpose;      // one sentence for --help
     std::string sizes;        // default sizes, "" for none
     bool windows = false;     // offers --window and --reuse
+    bool allocates = false;   // offers --alloc-mem
     bool threaded = false;    // offers --threads
     bool pinned = false;      // pins its ranks without being asked
     int blocks = 20;          // samples by default

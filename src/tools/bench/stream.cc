@@ -17,10 +17,10 @@ Stream::Stream(const Job& job, std::size_t message_bytes, int number)
     : job_(job), data_tag_(2 * number + 1), window_done_tag_(2 * number + 2),
       bytes_(static_cast<int>(message_bytes)), pairs_(job.size / 2), sends_(job.rank < pairs_),
       partner_(sends_ ? job.rank + pairs_ : job.rank - pairs_), reuse_(job.settings.reuse_buffer || sends_),
+      // A sender may send one buffer many times at once; a receiver may not receive into one.
+      buffer_(job.settings, (reuse_ ? 1 : static_cast<std::size_t>(job.settings.window)) * message_bytes),
       requests_(static_cast<std::size_t>(job.settings.window)) {
-    // A sender may send one buffer many times at once; a receiver may not receive into one.
-    std::size_t slots = reuse_ ? 1 : requests_.size();
-    buffer_.assign(slots * message_bytes, sends_ ? known_byte : 0);
+    if (sends_) buffer_.fill(known_byte);
 }
 
 char* Stream::slot(int message) {
@@ -43,7 +43,7 @@ void Stream::check() {
     send_or_receive_window();
     bool intact = std::all_of(buffer_.begin(), buffer_.end(), [](char byte) { return byte == known_byte; });
     if (!intact) fail(job_, "messages of " + std::to_string(bytes_) + " bytes arrived changed");
-    if (!sends_) std::fill(buffer_.begin(), buffer_.end(), 0);
+    if (!sends_) buffer_.fill(0);
 }
 
 Samples sample_windows(const Job& job, std::size_t message_bytes) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/bench/job.h"
+#include "tools/bench/memory.h"
 
 namespace lanyard::bench {
 
@@ -32,7 +33,7 @@ private:
     bool sends_;
     int partner_;
     bool reuse_;
-    std::vector<char> buffer_;
+    Memory buffer_;
     std::vector<MPI_Request> requests_;
 };
 

@@ -10,6 +10,8 @@ namespace {
 
 using Count = unsigned long long;
 
+constexpr int most_values = 16;  // of a variable
+
 int rank, size;
 
 void walk_over_all() {
@@ -37,8 +39,9 @@ void walk_over_all() {
         MPI_Comm comm = MPI_COMM_WORLD;
         MPI_T_pvar_handle handle;
         int count = 0;
-        double value[2] = {};
+        double value[most_values] = {};
         good(MPI_T_pvar_handle_alloc(session, i, bind == MPI_T_BIND_MPI_COMM ? &comm : nullptr, &handle, &count));
+        check(count >= 1 && count <= most_values, name);
         good(MPI_T_pvar_read(session, handle, value));
         refused(MPI_T_pvar_start(session, handle), continuous ? MPI_T_ERR_PVAR_NO_STARTSTOP : MPI_SUCCESS);
         refused(MPI_T_pvar_stop(session, handle), continuous ? MPI_T_ERR_PVAR_NO_STARTSTOP : MPI_SUCCESS);
@@ -303,7 +306,7 @@ struct EveryVariable {
     EveryVariable &operator=(const EveryVariable &) = delete;
 
     void read() {
-        double value[2] = {};
+        double value[most_values] = {};
         for (MPI_T_pvar_handle handle : handles) good(MPI_T_pvar_read(session, handle, value));
     }
 

@@ -1,0 +1,104 @@
+// Memory that all processes of a node map: what is handed out, found and given back.
+#include "path/shm/shared_blocks.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "conformance/shm_connected.h"
+#include "path/sim/random.h"
+#include "sim/seeds.h"
+
+namespace lanyard {
+namespace {
+
+constexpr size_t block = SharedBlocks::least_bytes;
+
+SharedBlocks &blocks_of(const conformance::ShmConnected &node, size_t member) { return static_cast<ShmPath &>(*node.paths[member]).blocks(); }
+
+uint64_t address_of(const void *memory) { return reinterpret_cast<uintptr_t>(memory); }
+
+TEST(SharedBlocks, AreTheSameMemoryForAll) {
+    conformance::ShmConnected node(3, false);
+    SharedBlocks &own = blocks_of(node, 0), &other = blocks_of(node, 1);
+    auto *memory = static_cast<std::byte *>(own.allocate(block + 100));
+    ASSERT_NE(memory, nullptr);
+    for (size_t i = 0; i < block + 100; ++i) ASSERT_EQ(memory[i], std::byte{0});
+    std::byte *seen = other.find(0, address_of(memory) + 50, block + 50);
+    ASSERT_NE(seen, nullptr);
+    EXPECT_NE(seen, memory + 50);
+    seen[0] = std::byte{7};
+    memory[block + 99] = std::byte{9};
+    EXPECT_EQ(memory[50], std::byte{7});
+    EXPECT_EQ(seen[block + 49], std::byte{9});
+    EXPECT_EQ(blocks_of(node, 0).find(0, address_of(memory) + 1, 10), memory + 1) << "one's own";
+    EXPECT_EQ(other.find(0, address_of(memory) + 50, block + 51), nullptr) << "more than there is";
+    EXPECT_EQ(other.find(0, address_of(memory) - 1, 10), nullptr);
+    EXPECT_EQ(other.find(0, address_of(memory), SIZE_MAX), nullptr);
+    EXPECT_EQ(other.find(1, address_of(memory), 10), nullptr) << "another process's address";
+    EXPECT_EQ(other.find(2, address_of(memory), 10), nullptr);
+    EXPECT_FALSE(other.free(memory));
+    EXPECT_FALSE(own.free(memory + 1));
+    EXPECT_TRUE(own.free(memory));
+    EXPECT_FALSE(own.free(memory));
+    EXPECT_EQ(other.find(0, address_of(memory), 10), nullptr);
+}
+
+TEST(SharedBlocks, EndWithTheListAndWithTheRoom) {
+    conformance::ShmConnected node(2, false);
+    SharedBlocks &own = blocks_of(node, 0);
+    EXPECT_EQ(own.allocate(SIZE_MAX), nullptr);
+    EXPECT_EQ(own.allocate(size_t{1} << 50), nullptr);
+    std::vector<void *> all;
+    while (void *memory = own.allocate(block)) all.push_back(memory);
+    EXPECT_EQ(all.size(), most_blocks);
+    for (void *memory : all) EXPECT_TRUE(own.free(memory));
+    void *memory = own.allocate(block);
+    EXPECT_NE(memory, nullptr);
+    EXPECT_TRUE(own.free(memory));
+}
+
+// Random blocks come and go, at addresses that come again; what a peer finds is always what is there now.
+TEST(SharedBlocks, AreNeverTakenForEarlierOnes) {
+    sim::for_seeds(20, 3, [](uint64_t seed) {
+        SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+        sim::Random random(seed);
+        conformance::ShmConnected node(2, false);
+        SharedBlocks &own = blocks_of(node, 0), &other = blocks_of(node, 1);
+        struct Block {
+            std::byte *memory;
+            size_t bytes;
+            uint64_t mark;
+        };
+        std::vector<Block> there;
+        for (int step = 0; step < 200; ++step) {
+            if (there.empty() || (there.size() < most_blocks && random.chance(50))) {
+                size_t bytes = block + random.below(3) * 4096 + random.below(10);
+                auto *memory = static_cast<std::byte *>(own.allocate(bytes));
+                if (!memory) return false;
+                uint64_t mark = random.below(UINT64_MAX);
+                std::memcpy(memory, &mark, sizeof mark);
+                std::memcpy(memory + bytes - sizeof mark, &mark, sizeof mark);
+                there.push_back({memory, bytes, mark});
+            } else {
+                size_t which = random.below(there.size());
+                EXPECT_TRUE(own.free(there[which].memory));
+                there[which] = there.back();
+                there.pop_back();
+            }
+            for (const Block &each : there) {
+                if (random.chance(50)) continue;
+                std::byte *seen = other.find(0, address_of(each.memory), each.bytes);
+                if (!seen) return false;
+                EXPECT_EQ(std::memcmp(seen, &each.mark, sizeof each.mark), 0);
+                EXPECT_EQ(std::memcmp(seen + each.bytes - sizeof each.mark, &each.mark, sizeof each.mark), 0);
+            }
+            if (::testing::Test::HasFailure()) return false;
+        }
+        for (const Block &each : there) own.free(each.memory);
+        return true;
+    });
+}
+
+}  // namespace
+}  // namespace lanyard
