@@ -27,12 +27,11 @@ size_t bytes_of_piece(uint64_t wanted, uint64_t piece) { return static_cast<size
 
 // Begins a transfer by both sides; false where the ordinary way must do.
 bool Messenger::begin_both_sides(Transfer &transfer) {
-    if (transfer.wanted < help_from || !transfer.buffer.contiguous() || under_valgrind()) return false;
+    if (!transfer.buffer.contiguous() || transfer.wanted < help_from || pieces_of(transfer.wanted) > most_pieces || under_valgrind()) return false;
     if (transfer.error) return false;  // truncated: the sender would count pieces that have no place here
     if (!take_word(transfer)) return false;
     transfer.id = transfers_.add(transfer);
-    HelpRequest request{transfer.id, reinterpret_cast<uintptr_t>(transfer.buffer.base), transfer.word_index,
-                        transfer.generation};
+    HelpRequest request{transfer.id, reinterpret_cast<uintptr_t>(transfer.buffer.base), transfer.word_index, transfer.generation};
     reply(transfer.data_peer, EnvelopeKind::help, transfer.remote_id, 0, &request, sizeof request);
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: both sides copy", transfer.data_peer,
         static_cast<unsigned long long>(transfer.remote_id));

@@ -66,13 +66,13 @@ bool Messenger::take_word(Transfer &transfer) {
     free_words_ &= ~(uint64_t{1} << index);
     transfer.word = word;
     transfer.word_index = index;
-    transfer.generation = static_cast<uint32_t>(Claims::read(word->load(std::memory_order_relaxed)).generation + 1) & 0xffff;
+    transfer.generation = Claims::next(Claims::read(word->load(std::memory_order_relaxed)).generation);
     word->store(Claims{transfer.generation, 0, 0}.word(), std::memory_order_release);
     return true;
 }
 
 void Messenger::free_word(Transfer &transfer) {
-    transfer.word->store(Claims{(transfer.generation + 1) & 0xffff, 0, 0}.word(), std::memory_order_release);
+    transfer.word->store(Claims{Claims::next(transfer.generation), 0, 0}.word(), std::memory_order_release);
     free_words_ |= uint64_t{1} << transfer.word_index;
     transfer.word = nullptr;
 }

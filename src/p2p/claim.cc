@@ -47,9 +47,9 @@ constexpr size_t written_at_once = 1 << 20;  // bytes, between looks at the path
 constexpr uint64_t moment_ns = 700;          // from one call of MPI to the next where there is nothing between
 constexpr int most_earlier = 32;             // receives looked at before one is opened
 constexpr uint32_t most_in_vain = 8, try_every = 64;  // announcements, announceable receives
-constexpr uint64_t state_open = 1, state_claimed = 2, state_held = 3;  // beside the generation
+constexpr uint64_t state_open = 1, state_claimed = 2, state_held = 3;  // beside the generation, where pieces would be counted
 
-uint64_t word_of(uint64_t generation, uint64_t state) { return (generation & 0xffff) << 48 | state; }
+uint64_t word_of(uint32_t generation, uint64_t state) { return Claims{generation, 0, state}.word(); }
 
 struct ClaimablePayload {
     uint64_t receive_id;
@@ -91,7 +91,7 @@ void Messenger::announce_claim(Transfer &transfer) {
     claimable_[index] = &transfer;
     transfer.word = peer.path->shared_word(own_peer_, index);
     transfer.word_index = index;
-    transfer.generation = static_cast<uint32_t>(Claims::read(transfer.word->load(std::memory_order_relaxed)).generation + 1) & 0xffff;
+    transfer.generation = Claims::next(Claims::read(transfer.word->load(std::memory_order_relaxed)).generation);
     transfer.word->store(word_of(transfer.generation, claims_held_ ? state_held : state_open), std::memory_order_release);
     transfer.id = transfers_.add(transfer);
     transfer.announced = true;
@@ -124,7 +124,7 @@ void Messenger::free_claim(Transfer &transfer) {
 
 // Whatever its state: what was claimed is written, or never will be.
 void Messenger::end_claim(Transfer &transfer) {
-    transfer.word->store(word_of(transfer.generation + 1, 0), std::memory_order_release);
+    transfer.word->store(word_of(Claims::next(transfer.generation), 0), std::memory_order_release);
     free_claim(transfer);
     end_announcement(transfer, false);
 }
@@ -132,7 +132,7 @@ void Messenger::end_claim(Transfer &transfer) {
 // False: it is claimed.
 bool Messenger::withdraw_claim(Transfer &transfer) {
     uint64_t seen = word_of(transfer.generation, claims_held_ ? state_held : state_open);
-    if (!transfer.word->compare_exchange_strong(seen, word_of(transfer.generation + 1, 0), std::memory_order_acq_rel)) return false;
+    if (!transfer.word->compare_exchange_strong(seen, word_of(Claims::next(transfer.generation), 0), std::memory_order_acq_rel)) return false;
     free_claim(transfer);
     end_announcement(transfer, false);
     return true;
@@ -171,7 +171,7 @@ void Messenger::heard_claimable(uint32_t number, const Envelope &envelope, const
     std::memcpy(&said, payload, sizeof said);
     Peer &peer = peers_[number];
     uint32_t index = envelope.check & 0xff;
-    uint64_t generation = envelope.check >> 8;
+    uint32_t generation = envelope.check >> 8;
     AnnouncedReceive announcement{{envelope.context, envelope.source, envelope.tag}, said.receive_id, envelope.length, true};
     announcement.address = said.address;
     announcement.word = index < shared_words ? peer.path->shared_word(number, index) : nullptr;

@@ -1,7 +1,7 @@
 // A long message copied by both sides at once: its pieces are claimed from a word that both processes can change, the receiver's from
 // the front, the sender's from the back, so that each is moved exactly once, whoever has time (rendezvous, messenger.h).
 //
-//   word: generation (16 bits) | pieces claimed at the front (24) | at the back (24)
+//   word: generation (24 bits) | pieces claimed at the front (20) | at the back (20)
 //
 // The word belongs to the receiver, which begins a new generation with each message; a sender that comes late finds another
 // generation, or nothing left, and claims nothing. front + back <= pieces always holds, and at equality both are final.
@@ -14,12 +14,14 @@
 namespace lanyard {
 
 constexpr size_t piece_bytes = 64 * 1024;
+constexpr uint64_t most_pieces = (1 << 20) - 1;  // longer messages are not shared
 
 struct Claims {
     uint64_t generation, front, back;
 
-    static Claims read(uint64_t word) { return {word >> 48, word >> 24 & 0xffffff, word & 0xffffff}; }
-    uint64_t word() const { return generation << 48 | front << 24 | back; }
+    static Claims read(uint64_t word) { return {word >> 40, word >> 20 & 0xfffff, word & 0xfffff}; }
+    uint64_t word() const { return generation << 40 | front << 20 | back; }
+    static uint32_t next(uint64_t generation) { return static_cast<uint32_t>(generation + 1) & 0xffffff; }
 };
 
 inline uint64_t pieces_of(uint64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
