@@ -83,6 +83,10 @@ const int even_counts[] = {sizeof buffer, sizeof buffer}, even_places[] = {0, si
 [[gnu::always_inline]] inline void reduce() { MPI_Reduce(buffer, &sum, 1, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD); }
 
 [[gnu::always_inline]] inline void scan() { MPI_Scan(buffer, scanned, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }
+[[gnu::always_inline]] inline void scan_below() { MPI_Exscan(buffer, scanned, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }
+[[gnu::always_inline]] inline void gather_counted() {
+    MPI_Gatherv(buffer, sizeof buffer, MPI_CHAR, gathered, even_counts, even_places, MPI_CHAR, 1, MPI_COMM_WORLD);
+}
 [[gnu::always_inline]] inline void scatter_counted() {
     MPI_Scatterv(gathered, even_counts, even_places, MPI_CHAR, buffer, sizeof buffer, MPI_CHAR, 0, MPI_COMM_WORLD);
 }
@@ -96,6 +100,10 @@ LOOP loop_of_reduce_take(int before) { take([] { reduce(); }, before); }
 
 LOOP loop_of_scan_give(int before) { give([] { scan(); }, before); }
 LOOP loop_of_scan_take(int before) { take([] { scan(); }, before); }
+LOOP loop_of_exscan_give(int before) { give([] { scan_below(); }, before); }
+LOOP loop_of_exscan_take(int before) { take([] { scan_below(); }, before); }
+LOOP loop_of_gatherv_give(int before) { give([] { gather_counted(); }, before); }
+LOOP loop_of_gatherv_take(int before) { take([] { gather_counted(); }, before); }
 LOOP loop_of_scatterv_give(int before) { give([] { scatter_counted(); }, before); }
 LOOP loop_of_scatterv_take(int before) { take([] { scatter_counted(); }, before); }
 
@@ -133,6 +141,8 @@ void warm_up(int rank) {
     broadcast();
     reduce();
     scan();
+    scan_below();
+    gather_counted();
     scatter_counted();
     for (int peer : {1 - rank, rank, MPI_PROC_NULL}) {
         MPI_Request requests[2];
@@ -163,7 +173,9 @@ int main(int argc, char** argv) {
         loop_of_bcast_give(3 * calls);
         loop_of_reduce_give(4 * calls);
         loop_of_scan_give(5 * calls);
-        loop_of_scatterv_give(6 * calls);
+        loop_of_exscan_give(6 * calls);
+        loop_of_gatherv_give(7 * calls);
+        loop_of_scatterv_give(8 * calls);
     } else {
         loop_of_recv(0, 0);
         loop_of_irecv_wait(0, calls);
@@ -171,7 +183,9 @@ int main(int argc, char** argv) {
         loop_of_bcast_take(3 * calls);
         loop_of_reduce_take(4 * calls);
         loop_of_scan_take(5 * calls);
-        loop_of_scatterv_take(6 * calls);
+        loop_of_exscan_take(6 * calls);
+        loop_of_gatherv_take(7 * calls);
+        loop_of_scatterv_take(8 * calls);
     }
     loop_of_self_pair(rank);
     loop_of_null_pair();

@@ -27,14 +27,19 @@ BOUNDS = {
     "MPI_Reduce at the root, all is there": 1010,
     "MPI_Scan at rank 0": 990,
     "MPI_Scan at rank 1, all is there": 850,
+    "MPI_Exscan at rank 0": 880,
+    "MPI_Exscan at rank 1, all is there": 790,
+    "MPI_Gatherv, elsewhere": 820,
+    "MPI_Gatherv at the root, all is there": 1080,
     "MPI_Scatterv at the root": 1060,
     "MPI_Scatterv elsewhere, it is there": 690,
     "MPI_Comm_rank": 50,
 }
 # What is added to each call by several threads, and by the helper thread.
 ADDED = {"MPI_THREAD_MULTIPLE": 25, "LANYARD_PROGRESS=helper": 110}
+COLLECTIVES = ("MPI_Gather", "MPI_Bcast", "MPI_Reduce", "MPI_Scan", "MPI_Exscan", "MPI_Scatter")
 CALLS = {"MPI_Send, 8 bytes": 1, "MPI_Recv, the message is there": 1, "MPI_Comm_rank": 1,
-         **{what: 1 for what in BOUNDS if what.startswith(("MPI_Gather", "MPI_Bcast", "MPI_Reduce", "MPI_Sca"))}}  # in what is counted; else 2
+         **{what: 1 for what in BOUNDS if what.startswith(COLLECTIVES)}}  # in what is counted; else 2
 
 
 @pytest.fixture(scope="module")
