@@ -37,15 +37,23 @@ inline Reduction reduction(const void *sendbuf, void *recvbuf, int64_t count, co
     return {here ? nullptr : bytes_at(sendbuf), bytes_at(recvbuf), count, &type, &op, here};
 }
 
+[[gnu::cold]] inline Error in_place_beside_root() {
+    return Error(ErrorClass::buffer, "sendbuf is MPI_IN_PLACE, which only the root may give here");
+}
+[[gnu::cold]] inline Error same_buffers() {
+    return Error(ErrorClass::buffer, "sendbuf and recvbuf are the same memory; give MPI_IN_PLACE as sendbuf instead");
+}
+[[gnu::cold]] inline Error scan_between_groups() {
+    return Error(ErrorClass::comm, "the communicator is an intercommunicator, on which there is no scan");
+}
+
 // The operation on this datatype, and two buffers that are not one. `gives`, `gets`: which of them matter here; neither beside the
 // root of an intercommunicator, where nothing else is looked at.
 inline Error check_buffers(const void *sendbuf, const void *recvbuf, int64_t count, const Datatype &type, const Op &op, bool gives, bool gets) {
     if (!gives && !gets) return {};
     if (Error error = check_op(op, type)) return error;
-    if (gives && !gets && in_place(sendbuf))
-        return Error(ErrorClass::buffer, "sendbuf is MPI_IN_PLACE, which only the root may give here");
-    if (gives && gets && sendbuf == recvbuf && sendbuf && count > 0 && type.size > 0)
-        return Error(ErrorClass::buffer, "sendbuf and recvbuf are the same memory; give MPI_IN_PLACE as sendbuf instead");
+    if (gives && !gets && in_place(sendbuf)) return in_place_beside_root();
+    if (gives && gets && sendbuf == recvbuf && sendbuf && count > 0 && type.size > 0) return same_buffers();
     return {};
 }
 
@@ -60,7 +68,7 @@ inline Error check_reduce(const Comm &comm, const void *sendbuf, const void *rec
 
 // A scan or exscan, which would need one order of all ranks.
 inline Error check_scan(const Comm &comm, const void *sendbuf, const void *recvbuf, int64_t count, const Datatype &type, const Op &op) {
-    if (comm.remote_group) return Error(ErrorClass::comm, "the communicator is an intercommunicator, on which there is no scan");
+    if (comm.remote_group) return scan_between_groups();
     return check_reduction(sendbuf, recvbuf, count, type, op);
 }
 

@@ -35,7 +35,8 @@ struct Datatype : Object {
     bool committed = false;
     bool large_counts = false;  // made by a large-count constructor; MPI_Type_get_contents tells counts apart then
     bool supported = true;  // false: an optional type that this build does not have, or made of one; MPI_Type_size gives MPI_UNDEFINED
-    const predefined::Type *basic = nullptr;  // of a predefined type, named or not: its elements, what reductions it allows
+    const predefined::Type *basic = nullptr;  // of a predefined type, named or not: its elements
+    uint64_t reductions = 0;                  // which predefined operations are allowed on it: a bit for each (predefined::operation_bit)
     int64_t origin = 0;                       // where the first byte of the packed stream lies, from the element's address
     std::shared_ptr<const Layout> layout;     // of one element, from `origin` on; nullptr when size is 0
     std::shared_ptr<const TypeDefinition> definition;  // nullptr when predefined and named

@@ -84,8 +84,7 @@ void release(Op &op) {
     op_pool().destroy(&op);
 }
 
-Error check_op(const Op &op, const Datatype &datatype, bool one_sided) {
-    if (!op.predefined() || (!only_one_sided(op) && datatype.basic && reduction_kernel(op.abi_value, *datatype.basic))) return {};
+Error refuse_op(const Op &op, const Datatype &datatype, bool one_sided) {
     std::string name = name_of(op);
     if (only_one_sided(op)) {
         if (one_sided) return {};

@@ -32,7 +32,11 @@ void release(Op &op);
 
 // Is `op` allowed on this datatype? A predefined op needs a predefined datatype of a suitable group (MPI-5.0 6.9.2);
 // MPI_REPLACE and MPI_NO_OP are allowed, on any datatype, in one-sided communication only.
-Error check_op(const Op &op, const Datatype &datatype, bool one_sided = false);
+[[gnu::cold]] Error refuse_op(const Op &op, const Datatype &datatype, bool one_sided);
+inline Error check_op(const Op &op, const Datatype &datatype, bool one_sided = false) {
+    bool allowed = !op.predefined() || (datatype.reductions & predefined::operation_bit(op.abi_value)) != 0;
+    return allowed ? Error() : refuse_op(op, datatype, one_sided);
+}
 
 // inout[i] = in[i] op inout[i] for `count` elements. `in` and `inout` do not overlap. check_op has been passed.
 void reduce(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype);

@@ -39,6 +39,7 @@ void describe_basic(Datatype &datatype, const predefined::Type &type) {
     datatype.committed = true;
     datatype.supported = element_supported(type.element);
     datatype.basic = &type;
+    datatype.reductions = datatype.supported ? predefined::allowed_operations(type.group) : 0;
     datatype.name = type.name;
     // A pair with padding is two runs with a gap, unless the gap comes last.
     int64_t index_bytes = pair ? with_element_type(type.index, [](auto zero) { return sizeof zero; }) : 0;
