@@ -82,6 +82,10 @@ Error negative(const char *name, int64_t value, ErrorClass error_class) {
     return {error_class, std::string(name) + " is " + std::to_string(value) + " but must not be negative"};
 }
 
+Error negative_count(const char *name, int64_t place, int64_t value) {
+    return negative((std::string(name) + "[" + std::to_string(place) + "]").c_str(), value, ErrorClass::count);
+}
+
 Error not_positive(const char *name, int64_t value, ErrorClass error_class) {
     return {error_class, std::string(name) + " is " + std::to_string(value) + " but must be at least 1"};
 }
@@ -94,14 +98,15 @@ Error null_pointer(const char *name, ErrorClass error_class) {
     return {error_class, std::string(name) + " is a null pointer"};
 }
 
-Error null_buffer(const char *name, int64_t count, const Datatype &datatype) {
+Error doubtful_buffer(const char *name, const void *buffer, int64_t count, const Datatype &datatype) {
+    int64_t bytes;
+    if (__builtin_mul_overflow(count, datatype.size, &bytes))
+        return {ErrorClass::count, std::string(name) + ": " + std::to_string(count) + " of " + quoted_type(datatype) + " with " +
+                                       std::to_string(datatype.size) + " bytes each are more than 2^63 bytes"};
+    if (buffer) return not_in_place(name);
+    if (count <= 0 || datatype.size == 0 || !datatype.predefined()) return {};
     return {ErrorClass::buffer, std::string(name) + " is a null pointer but " + std::to_string(count) + " of " + quoted_type(datatype) +
                                     " are to be there"};
-}
-
-Error too_many(const char *name, int64_t count, const Datatype &datatype) {
-    return {ErrorClass::count, std::string(name) + ": " + std::to_string(count) + " of " + quoted_type(datatype) + " with " +
-                                   std::to_string(datatype.size) + " bytes each are more than 2^63 bytes"};
 }
 
 Error not_in_place(const char *name) { return {ErrorClass::buffer, std::string(name) + " may not be MPI_IN_PLACE here"}; }

@@ -6,7 +6,6 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "api/state.h"
 #include "api/timed_call.h"
@@ -28,11 +27,12 @@ namespace complaint {
 [[gnu::cold]] Error foreign_handle(const char *name, const char *abi, ErrorClass error_class);
 [[gnu::cold]] Error bad_type(const char *name, const Datatype &datatype);
 [[gnu::cold]] Error negative(const char *name, int64_t value, ErrorClass error_class);
+[[gnu::cold]] Error negative_count(const char *name, int64_t place, int64_t value);
 [[gnu::cold]] Error not_positive(const char *name, int64_t value, ErrorClass error_class);
 [[gnu::cold]] Error too_long(const char *name, size_t length, size_t most, ErrorClass error_class);
 [[gnu::cold]] Error null_pointer(const char *name, ErrorClass error_class);
-[[gnu::cold]] Error null_buffer(const char *name, int64_t count, const Datatype &datatype);
-[[gnu::cold]] Error too_many(const char *name, int64_t count, const Datatype &datatype);
+// Of a null pointer, MPI_IN_PLACE or too much data; no error where a null pointer may be.
+[[gnu::cold]] Error doubtful_buffer(const char *name, const void *buffer, int64_t count, const Datatype &datatype);
 [[gnu::cold]] Error not_in_place(const char *name);
 [[gnu::cold]] Error bad_rank(const char *name, int rank, const Comm &comm, ErrorClass error_class);
 [[gnu::cold]] Error bad_tag(const char *name, int tag);
@@ -89,10 +89,10 @@ inline Error check_array(const char *name, const void *array, int64_t length) {
 }
 // So many counts, each of which a process may be given.
 template <class Count>
-inline Error check_counts(const char *name, const Count *counts, int64_t length) {
+[[gnu::always_inline]] inline Error check_counts(const char *name, const Count *counts, int64_t length) {
     if (!counts) return check_array(name, counts, length);
     for (int64_t i = 0; i < length; ++i)
-        if (counts[i] < 0) return complaint::negative((std::string(name) + "[" + std::to_string(i) + "]").c_str(), counts[i], ErrorClass::count);
+        if (counts[i] < 0) return complaint::negative_count(name, i, counts[i]);
     return {};
 }
 
@@ -136,10 +136,8 @@ inline Neighbors neighbors(const Comm &comm) { return lanyard_neighbors ? lanyar
 // describe more data than a length can say, by the same bytes again and again.
 inline Error check_buffer(const char *name, const void *buffer, int64_t count, const Datatype &datatype) {
     int64_t bytes;
-    if (__builtin_mul_overflow(count, datatype.size, &bytes)) return complaint::too_many(name, count, datatype);
-    if (reinterpret_cast<uintptr_t>(buffer) > abi::in_place) return {};
-    if (buffer) return complaint::not_in_place(name);
-    return count <= 0 || datatype.size == 0 || !datatype.predefined() ? Error() : complaint::null_buffer(name, count, datatype);
+    bool doubtful = __builtin_mul_overflow(count, datatype.size, &bytes) || reinterpret_cast<uintptr_t>(buffer) <= abi::in_place;
+    return doubtful ? complaint::doubtful_buffer(name, buffer, count, datatype) : Error();
 }
 // A buffer whose extent the door does not know.
 inline Error check_not_in_place(const char *name, const void *buffer) {
