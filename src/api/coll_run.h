@@ -7,26 +7,29 @@
 
 namespace lanyard::plans {
 
-// `root`: what the wait record names, or abi::undefined.
+// Starts what did not pass at once, and waits for it. Its root: what the wait record names, or abi::undefined.
+[[gnu::noinline]] inline Error start_and_wait(Comm &comm, const char *call, int root, Collective &collective) {
+    Executor &executor = *comm.universe->executor;
+    executor.start(collective, comm.team);
+    executor.look_for_posts(collective);
+    if (!collective.completion.complete()) {
+        Waiting waiting(call, tool::WaitFor::ranks, &comm, root, abi::undefined, collective.number());
+        executor.engine().wait_owned(collective.completion);
+    }
+    return executor.finish(&collective);
+}
+
 template <class... Parameters, class... Arguments>
-Error run(Comm &comm, const char *call, int root, void (*plan)(Executor &, Team &, Collective &, Parameters...),
+[[gnu::always_inline]] inline Error run(Comm &comm, const char *call, int root, void (*plan)(Executor &, Team &, Collective &, Parameters...),
           const Arguments &...arguments) {
     Executor &executor = *comm.universe->executor;
     EngineGuard guard(executor.engine());
     Collective *collective = executor.take();
     plan(executor, comm.team, *collective, arguments...);
-    if (collective->pass(comm.team)) {
-        executor.give_back_passed(collective);
-        executor.engine().glance();
-        return {};
-    }
-    executor.start(*collective, comm.team);
-    executor.look_for_posts(*collective);
-    if (!collective->completion.complete()) {
-        Waiting waiting(call, tool::WaitFor::ranks, &comm, root, abi::undefined, collective->number());
-        executor.engine().wait_owned(collective->completion);
-    }
-    return executor.finish(collective);
+    if (!collective->pass(comm.team)) return start_and_wait(comm, call, root, *collective);
+    executor.give_back_passed(collective);
+    executor.engine().glance();
+    return {};
 }
 
 }  // namespace lanyard::plans

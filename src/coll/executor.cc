@@ -120,7 +120,7 @@ void Collective::begin_under_way() {
     executor_.under_way_.push_back(*this);
 }
 
-void Collective::take_number(Team &team) {
+inline void Collective::take_number(Team &team) {
     team_ = &team;
     if (tag_kept_) return;
     tag_ = tag_of(team.sequence, false);
