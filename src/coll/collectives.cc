@@ -77,7 +77,7 @@ PlanKey key_of(const Buffer &own, int root) {
     key.add(root).add(own);
     return key;
 }
-PlanKey &add(PlanKey &key, const Uneven &all, int64_t ranks) {
+[[gnu::always_inline]] inline PlanKey &add(PlanKey &key, const Uneven &all, int64_t ranks) {
     int count = all.datatype ? static_cast<int>(ranks) : 0;
     return key.add(all.datatype).add(all.counts, count).add(all.displacements, count);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "coll/schedule.h"
@@ -37,8 +38,11 @@ public:
     }
     PlanKey &add(const Buffer &buffer) { return add(buffer.count).add(buffer.datatype); }
     PlanKey &add(const Numbers &numbers, int count) {
-        for (int i = 0; i < count && length_ < most; ++i) add(numbers[i]);
-        if (length_ == most) ++length_;
+        if (count > most - length_) return length_ = most + 1, *this;
+        int64_t *to = values_ + length_;
+        if (numbers.width == 4) std::copy_n(static_cast<const int32_t *>(numbers.data), count, to);
+        else std::copy_n(static_cast<const int64_t *>(numbers.data), count, to);
+        length_ += count;
         return *this;
     }
 
@@ -54,9 +58,7 @@ public:
     // With one that is remembered.
     bool operator==(const PlanKey &other) const {
         if (length_ != other.length_ || length_ > most) return false;
-        int64_t difference = 0;
-        for (int i = 0; i < length_; ++i) difference |= values_[i] ^ other.values_[i];
-        return difference == 0;
+        return std::memcmp(values_, other.values_, static_cast<size_t>(length_) * sizeof *values_) == 0;
     }
 
 private:
