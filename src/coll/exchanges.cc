@@ -193,7 +193,7 @@ Work allreduce_exchange_parts_work(const Crew &crew, int64_t bytes) {
 
 namespace {
 
-// `last`: up to which rank contributions are combined here; -1: none.
+// `last`: up to which rank contributions are combined here. Below rank 0 there is nobody, and its contribution alone is no sum.
 void make_scan_exchange(const ReduceShape &s, int last, Schedule &schedule) {
     schedule.op = s.op;
     bool read_by_others = s.index + 1 < s.size;
@@ -202,8 +202,12 @@ void make_scan_exchange(const ReduceShape &s, int last, Schedule &schedule) {
     exchange.awaits_readers = read_by_others;
     if (read_by_others) exchange.wakes = Among::higher;
     exchange.data = s.contribution;
-    if (s.index > 0) exchange.wants = Among::lower;
-    if (last >= 0) combine(exchange, s.result, last, s.contribution == s.result, schedule);
+    if (s.index > 0) {
+        exchange.wants = Among::lower;
+        combine(exchange, s.result, last, s.contribution == s.result, schedule);
+    } else if (last == 0 && !(s.contribution == s.result)) {
+        keep(exchange, s.contribution, s.result);
+    }
 }
 
 }  // namespace
