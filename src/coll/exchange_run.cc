@@ -229,13 +229,12 @@ bool ExchangeRun::all_there(const ExchangePlace &place) {
     return true;
 }
 
-// Slots also say how far ranks are: learnt well before it is needed, by those who post so many bytes.
-void ExchangeRun::learn_who_is_done(const ExchangePlace &place, uint32_t generation, size_t bytes) {
+void ExchangeRun::read_who_is_done(const ExchangePlace &place, uint32_t generation) {
     NodeUse &use = place.team.node_use;
     const NodeArea &area = place.area;
-    if (generation - use.known_done < area.uses_apart(bytes) / 2) return;
     uint32_t least = use.done_through;
     for (int rank = 0; rank < place.team.size; ++rank) {
+        if (rank == place.team.index) continue;  // it may have posted nothing
         uint32_t done = area.slot(rank, generation).done_through.load(std::memory_order_relaxed);
         if (!reached(least, done)) least = done;
     }

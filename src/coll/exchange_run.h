@@ -128,7 +128,11 @@ private:
         return slot.generation.load(std::memory_order_acquire) == generation_ && slot.check() == word_ &&
                slot.number() == (number_ & Slot::most_numbers);
     }
-    static void learn_who_is_done(const ExchangePlace &place, uint32_t generation, size_t bytes);
+    // Slots also say how far ranks are: learnt well before it is needed, by those who post so many bytes.
+    static void learn_who_is_done(const ExchangePlace &place, uint32_t generation, size_t bytes) {
+        if (generation - place.team.node_use.known_done >= place.area.uses_apart(bytes) / 2) read_who_is_done(place, generation);
+    }
+    static void read_who_is_done(const ExchangePlace &place, uint32_t generation);
     bool copy_from(const ExchangeTask &task, int rank, const Buffer &into);
     bool reduce_all(const ExchangeTask &task);
     void reduce_slots(const ExchangeTask &task, const Buffer &into);
