@@ -75,9 +75,11 @@ void ExchangeRun::compare_alone(const ExchangePlace &place) {
     for (int rank = 0; rank < place.team.size; ++rank) {
         if (rank == place.team.index) continue;
         const CallLog &calls = place.area.calls(rank);
-        CollectiveCall call;
-        for (const NodeUse::Alone *alone = use.alone; alone < use.alone + use.alone_count && other_rank_ < 0; ++alone)
-            if (calls.find(alone->generation, call)) compare(call, rank, alone->word, alone->number);
+        for (const NodeUse::Alone *alone = use.alone; alone < use.alone + use.alone_count && other_rank_ < 0; ++alone) {
+            if (calls.told(alone->generation) == alone->told) [[likely]] continue;
+            CollectiveCall own = CallLog::call_in(alone->told), other;
+            if (calls.find(alone->generation, other)) compare(other, rank, own.word, own.number);
+        }
     }
     use.alone_count = 0;
 }
@@ -414,7 +416,7 @@ void ExchangeRun::taken(const ExchangePlace &place) {
     NodeUse &use = team.node_use;
     uint32_t ahead = generation_ - use.done_through - 1;
     LANYARD_MUST(ahead < 64);
-    if (posted_alone_) use.alone[use.alone_count++] = {generation_, word_, number_};
+    if (posted_alone_) remember_alone(place);
     use.done_beyond |= uint64_t{1} << ahead;
     int in_order = std::countr_one(use.done_beyond);
     if (in_order == 0) return;

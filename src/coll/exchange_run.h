@@ -114,6 +114,10 @@ private:
         posted_alone_ = place.exchange.posts && !waits;
     }
     void compare_alone(const ExchangePlace &place);
+    void remember_alone(const ExchangePlace &place) {
+        NodeUse &use = place.team.node_use;
+        use.alone[use.alone_count++] = {generation_, place.area.calls(place.team.index).told(generation_)};
+    }
     Posted posted_by(const ExchangeTask &task, int rank) const;
     bool fits(const Posted &posted, int rank, int64_t bytes);
     void read(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes);

@@ -88,10 +88,13 @@ public:
         auto told = uint64_t{generation} << (32 + number_bits) | uint64_t{call.number & Slot::most_numbers} << 32 | call.word;
         calls_[generation % kept].store(told, std::memory_order_release);
     }
+    // What was told last where this use has its place: two ranks who tell the same of a use are in the same call.
+    uint64_t told(uint32_t generation) const { return calls_[generation % kept].load(std::memory_order_acquire); }
+    static CollectiveCall call_in(uint64_t told) { return {static_cast<uint32_t>(told >> 32) & Slot::most_numbers, static_cast<uint32_t>(told)}; }
     // False where nothing is known of this use, yet or any more.
     bool find(uint32_t generation, CollectiveCall &call) const {
-        uint64_t told = calls_[generation % kept].load(std::memory_order_acquire);
-        call = {static_cast<uint32_t>(told >> 32) & Slot::most_numbers, static_cast<uint32_t>(told)};
+        uint64_t told = this->told(generation);
+        call = call_in(told);
         return told != 0 && told >> (32 + number_bits) == (uint64_t{generation} << (32 + number_bits)) >> (32 + number_bits);
     }
 

@@ -66,7 +66,7 @@ bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &shape, const 
     if (exchange.wakes != Among::nobody) tell_posted(place);
     if (posts || !exchange.posts) state_ = State::waiting;
     if (!taken || other_rank_ >= 0) return false;
-    if (posted_alone_) use.alone[use.alone_count++] = {generation_, word_, number_};
+    if (posted_alone_) remember_alone(place);
     if (exchange.wants == Among::everyone) learn_who_is_done(place, generation_, shape.data_.bytes);
     tell_done(place, generation_);
     state_ = State::done;

@@ -16,9 +16,10 @@ struct NodeUse {
     uint64_t done_beyond = 0;    // bit i: generation done_through + 1 + i is finished too
     bool reads_refused = false;  // direct reads, though they were possible at the start
     uint32_t known_done = 0;     // every rank has finished all up to here, as far as this rank has read
-    // Uses in which this rank posted without reading what others did, and what it did there: to be compared.
+    // Uses in which this rank posted without reading what others did, and what it told of them (CallLog): to be compared.
     struct Alone {
-        uint32_t generation, word, number;
+        uint32_t generation;
+        uint64_t told;
     };
     static constexpr int most_alone = 8;
     Alone alone[most_alone] = {};
