@@ -84,19 +84,6 @@ void ExchangeRun::compare_alone(const ExchangePlace &place) {
     use.alone_count = 0;
 }
 
-void ExchangeRun::begin(Team &team, uint32_t word, uint32_t number) {
-    generation_ = ++team.node_use.started;
-    word_ = word;
-    number_ = number;
-    other_rank_ = -1;
-    next_ = taken_ = 0;
-    position_ = 0;
-    state_ = State::posting;
-    counted_ = posted_alone_ = posted_address_ = false;
-    misfit_ = -1;
-    bytes_here_ = -1;
-}
-
 // Is every rank done with all uses through this one? Until it says so, this rank is counted among those who wait for that.
 bool ExchangeRun::look_who_is_done(const ExchangePlace &place, uint32_t generation) {
     NodeUse &use = place.team.node_use;

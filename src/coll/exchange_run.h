@@ -63,7 +63,18 @@ struct ExchangeTask : ExchangePlace {
 class ExchangeRun {
 public:
     // Takes the next generation of the team's area; all ranks begin theirs in the same order.
-    void begin(Team &team, uint32_t word, uint32_t number);
+    void begin(Team &team, uint32_t word, uint32_t number) {
+        generation_ = ++team.node_use.started;
+        word_ = word;
+        number_ = number;
+        other_rank_ = -1;
+        next_ = taken_ = 0;
+        position_ = 0;
+        state_ = State::posting;
+        counted_ = posted_alone_ = posted_address_ = false;
+        misfit_ = -1;
+        bytes_here_ = -1;
+    }
     // Does all of it at once where nothing must be waited for. False: advance() does what is left.
     bool pass(const ExchangePlace &place, const ShortUse &shape, const ShortUse::Buffers &buffers);
     // True when done. A call copies a MiB or so and leaves the rest to the next one.

@@ -74,7 +74,7 @@ bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &shape, const 
 }
 
 // False where somebody has not posted, or not what belongs to this.
-bool ExchangeRun::take_short(const ExchangePlace &place, const ShortUse &shape, const ShortUse::Buffers &buffers) const {
+inline bool ExchangeRun::take_short(const ExchangePlace &place, const ShortUse &shape, const ShortUse::Buffers &buffers) const {
     const Exchange &exchange = place.exchange;
     if (exchange.take == Take::reduce) return reduce_short(place, shape, buffers);
     if (exchange.wants == Among::root) return copy_short(place, exchange.root, shape.into_, buffers);
@@ -88,7 +88,7 @@ bool ExchangeRun::take_short(const ExchangePlace &place, const ShortUse &shape, 
     return true;
 }
 
-bool ExchangeRun::copy_short(const ExchangePlace &place, int rank, const ShortUse::Place &to, const ShortUse::Buffers &buffers) const {
+inline bool ExchangeRun::copy_short(const ExchangePlace &place, int rank, const ShortUse::Place &to, const ShortUse::Buffers &buffers) const {
     const Slot &slot = place.area.slot(rank, generation_);
     if (!has_posted_alike(slot)) return false;
     if (!to.wanted) return true;
@@ -99,7 +99,7 @@ bool ExchangeRun::copy_short(const ExchangePlace &place, int rank, const ShortUs
 
 // In rank order, from the last: result = a(r) op result. What this rank has just posted is not read from its slot: that would wait until the
 // slot is this processor's again.
-bool ExchangeRun::reduce_short(const ExchangePlace &place, const ShortUse &shape, const ShortUse::Buffers &buffers) const {
+inline bool ExchangeRun::reduce_short(const ExchangePlace &place, const ShortUse &shape, const ShortUse::Buffers &buffers) const {
     const Exchange &exchange = place.exchange;
     int last = exchange.wants == Among::everyone ? place.team.size - 1 : exchange.last;
     std::byte *into = buffers.at(shape.into_);
