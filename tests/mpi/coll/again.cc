@@ -37,16 +37,28 @@ struct Call {
     std::vector<int> counts, places;
     MPI_Request request = MPI_REQUEST_NULL;
 
-    Call(const Variant &variant, int call) : v(variant), number(call), spread(variant.stride) {}
+    Call(const Variant &variant, int call) : v(variant), number(call), spread(variant.stride) {
+        if (reduces()) v.stride = 1;
+    }
 
-    static constexpr int kinds = 8;
+    static constexpr int kinds = 12;
     long value(int from, int to, int i) const { return number * 1000000L + from * 1000 + to * 10 + i; }
     size_t at(int block, int i) const { return static_cast<size_t>((block * v.count + i) * v.stride); }
     MPI_Op op() const { return v.operation == 0 ? MPI_SUM : MPI_MAX; }
-    long combined(int to, int i) const {
+    // Of the ranks below `end`.
+    long combined(int end, int to, int i) const {
         long sum = 0;
-        for (int from = 0; from < size; ++from) sum += value(from, to, i);
-        return v.operation == 0 ? sum : value(size - 1, to, i);
+        for (int from = 0; from < end; ++from) sum += value(from, to, i);
+        return v.operation == 0 ? sum : value(end - 1, to, i);
+    }
+    // How much a rank gives or gets where that may differ, and the block where it lies: in the order of ranks or in the opposite one.
+    int share(int of) const { return v.operation == 1 && of % 2 == 1 ? 0 : v.count; }
+    int block_of(int of) const { return v.in_place ? size - 1 - of : of; }
+    void divide() {
+        for (int of = 0; of < size; ++of) {
+            counts.push_back(share(of));
+            places.push_back(block_of(of) * v.count);
+        }
     }
 
     void start(MPI_Comm comm) {
@@ -66,19 +78,6 @@ struct Call {
                 if (later) MPI_Ibcast(receive.data(), c, spread.type, v.root, comm, r);
                 else MPI_Bcast(receive.data(), c, spread.type, v.root, comm);
                 break;
-            case 1:
-            case 2: {  // of LONG alone: others are no predefined types
-                bool all = v.kind == 2;
-                if (v.in_place && (all || at_root)) {
-                    receive = send;
-                    from = MPI_IN_PLACE;
-                }
-                if (all && later) MPI_Iallreduce(from, receive.data(), c, MPI_LONG, op(), comm, r);
-                else if (all) MPI_Allreduce(from, receive.data(), c, MPI_LONG, op(), comm);
-                else if (later) MPI_Ireduce(from, receive.data(), c, MPI_LONG, op(), v.root, comm, r);
-                else MPI_Reduce(from, receive.data(), c, MPI_LONG, op(), v.root, comm);
-                break;
-            }
             case 3:
                 if (later) MPI_Igather(from, c, spread.type, receive.data(), c, spread.type, v.root, comm, r);
                 else MPI_Gather(from, c, spread.type, receive.data(), c, spread.type, v.root, comm);
@@ -98,28 +97,60 @@ struct Call {
             case 6: {  // what a rank gets from rank r lies at r, or in the opposite order
                 for (int to = 0; to < size; ++to) {
                     counts.push_back(c);
-                    places.push_back((v.in_place ? size - 1 - to : to) * c);
+                    places.push_back(block_of(to) * c);
                 }
                 const int *n_each = counts.data(), *where = places.data();
                 if (later) MPI_Iallgatherv(from, c, spread.type, receive.data(), n_each, where, spread.type, comm, r);
                 else MPI_Allgatherv(from, c, spread.type, receive.data(), n_each, where, spread.type, comm);
                 break;
             }
-            case 7:
-                if (later) MPI_Ireduce_scatter_block(from, receive.data(), c, MPI_LONG, op(), comm, r);
-                else MPI_Reduce_scatter_block(from, receive.data(), c, MPI_LONG, op(), comm);
+            case 8: {
+                divide();
+                const int *n_each = counts.data(), *where = places.data();
+                if (later) MPI_Igatherv(from, share(rank), spread.type, receive.data(), n_each, where, spread.type, v.root, comm, r);
+                else MPI_Gatherv(from, share(rank), spread.type, receive.data(), n_each, where, spread.type, v.root, comm);
                 break;
+            }
+            case 9: {
+                divide();
+                const int *n_each = counts.data(), *where = places.data();
+                if (later) MPI_Iscatterv(from, n_each, where, spread.type, receive.data(), share(rank), spread.type, v.root, comm, r);
+                else MPI_Scatterv(from, n_each, where, spread.type, receive.data(), share(rank), spread.type, v.root, comm);
+                break;
+            }
+            default: start_reduction(from, comm);
+        }
+    }
+    bool reduces() const { return v.kind == 1 || v.kind == 2 || v.kind == 7 || v.kind >= 10; }
+    // Of LONG alone: others are no predefined types.
+    void start_reduction(const void *from, MPI_Comm comm) {
+        if (v.in_place && v.kind != 7 && (v.kind != 1 || rank == v.root)) {
+            receive = send;
+            from = MPI_IN_PLACE;
+        }
+        long *to = receive.data();
+        int c = v.count;
+        MPI_Request *r = v.nonblocking ? &request : nullptr;
+        switch (v.kind) {
+            case 1: r ? MPI_Ireduce(from, to, c, MPI_LONG, op(), v.root, comm, r) : MPI_Reduce(from, to, c, MPI_LONG, op(), v.root, comm); break;
+            case 2: r ? MPI_Iallreduce(from, to, c, MPI_LONG, op(), comm, r) : MPI_Allreduce(from, to, c, MPI_LONG, op(), comm); break;
+            case 7:
+                r ? MPI_Ireduce_scatter_block(from, to, c, MPI_LONG, op(), comm, r) : MPI_Reduce_scatter_block(from, to, c, MPI_LONG, op(), comm);
+                break;
+            case 10: r ? MPI_Iscan(from, to, c, MPI_LONG, op(), comm, r) : MPI_Scan(from, to, c, MPI_LONG, op(), comm); break;
+            case 11: r ? MPI_Iexscan(from, to, c, MPI_LONG, op(), comm, r) : MPI_Exscan(from, to, c, MPI_LONG, op(), comm); break;
         }
     }
 
-    // `block` of what was received against what rank `from` sent in its block `sent`.
-    void expect(int block, int from, int sent) {
-        for (int i = 0; i < v.count; ++i)
+    // `block` of what was received against the first so many of what rank `from` sent in its block `sent`.
+    void expect(int block, int from, int sent, int elements) {
+        for (int i = 0; i < elements; ++i)
             if (receive[at(block, i)] != value(from, sent, i)) return wrong();
     }
-    void expect_combined(int block) {
+    void expect(int block, int from, int sent) { expect(block, from, sent, v.count); }
+    void expect_combined(int end, int block) {
         for (int i = 0; i < v.count; ++i)
-            if (receive[at(0, i)] != combined(block, i)) return wrong();
+            if (receive[at(0, i)] != combined(end, block, i)) return wrong();
     }
     void wrong() {
         std::string text = "kind " + std::to_string(v.kind) + ", call " + std::to_string(number) + ", root " + std::to_string(v.root) +
@@ -131,13 +162,17 @@ struct Call {
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         bool at_root = rank == v.root;
         if (v.kind == 0) expect(0, v.root, 0);
-        if (v.kind == 2 || (v.kind == 1 && at_root)) expect_combined(0);
+        if (v.kind == 2 || (v.kind == 1 && at_root)) expect_combined(size, 0);
         if (v.kind == 4) expect(0, v.root, rank);
-        if (v.kind == 7) expect_combined(rank);
+        if (v.kind == 7) expect_combined(size, rank);
+        if (v.kind == 9) expect(0, v.root, block_of(rank), share(rank));
+        if (v.kind == 10) expect_combined(rank + 1, 0);
+        if (v.kind == 11 && rank > 0) expect_combined(rank, 0);
         for (int from = 0; from < size; ++from) {
             if (v.kind == 3 && at_root) expect(from, from, 0);
             if (v.kind == 5) expect(from, from, rank);
-            if (v.kind == 6) expect(v.in_place ? size - 1 - from : from, from, 0);
+            if (v.kind == 6) expect(block_of(from), from, 0);
+            if (v.kind == 8 && at_root) expect(block_of(from), from, 0, share(from));
         }
     }
 };
@@ -157,9 +192,7 @@ void check_sequence(MPI_Comm comm, unsigned seed, int calls) {
             case 4: v.in_place = !v.in_place; break;
             case 5: v.nonblocking = !v.nonblocking; break;
         }
-        Variant used = v;
-        if (used.kind == 1 || used.kind == 2 || used.kind == 7) used.stride = 1;
-        under_way.push_back(std::make_unique<Call>(used, number));
+        under_way.push_back(std::make_unique<Call>(v, number));
         under_way.back()->start(comm);
         if (below(3) > 0) continue;
         for (auto &call : under_way) call->finish();
