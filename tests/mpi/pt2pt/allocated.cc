@@ -32,9 +32,9 @@ void fill(unsigned char *to, size_t bytes, int from, int round) {
 }
 
 void compare(const unsigned char *seen, size_t bytes, int from, int round, const char *what) {
-    for (size_t i = 0; i < bytes; ++i)
-        check(seen[i] == value(i, from, round), std::string(what) + ": byte " + std::to_string(i) + " of " + std::to_string(bytes) + ", round " +
-                                                    std::to_string(round));
+    size_t right = 0;
+    while (right < bytes && seen[right] == value(right, from, round)) ++right;
+    check(right == bytes, std::string(what) + ": byte " + std::to_string(right) + " of " + std::to_string(bytes) + ", round " + std::to_string(round));
 }
 
 // Around the ring, by each function and from each kind of memory to each, in the middle of it.
@@ -43,14 +43,14 @@ void ring() {
     std::vector<unsigned char> own_from(longest), own_to(longest);
     for (size_t bytes : {size_t{100}, size_t{17'000}, size_t{65'536}, size_t{300'001}, longest - 10})
         for (int kinds = 0; kinds < 4; ++kinds)
-            for (int again = 0; again < 6; ++again, ++round) {
+            for (int again = 0; again < 4; ++again, ++round) {
                 Allocated from(longest), to(longest);
                 unsigned char *send = (kinds & 1 ? from.data() : own_from.data()) + (again & 1 ? 10 : 0);
-                unsigned char *receive = (kinds & 2 ? to.data() : own_to.data()) + (again & 2 ? 3 : 0);
+                unsigned char *receive = (kinds & 2 ? to.data() : own_to.data()) + (again % 3 ? 3 : 0);
                 fill(send, bytes, rank, round);
                 auto count = static_cast<int>(bytes);
                 MPI_Request requests[2];
-                if (again < 3) {
+                if (again < 2) {
                     MPI_Irecv(receive, count, MPI_BYTE, last, 1, MPI_COMM_WORLD, &requests[0]);
                     MPI_Isend(send, count, MPI_BYTE, next, 1, MPI_COMM_WORLD, &requests[1]);
                     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
