@@ -57,6 +57,30 @@ LOOP loop_of_irecv_wait(int peer, int before) {
         ++progress->received;
     }
 }
+// Many at once: all receives are posted before the messages come, and those are there before anybody waits for them.
+MPI_Request window[calls];
+
+LOOP loop_of_isends(int peer) {
+    for (MPI_Request& request : window) MPI_Isend(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &request);
+}
+LOOP loop_of_irecvs(int peer) {
+    for (MPI_Request& request : window) MPI_Irecv(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &request);
+}
+LOOP loop_of_waitall() { MPI_Waitall(calls, window, MPI_STATUSES_IGNORE); }
+
+void send_window(int peer, int before) {
+    await(progress->received, before + 1);
+    loop_of_isends(peer);
+    loop_of_waitall();
+    ++progress->sent;
+}
+void receive_window(int peer, int before) {
+    loop_of_irecvs(peer);
+    ++progress->received;
+    await(progress->sent, before + 1);
+    loop_of_waitall();
+}
+
 // Collectives with one root: who only gives, then who only takes.
 template <class Call>
 [[gnu::always_inline]] inline void give(const Call& call, int before) {
@@ -153,6 +177,8 @@ void warm_up(int rank) {
         MPI_Send(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
         MPI_Recv(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
+    for (MPI_Request& request : window) MPI_Irecv(buffer, sizeof buffer, MPI_CHAR, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request);
+    MPI_Waitall(calls, window, MPI_STATUSES_IGNORE);
 }
 
 }  // namespace
@@ -176,6 +202,7 @@ int main(int argc, char** argv) {
         loop_of_exscan_give(6 * calls);
         loop_of_gatherv_give(7 * calls);
         loop_of_scatterv_give(8 * calls);
+        send_window(1, 9 * calls);
     } else {
         loop_of_recv(0, 0);
         loop_of_irecv_wait(0, calls);
@@ -186,6 +213,7 @@ int main(int argc, char** argv) {
         loop_of_exscan_take(6 * calls);
         loop_of_gatherv_take(7 * calls);
         loop_of_scatterv_take(8 * calls);
+        receive_window(0, 9 * calls);
     }
     loop_of_self_pair(rank);
     loop_of_null_pair();
