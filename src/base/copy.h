@@ -8,7 +8,7 @@
 namespace lanyard {
 
 // At most 32 bytes. Overlapping halves instead of loops.
-inline void copy_few(void *to, const void *from, size_t bytes) {
+[[gnu::always_inline]] inline void copy_few(void *to, const void *from, size_t bytes) {
     auto *t = static_cast<char *>(to);
     const auto *f = static_cast<const char *>(from);
     auto ends = [&]<class Word>(Word first, Word last) {

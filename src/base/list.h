@@ -58,7 +58,7 @@ private:
         place.previous = &hook;
     }
     static T *element_of(Hook *hook) {
-        static const size_t offset = reinterpret_cast<size_t>(&(reinterpret_cast<T *>(64)->*member)) - 64;
+        size_t offset = reinterpret_cast<size_t>(&(reinterpret_cast<T *>(64)->*member)) - 64;
         return reinterpret_cast<T *>(reinterpret_cast<char *>(hook) - offset);
     }
 

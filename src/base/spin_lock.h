@@ -19,16 +19,21 @@ inline void cpu_relax() {
 class SpinLock {
 public:
     void lock() {
-        for (int spins = 0; taken_.exchange(true, std::memory_order_acquire);) {
-            while (taken_.load(std::memory_order_relaxed)) {
-                if (++spins % 64 == 0) sched_yield();
-                else cpu_relax();
-            }
-        }
+        if (taken_.exchange(true, std::memory_order_acquire)) [[unlikely]] wait();
     }
     void unlock() { taken_.store(false, std::memory_order_release); }
 
 private:
+    [[gnu::noinline]] void wait() {
+        int spins = 0;
+        do {
+            while (taken_.load(std::memory_order_relaxed)) {
+                if (++spins % 64 == 0) sched_yield();
+                else cpu_relax();
+            }
+        } while (taken_.exchange(true, std::memory_order_acquire));
+    }
+
     std::atomic<bool> taken_{false};
 };
 
