@@ -11,7 +11,8 @@ namespace {
 
 constexpr int looks_at_once = 100;  // for a short message, before a receive is posted for it: a fraction of a microsecond
 
-[[gnu::noinline]] Error send_and_wait(Messenger &messenger, const Send &send, const char *call) {
+// What needs a transfer takes its arguments by value, so that calls that need none keep theirs in registers.
+[[gnu::noinline]] Error send_and_wait(Messenger &messenger, Send send, const char *call) {
     Transfer transfer;
     describe(transfer, send);
     transfer.in_call = true;
@@ -25,7 +26,7 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
     return transfer.error;
 }
 
-[[gnu::noinline]] Error receive_and_wait(Messenger &messenger, const Receive &receive, Status *status) {
+[[gnu::noinline]] Error receive_and_wait(Messenger &messenger, Receive receive, Status *status) {
     Transfer transfer;
     describe(transfer, receive);
     transfer.in_call = true;
@@ -39,14 +40,14 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
 }
 
 // A copy, or to oneself a delivery, that needs nothing more.
-inline bool send_at_once(Messenger &messenger, const Send &send) {
+[[gnu::always_inline]] inline bool send_at_once(Messenger &messenger, const Send &send) {
     if (send.mode == SendMode::synchronous) return false;
     uint32_t peer = send.peer();
     if (peer == messenger.own_peer()) return messenger.deliver_to_self(send.key(), send.buffer());
     return messenger.send_now(peer, send.key(), send.buffer());
 }
 
-inline Error block_send(const Send &send, const char *call) {
+[[gnu::always_inline]] inline Error block_send(const Send &send, const char *call) {
     if (send.to_nobody()) return {};
     Messenger &messenger = send.comm.universe->messenger;
     Engine &engine = messenger.engine();
@@ -55,21 +56,20 @@ inline Error block_send(const Send &send, const char *call) {
     return send_and_wait(messenger, send, call);
 }
 
-Error start_send(const Send &send, Request **request) {
-    if (send.to_nobody()) {
-        *request = completed_send();
-        return {};
-    }
-    Messenger &messenger = send.comm.universe->messenger;
-    EngineGuard guard(messenger.engine());
-    if (!messenger.keeps(send.peer(), send.buffer()) && send_at_once(messenger, send)) {
-        *request = completed_send();
-        return {};
-    }
+[[gnu::noinline]] Request *send_in_request(Messenger &messenger, Send send) {
     Request *made = new_transfer_request(Request::Kind::send, send.comm, send.datatype);
     describe(made->transfer, send);
     messenger.send(made->transfer);
-    *request = made;
+    return made;
+}
+
+[[gnu::always_inline]] inline Error start_send(const Send &send, Request **request) {
+    *request = completed_send();
+    if (send.to_nobody()) return {};
+    Messenger &messenger = send.comm.universe->messenger;
+    EngineGuard guard(messenger.engine());
+    bool done = !messenger.keeps(send.peer(), send.buffer()) && send_at_once(messenger, send);
+    if (!done) *request = send_in_request(messenger, send);
     return {};
 }
 

@@ -72,6 +72,7 @@ void Messenger::lost(uint32_t number, Error reason) {
     loss.why = reason.take().sentence;
     log(LogLevel::info, "p2p", "peer %u is lost: %s", number, loss.why.c_str());
     peer.lost = true;
+    choose_ring(peer);
     peer.announcements.clear();
     auto error = [&] { return tell_loss(number, "the other process"); };
     for (MatchEntry *entry = posted_.first(); entry;) {

@@ -41,6 +41,7 @@ MatchEntry *MatchQueue::find_wild(const MatchKey &message, MatchEntry *exact) {
 void MatchQueue::file_all() {
     while (count_ > 2 * buckets_.size()) build(buckets_.empty() ? first_buckets : 4 * buckets_.size());
     for (; unfiled_; unfiled_ = queue_.after(*unfiled_)) {
+        unfiled_->order = next_order_++;
         bucket_of(*unfiled_).push_back(*unfiled_);
         ++filed_[unfiled_->form()];
     }

@@ -35,7 +35,7 @@ struct MatchKey {
 struct MatchEntry : MatchKey {
     Hook queue_hook;   // all entries of the queue, in order
     Hook bucket_hook;  // the same, by hash, once there are many
-    uint64_t order = 0;
+    uint64_t order = 0;  // among those that are filed there
 
     bool queued() const { return queue_hook.linked(); }
 };
@@ -57,7 +57,6 @@ inline uint64_t hash_of(const MatchKey &key) {
 class MatchQueue {
 public:
     void add(MatchEntry &entry) {
-        entry.order = next_order_++;
         queue_.push_back(entry);
         ++count_;
         if (!unfiled_) unfiled_ = &entry;
@@ -97,7 +96,7 @@ private:
 
     Queue queue_;
     Tally<size_t> count_;
-    uint64_t next_order_ = 0;
+    uint64_t next_order_ = 0;  // to be filed
     MatchEntry *unfiled_ = nullptr;  // the first of those that are not filed
     std::vector<Bucket> buckets_;
     uint32_t filed_[4] = {};  // by form

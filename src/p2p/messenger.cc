@@ -61,6 +61,19 @@ void Messenger::set_limits(Peer &peer) {
     if (path.loses_bulk() && path.max_eager() > sizeof(RendezvousOffer))
         peer.first_limit = std::min(static_cast<size_t>(settings_.first_bytes), path.max_eager() - sizeof(RendezvousOffer));
     set_announcing(peer);
+    choose_ring(peer);
+}
+
+// To be called when any of this changes: messages must not overtake those that wait, nor go to a lost peer; they are to be checked or counted.
+void Messenger::choose_ring(Peer &peer) {
+    bool plain = !peer.waiting && !peer.lost && !settings_.check && !traffic_;
+    peer.ring = plain ? peer.path->ring_to(static_cast<uint32_t>(&peer - peers_.data())) : nullptr;
+}
+
+void Messenger::set_traffic(Traffic *traffic) {
+    traffic_ = traffic;
+    for (Peer &peer : peers_)
+        if (peer.path) choose_ring(peer);
 }
 
 void Messenger::limits_changed() {
@@ -87,6 +100,7 @@ void Messenger::wait_for_room(Peer &peer, Outgoing &outgoing) {
     peer.outgoing.push_back(outgoing);
     if (peer.waiting) return;
     peer.waiting = true;
+    choose_ring(peer);
     ++waiting_peers_;
     engine_.ready(flush_task_);
 }
@@ -94,6 +108,7 @@ void Messenger::wait_for_room(Peer &peer, Outgoing &outgoing) {
 void Messenger::stop_waiting(Peer &peer) {
     if (!peer.waiting || !peer.outgoing.empty()) return;
     peer.waiting = false;
+    choose_ring(peer);
     --waiting_peers_;
 }
 
@@ -171,24 +186,11 @@ void Messenger::consumed(uint32_t number, size_t payload) {
     if (peer.credit_owed * 2 >= credit_ && !peer.credit_return.outgoing_hook.linked()) start(number, peer.credit_return);
 }
 
-void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t size) {
-    peers_[number].credit_left += envelope.credit * static_cast<int64_t>(credit_unit);
+// What is no message of the program's, or of a collective.
+void Messenger::answer(uint32_t number, const Envelope &envelope, const std::byte *payload) {
     switch (envelope.kind) {
         case EnvelopeKind::eager:
-        case EnvelopeKind::rendezvous: {
-            MatchKey key{envelope.context, envelope.source, envelope.tag};
-            ++peers_[number].messages_come;
-            if ((envelope.flags & flag_claimed) && envelope.kind == EnvelopeKind::rendezvous) return written(number, envelope, payload);
-            if (Transfer *arriving = std::exchange(peers_[number].arriving, nullptr)) {
-                take_payload(*arriving, number, envelope, payload, size);
-            } else if (Transfer *taker = take_posted(key)) {
-                if (envelope.kind == EnvelopeKind::eager) deliver_eager(*taker, number, envelope, payload, size);
-                else deliver(*taker, number, envelope, payload, size);
-            } else {
-                store(number, envelope, payload, size);
-            }
-            break;
-        }
+        case EnvelopeKind::rendezvous: break;
         case EnvelopeKind::clear_to_send: {
             if ((envelope.flags & flag_if_unclaimed) && !claim_push(number, envelope)) break;
             ClearToSend clear;
@@ -250,9 +252,8 @@ void Messenger::begin_moving(Transfer &transfer) {
     transfer.state = Transfer::State::moving;
 }
 
-void Messenger::finish(Transfer &transfer) {
-    // Most short ones were never named to a peer, nor anything else that is undone here.
-    if (transfer.state == Transfer::State::idle && !transfer.id && !transfer.under_way) return transfer.completion.finish();
+// Of a transfer that was named to a peer, or something else that is undone here.
+void Messenger::finish_long(Transfer &transfer) {
     if (traffic_ && transfer.state == Transfer::State::moving) [[unlikely]] traffic_->end_moving();
     if (transfer.watched) {
         transfer.watched = false;
@@ -271,6 +272,7 @@ void Messenger::finish(Transfer &transfer) {
     }
     transfer.asked_for_bulk = transfer.written = transfer.received_by_peer = false;
     transfer.in_flight = 0;
+    transfer.data_peer = no_peer;
     transfer.state = Transfer::State::idle;
     if (transfer.hook.linked()) transfer.hook.unlink();  // it may be a task too
     transfer.completion.finish();

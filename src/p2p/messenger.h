@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "base/copy.h"
 #include "base/tally.h"
 #include "config/settings.h"
 #include "engine/engine.h"
@@ -42,6 +43,7 @@
 #include "p2p/unexpected.h"
 #include "p2p/ways.h"
 #include "path/path.h"
+#include "path/shm/ring.h"
 
 namespace lanyard {
 
@@ -102,19 +104,22 @@ public:
 
     // The blocking send's short way: true when the message has been copied and nothing more is to be done; else nothing has
     // happened and the caller starts a Transfer.
-    bool send_now(uint32_t peer, const MatchKey &key, const Buffer &buffer, uint32_t check = 0);
+    [[gnu::always_inline]] bool send_now(uint32_t peer, const MatchKey &key, const Buffer &buffer, uint32_t check = 0) {
+        return send_in_line(peers_[peer], key, buffer, check) || send_eager_now(peer, key, buffer, check);
+    }
     // The same of a message to this process itself: it meets its receive, or is stored, at once. Only where no handler of the engine is
     // under way, as what waited for the receive goes on here.
-    bool deliver_to_self(const MatchKey &key, const Buffer &buffer);
+    bool deliver_to_self(MatchKey key, Buffer buffer);
     // A receive's short way, from a named peer or (no_peer) from any: true when the message is taken, of which `taken` then says the rest; else
     // nothing has happened. Looks so many times whether it is there.
-    bool receive_now(uint32_t peer, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken) {
+    [[gnu::always_inline]] bool receive_now(uint32_t peer, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken) {
         if (unexpected_.count() > 0) return take_stored(key, buffer, taken);
         return posted_.count() == 0 && peer != no_peer && take_next(peer, key, buffer, looks, taken);
     }
     // Need a send that may complete later not copy this?
     bool keeps(uint32_t peer, const Buffer &buffer) const {
-        return static_cast<size_t>(buffer.bytes()) >= peers_[peer].path->keep_from() && buffer.contiguous();
+        return buffer.bytes() > static_cast<int64_t>(inline_payload) && buffer.contiguous() &&
+               static_cast<size_t>(buffer.bytes()) >= peers_[peer].path->keep_from();
     }
     // Start a described transfer; its completion may come before the return.
     void send(Transfer &transfer);
@@ -176,7 +181,7 @@ public:
     const Ways &ways() const { return ways_; }
     void set_observer(CollectiveObserver *observer) { observer_ = observer; }
     // From now on traffic is counted there.
-    void set_traffic(Traffic *traffic) { traffic_ = traffic; }
+    void set_traffic(Traffic *traffic);
     size_t waiting_peers() const { return waiting_peers_; }
     MatchQueue &posted() { return posted_; }
     UnexpectedQueue &unexpected() { return unexpected_; }
@@ -206,25 +211,27 @@ private:
             told = false;
         }
     };
+    // What short messages need comes first.
     struct Peer {
+        RingWriter *ring = nullptr;  // for what fits into a line of it (send_in_line); nullptr where that is not all there is to do
+        int64_t credit_left = 0;     // bytes of eager payload it may still be sent
+        int64_t credit_owed = 0;     // bytes consumed here, to be returned
+        Announcements announcements;  // of its receives
+        uint64_t messages_come = 0;
+        Transfer *arriving = nullptr;
+        uint64_t announced_from = UINT64_MAX;  // receives of so many bytes are announced
         Path *path = nullptr;
         int64_t shown_to = -1;  // messages of so many bytes the path shows; -1: none
+        bool waiting = false;   // counted in waiting_peers_
+        bool lost = false;
+        bool claims = false;       // receives that are announced are to be claimed (claim.cc)
+        uint32_t open_claims = 0;  // that it may claim
         size_t eager_limit = 0;
-        size_t first_limit = 0;   // bytes that may go with an offer
-        uint64_t announced_from = UINT64_MAX;  // receives of so many bytes are announced
-        bool claims = false;                   // to be claimed (claim.cc)
-        uint32_t open_claims = 0;              // that it may claim
-        uint64_t messages_come = 0;
-        Announcements announcements;  // of its receives
+        size_t first_limit = 0;  // bytes that may go with an offer
         uint32_t announced_in_vain = 0, not_announced = 0;
         uint32_t pushes_in_vain = 0, not_asked = 0;  // (choose_way.cc)
-        Transfer *arriving = nullptr;
-        int64_t credit_left = 0;  // bytes of eager payload it may still be sent
-        int64_t credit_owed = 0;  // bytes consumed here, to be returned
         List<Outgoing, &Outgoing::outgoing_hook> outgoing;
         CreditReturn credit_return;  // its place in the queue when credit must travel alone
-        bool waiting = false;       // counted in waiting_peers_
-        bool lost = false;
         std::unique_ptr<Loss> loss;
     };
     struct Reply;  // a control envelope that found no room
@@ -234,6 +241,8 @@ private:
 
     // messenger.cc: envelopes, in order
     void set_limits(Peer &peer);
+    void choose_ring(Peer &peer);
+    void answer(uint32_t number, const Envelope &envelope, const std::byte *payload);
     void store(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t size);
     Sent transmit(Peer &peer, uint32_t number, Envelope &envelope, Payload payload);
     Sent transmit_kept(Peer &peer, uint32_t number, Envelope &envelope, const KeptPayload &payload);
@@ -249,6 +258,7 @@ private:
     void consumed(uint32_t peer, size_t payload);
     void begin_under_way(Transfer &transfer);
     void finish(Transfer &transfer);
+    void finish_long(Transfer &transfer);
     void fail(Transfer &transfer, Error error);
 
     // lost.cc
@@ -260,6 +270,8 @@ private:
     static bool eager_fits(const Peer &peer, int64_t bytes);
     void count_sent(Peer &peer, uint32_t number, const MatchKey &key, Protocol protocol, int64_t bytes);
     void begin_moving(Transfer &transfer);
+    bool send_in_line(Peer &peer, const MatchKey &key, const Buffer &buffer, uint32_t check);
+    bool send_eager_now(uint32_t peer, MatchKey key, Buffer buffer, uint32_t check);
     bool send_gathered_now(uint32_t peer, Envelope &envelope, const Buffer &buffer);
     static bool flush_eager(Messenger &messenger, Outgoing &outgoing);
     static bool flush_kept(Messenger &messenger, Outgoing &outgoing);
@@ -289,6 +301,7 @@ private:
     void free_claim(Transfer &transfer);
     void end_claim(Transfer &transfer);
     Transfer *take_posted(const MatchKey &key);
+    Transfer *taker_of(const MatchKey &key);
     void heard_claimable(uint32_t number, const Envelope &envelope, const std::byte *payload);
     bool claim(Transfer &send);
     static int write_on(Task &task);
@@ -296,13 +309,15 @@ private:
     void written(uint32_t number, const Envelope &envelope, const std::byte *payload);
 
     // receive.cc
+    void receive_stored(Transfer &transfer, Unexpected &message);
     void match(Transfer &transfer, const Envelope &envelope);
     size_t read_piece_of(Transfer &transfer, Error &error);
     void compare_checks(Transfer &transfer, const Envelope &envelope);
+    void judge_length(Transfer &transfer, const Envelope &envelope);
     void deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void deliver_eager(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
-    bool take_stored(const MatchKey &key, const Buffer &buffer, Envelope &taken);
-    bool take_next(uint32_t peer, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken);
+    bool take_stored(MatchKey key, Buffer buffer, Envelope &taken);
+    bool take_next(uint32_t peer, MatchKey key, Buffer buffer, int looks, Envelope &taken);
     void take_payload(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     bool accept_offer(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void put(Transfer &transfer, uint64_t offset, const std::byte *payload, size_t size);
@@ -343,6 +358,8 @@ private:
 
     void withdraw(uint32_t peer, uint64_t sender_id);
 
+    static constexpr int64_t attended_bytes = 8192;  // a posted receive of so many is worth waking the helper for
+
     Engine &engine_;
     const Settings &settings_;
     const int64_t credit_;  // bytes, of each peer
@@ -367,22 +384,6 @@ private:
     Traffic *traffic_ = nullptr;
 };
 
-// Sends one envelope if there is room, with the credit owed to the peer.
-inline Sent Messenger::transmit(Peer &peer, uint32_t number, Envelope &envelope, Payload payload) {
-    if (peer.credit_owed == 0) return peer.path->send(number, envelope, payload);
-    int64_t units = std::min<int64_t>(peer.credit_owed / static_cast<int64_t>(credit_unit), UINT16_MAX);
-    envelope.credit = static_cast<uint16_t>(units);
-    Sent result = peer.path->send(number, envelope, payload);
-    if (result == Sent::done) peer.credit_owed -= units * static_cast<int64_t>(credit_unit);
-    return result;
-}
-
-inline void Messenger::count_sent(Peer &peer, uint32_t number, const MatchKey &key, Protocol protocol, int64_t bytes) {
-    ++counts_.sent;
-    peer.announcements.message_sent(key);
-    if (!traffic_) [[likely]] return;
-    if (protocol == Protocol::eager && bytes <= static_cast<int64_t>(inline_payload)) protocol = Protocol::short_message;
-    traffic_->sent(number, peer.path->name(), protocol, static_cast<uint64_t>(bytes));
-}
-
 }  // namespace lanyard
+
+#include "p2p/short_way.h"

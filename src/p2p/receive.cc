@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/copy.h"
 #include "base/log.h"
@@ -19,7 +20,6 @@ constexpr int runs_at_once = 256;
 constexpr size_t least_run = 16384;            // bytes, in the mean: shorter ones land elsewhere first,
 constexpr int few_runs = 4;                    // but for a few
 constexpr size_t landing_bytes = 128 * 1024;   // so much of them at once
-constexpr int64_t attended_bytes = 8192;  // a posted receive of so many is worth waking the helper for
 
 void copy_in(Transfer &transfer, const std::byte *from, size_t bytes) {
     if (transfer.buffer.contiguous()) std::memcpy(transfer.buffer.base, from, bytes);
@@ -40,33 +40,23 @@ Error broken_promise(const Transfer &transfer, const Envelope &envelope, int64_t
                                         ", although mpi_assert_exact_length was set on the communicator");
 }
 
-// Of a message that has not the length of the receive that takes it.
-[[gnu::noinline]] Error judge_length(const Transfer &transfer, const Envelope &envelope, const Promises &promises) {
-    int64_t room = transfer.buffer.bytes();
-    if (static_cast<int64_t>(envelope.length) > room) return truncation(transfer, envelope, room);
-    return promises.of(envelope.context) & promise::exact_length ? broken_promise(transfer, envelope, room) : Error();
-}
-
 }  // namespace
 
-void Messenger::receive(Transfer &transfer) {
-    transfer.error = {};
-    transfer.cancelled = transfer.cancelling = false;
-    transfer.received = 0;
-    transfer.word = nullptr;
-    if (Unexpected *message = unexpected_.find(transfer)) {
-        unexpected_.take(*message);
-        return receive_taken(transfer, *message);
-    }
-    if (transfer.peer != no_peer && peers_[transfer.peer].lost)
-        return fail(transfer, tell_loss(transfer.peer, "the process to receive from"));
-    posted_.add(transfer);
-    if (transfer.peer != no_peer && static_cast<uint64_t>(transfer.buffer.bytes()) >= peers_[transfer.peer].announced_from) announce(transfer);
-    if (transfer.buffer.bytes() >= attended_bytes) begin_under_way(transfer);
+// Of a message that has not the length of the receive that takes it.
+void Messenger::judge_length(Transfer &transfer, const Envelope &envelope) {
+    int64_t room = transfer.buffer.bytes();
+    if (static_cast<int64_t>(envelope.length) > room) transfer.error = truncation(transfer, envelope, room);
+    else if (posted_.promises().of(envelope.context) & promise::exact_length) transfer.error = broken_promise(transfer, envelope, room);
+}
+
+// A receive finds a message that came before it.
+void Messenger::receive_stored(Transfer &transfer, Unexpected &message) {
+    unexpected_.take(message);
+    receive_taken(transfer, message);
 }
 
 // The earliest that it may take, unless more is to be done than to copy.
-bool Messenger::take_stored(const MatchKey &key, const Buffer &buffer, Envelope &taken) {
+bool Messenger::take_stored(MatchKey key, Buffer buffer, Envelope &taken) {
     if (settings_.check || posted_.promises().any() || !buffer.contiguous()) return false;
     Unexpected *message = unexpected_.find(key);
     if (!message || message->kind() != EnvelopeKind::eager || static_cast<int64_t>(message->size()) > buffer.bytes()) return false;
@@ -82,7 +72,7 @@ bool Messenger::take_stored(const MatchKey &key, const Buffer &buffer, Envelope 
 }
 
 // With nothing stored and nothing else posted the peer's next message is the first that this receive may take, and no other receive may.
-bool Messenger::take_next(uint32_t number, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken) {
+bool Messenger::take_next(uint32_t number, MatchKey key, Buffer buffer, int looks, Envelope &taken) {
     Peer &peer = peers_[number];
     // Who awaits a longer one posts the receive while it is on its way.
     if (buffer.bytes() > peer.shown_to || settings_.check || posted_.promises().any()) return false;
@@ -108,19 +98,6 @@ void Messenger::receive_taken(Transfer &transfer, Unexpected &message) {
     unexpected_.drop(message);
 }
 
-// A message meets its receive.
-void Messenger::match(Transfer &transfer, const Envelope &envelope) {
-    ++counts_.matched;
-    transfer.matched_rank = envelope.source;
-    transfer.matched_tag = envelope.tag;
-    int64_t room = transfer.buffer.bytes();
-    transfer.received = std::min(room, static_cast<int64_t>(envelope.length));
-    if (envelope.check != transfer.check) [[unlikely]] compare_checks(transfer, envelope);
-    auto length = static_cast<int64_t>(envelope.length);
-    if ((length > room || (length < room && posted_.promises().any())) && !transfer.error)
-        transfer.error = judge_length(transfer, envelope, posted_.promises());
-}
-
 // What both sides say of the message does not fit together, maybe.
 void Messenger::compare_checks(Transfer &transfer, const Envelope &envelope) {
     if (envelope.context & collective_bit) {
@@ -142,16 +119,6 @@ void Messenger::deliver(Transfer &transfer, uint32_t peer, const Envelope &envel
     if (has_more) take_payload(transfer, peer, envelope, payload, size);
 }
 
-// Most messages.
-void Messenger::deliver_eager(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
-    match(transfer, envelope);
-    auto bytes = static_cast<size_t>(transfer.received);
-    if (bytes <= inline_payload && transfer.buffer.contiguous()) copy_few(transfer.buffer.base, payload, bytes);
-    else if (payload != transfer.buffer.base) copy_in(transfer, payload, bytes);
-    if (size > inline_payload) consumed(peer, size);
-    finish(transfer);
-}
-
 // The payload is here, in its place or elsewhere. An offer's has been accepted.
 void Messenger::take_payload(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     if (envelope.kind == EnvelopeKind::rendezvous) {
@@ -162,6 +129,31 @@ void Messenger::take_payload(Transfer &transfer, uint32_t peer, const Envelope &
     if (transfer.received && payload != transfer.buffer.base) copy_in(transfer, payload, static_cast<size_t>(transfer.received));
     consumed(peer, size);
     finish(transfer);
+}
+
+// Most messages.
+[[gnu::always_inline]] inline void Messenger::deliver_eager(Transfer &transfer, uint32_t peer, const Envelope &envelope,
+                                                            const std::byte *payload, size_t size) {
+    match(transfer, envelope);
+    auto bytes = static_cast<size_t>(transfer.received);
+    if (bytes <= inline_payload && transfer.buffer.contiguous()) copy_few(transfer.buffer.base, payload, bytes);
+    else if (payload != transfer.buffer.base) copy_in(transfer, payload, bytes);
+    if (size > inline_payload) consumed(peer, size);
+    finish(transfer);
+}
+
+void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t size) {
+    Peer &peer = peers_[number];
+    peer.credit_left += envelope.credit * static_cast<int64_t>(credit_unit);
+    bool eager = envelope.kind == EnvelopeKind::eager;
+    if (!eager && envelope.kind != EnvelopeKind::rendezvous) return answer(number, envelope, payload);
+    ++peer.messages_come;
+    if (!eager && (envelope.flags & flag_claimed)) return written(number, envelope, payload);
+    if (peer.arriving) return take_payload(*std::exchange(peer.arriving, nullptr), number, envelope, payload, size);
+    Transfer *taker = taker_of({envelope.context, envelope.source, envelope.tag});
+    if (!taker) store(number, envelope, payload, size);
+    else if (eager) deliver_eager(*taker, number, envelope, payload, size);
+    else deliver(*taker, number, envelope, payload, size);
 }
 
 static_assert(sizeof(RendezvousOffer) <= most_beginning, "what begin() looks at is checked before");

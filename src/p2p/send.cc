@@ -20,17 +20,6 @@ int64_t credit_cost(int64_t bytes) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-Envelope message_envelope(const MatchKey &key, EnvelopeKind kind, int64_t bytes, uint32_t check) {
-    return {.context = key.context,
-            .source = key.rank,
-            .tag = key.tag,
-            .length = static_cast<uint64_t>(bytes),
-            .kind = kind,
-            .flags = 0,
-            .credit = 0,
-            .check = check};
-}
-
 }  // namespace
 
 // Why a message is not simply sent.
@@ -56,7 +45,7 @@ inline bool Messenger::eager_fits(const Peer &peer, int64_t bytes) {
            (bytes <= static_cast<int64_t>(peer.eager_limit) && credit_cost(bytes) <= peer.credit_left);
 }
 
-bool Messenger::send_now(uint32_t number, const MatchKey &key, const Buffer &buffer, uint32_t check) {
+bool Messenger::send_eager_now(uint32_t number, MatchKey key, Buffer buffer, uint32_t check) {
     Peer &peer = peers_[number];
     int64_t bytes = buffer.bytes();
     if (!peer.outgoing.empty() || !eager_fits(peer, bytes) || peer.lost) return false;
@@ -70,7 +59,7 @@ bool Messenger::send_now(uint32_t number, const MatchKey &key, const Buffer &buf
     return true;
 }
 
-bool Messenger::deliver_to_self(const MatchKey &key, const Buffer &buffer) {
+bool Messenger::deliver_to_self(MatchKey key, Buffer buffer) {
     Peer &self = peers_[own_peer_];
     int64_t bytes = buffer.bytes();
     if (!self.outgoing.empty() || !eager_fits(self, bytes) || !buffer.contiguous() || settings_.check || self.path->busy()) return false;

@@ -97,6 +97,8 @@ struct ShortFrame {
     size_t size;
 };
 
+class RingWriter;  // path/shm/ring.h
+
 class Path {
 public:
     virtual ~Path() = default;
@@ -136,6 +138,10 @@ public:
 
     // Words that this process and its peers can change atomically, shared_words of each; nullptr where there are none. `owner` is whose.
     virtual std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) { return nullptr; }
+
+    // Where who sends an envelope with at most inline_payload bytes may write it itself, if there is room, instead of calling send(); the same as
+    // long as the path lives. nullptr: nowhere.
+    virtual RingWriter *ring_to(uint32_t peer) { return nullptr; }
 
     // For who waits for one peer's next message and nothing else: is anything there? An envelope with at most max_shown() bytes may then be taken
     // with its payload, or left to poll(); of what is longer, or no envelope, nothing is shown (frame.envelope is nullptr). Looking is a

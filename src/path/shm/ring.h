@@ -16,7 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 
+#include "base/sleep_word.h"
 #include "path/envelope.h"
 #include "path/shm/segment.h"
 
@@ -36,10 +38,17 @@ struct alignas(64) RingLine {
     std::byte bytes[56];
 };
 static_assert(sizeof(RingLine) == line_bytes && sizeof(Envelope) + inline_payload == sizeof(RingLine::bytes));
+static_assert(offsetof(RingLine, bytes) % alignof(Envelope) == 0, "an envelope is written and read in its line");
 
 struct Ring {
     alignas(64) std::atomic<uint32_t> consumed;
     alignas(64) RingLine line[ring_lines];
+
+    // The line that comes so many after that one.
+    RingLine *behind(const RingLine &one, uint32_t lines) {
+        RingLine *place = line + (&one - line) + lines;
+        return place >= line + ring_lines ? place - ring_lines : place;
+    }
 };
 static_assert(sizeof(Ring) == ring_bytes);
 
@@ -59,10 +68,12 @@ inline uint32_t first_line(uint32_t writer) { return writer * 5 % ring_lines; }
 
 class RingWriter {
 public:
+    // Who reads it sleeps there.
+    explicit RingWriter(SleepWord &sleep) : sleep_(&sleep) {}
     // Both ends count from `number`.
     void open(Ring &ring, uint32_t writer, uint32_t number = 0) {
         ring_ = &ring;
-        place_ = first_line(writer);
+        next_ = &ring.line[first_line(writer)];
         number_ = consumed_ = number;
     }
     bool is_open() const { return ring_ != nullptr; }
@@ -73,34 +84,46 @@ public:
         consumed_ = ring_->consumed.load(std::memory_order_acquire);
         return number_ - consumed_ + lines <= ring_lines;
     }
+    // The same for one line and without looking; never before the ring is open.
+    bool surely_has_room() const { return number_ - consumed_ < ring_lines; }
+
     // The line to be filled next, and the one `ahead` of it.
-    RingLine &line(uint32_t ahead = 0) {
-        uint32_t place = place_ + ahead;
-        return ring_->line[place >= ring_lines ? place - ring_lines : place];
-    }
+    RingLine &line() { return *next_; }
+    RingLine &line(uint32_t ahead) { return *ring_->behind(*next_, ahead); }
     // Marks a continuation line; must come before publish().
     void number_line(uint32_t ahead) { line(ahead).word.store(static_cast<uint64_t>(number_ + ahead + 1u), std::memory_order_relaxed); }
     void publish(RingFrame kind, size_t payload, uint32_t lines) {
-        line().word.store(frame_word(number_, kind, payload), std::memory_order_release);
+        next_->word.store(frame_word(number_, kind, payload), std::memory_order_release);
         number_ += lines;
-        place_ += lines;
-        if (place_ >= ring_lines) place_ -= ring_lines;
+        next_ = ring_->behind(*next_, lines);
+    }
+    void wake_reader() const { wake_if_asleep(*sleep_); }
+    bool reader_seems_asleep() const { return seems_asleep(*sleep_); }
+
+    // A whole frame of one line, for which there is room: what is returned is to be filled with the payload.
+    std::byte *begin_line(const Envelope &envelope) {
+        new (next_->bytes) Envelope(envelope);
+        return next_->bytes + sizeof(Envelope);
+    }
+    void end_line(size_t payload) {
+        publish(RingFrame::inlined, payload, 1);
+        wake_reader();
     }
 
 private:
     Ring *ring_ = nullptr;
-    uint32_t number_ = 0;    // of the next line to write
-    uint32_t consumed_ = 0;  // as last read
-    uint32_t place_ = 0;
+    RingLine *next_ = nullptr;
+    uint32_t number_ = ring_lines;  // of the next line to write
+    uint32_t consumed_ = 0;         // as last read
+    SleepWord *sleep_;
 };
 
 class RingReader {
 public:
     void open(Ring &ring, uint32_t writer, uint32_t number = 0) {
         ring_ = &ring;
-        place_ = first_line(writer);
+        next_ = &ring.line[first_line(writer)];
         number_ = reported_ = number;
-        next_ = &ring.line[place_];
     }
     // What to look at for the next frame, and what its low half will be.
     const std::atomic<uint64_t> *awaited_word() const { return &next_->word; }
@@ -111,23 +134,22 @@ public:
         return static_cast<uint32_t>(word) == number_ + 1 ? word : 0;
     }
     const std::byte *first() const { return next_->bytes; }
+    const Envelope &envelope() const { return *reinterpret_cast<const Envelope *>(next_->bytes); }
     // The continuation lines' bytes, gathered behind each other.
     void gather(std::byte *to, size_t bytes) const {
-        uint32_t place = place_;
+        const RingLine *line = next_;
         size_t part = bytes < first_line_room ? bytes : first_line_room;
         std::memcpy(to, next_->bytes + sizeof(Envelope), part);
         for (size_t done = part; done < bytes; done += part) {
-            if (++place == ring_lines) place = 0;
+            line = ring_->behind(*line, 1);
             part = bytes - done < next_line_room ? bytes - done : next_line_room;
-            std::memcpy(to + done, ring_->line[place].bytes, part);
+            std::memcpy(to + done, line->bytes, part);
         }
     }
     // True when the writer was just told about room.
     bool pass(uint32_t lines) {
         number_ += lines;
-        place_ += lines;
-        if (place_ >= ring_lines) place_ -= ring_lines;
-        next_ = &ring_->line[place_];
+        next_ = ring_->behind(*next_, lines);
         if (number_ - reported_ < ring_lines / 4) return false;
         ring_->consumed.store(number_, std::memory_order_release);
         reported_ = number_;
@@ -135,9 +157,8 @@ public:
     }
 
 private:
-    RingLine *next_ = nullptr;
+    const RingLine *next_ = nullptr;
     uint32_t number_ = 0;
-    uint32_t place_ = 0;
     uint32_t reported_ = 0;
     Ring *ring_ = nullptr;
 };

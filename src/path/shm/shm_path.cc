@@ -26,11 +26,12 @@ struct CellReference {
 
 ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies)
     : segment_(segment), own_(own), self_(segment.member(own)), blocks_(segment, own), peers_(std::move(peers)), direct_copies_(direct_copies),
-      outlets_(peers_.size()), gathered_(most_inlined) {
+      gathered_(most_inlined) {
+    outlets_.reserve(peers_.size());
     for (uint32_t i = 0; i < peers_.size(); ++i) {
         if (peers_[i] >= index_of_peer_.size()) index_of_peer_.resize(peers_[i] + 1, not_here);
         index_of_peer_[peers_[i]] = i;
-        outlets_[i].sleep = &segment_.member(i).sleep;
+        outlets_.emplace_back(segment_.member(i).sleep);
     }
     inlets_.reserve(peers_.size());
     awaited_.reserve(peers_.size());
@@ -64,7 +65,7 @@ bool ShmPath::open_outlet(uint32_t index) {
     if (!offset) {
         outlet.shut = true;
         self_.inbox.arrivals.fetch_add(1, std::memory_order_release);
-        wake_if_asleep(*outlet.sleep);
+        outlet.ring.wake_reader();
         return false;
     }
     log(LogLevel::debug, "shm", "opened a ring of %zu KiB to peer %u", ring_bytes / 1024, peers_[index]);
@@ -116,12 +117,9 @@ Sent ShmPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     Outlet &outlet = outlets_[index];
     if (payload.size > first_line_room || !outlet.ring.is_open()) [[unlikely]] return send_long(index, envelope, payload);
     if (!outlet.ring.room(1)) return Sent::full;
-    RingLine &line = outlet.ring.line();
-    std::memcpy(line.bytes, &envelope, sizeof envelope);
     size_t size = payload.size;
-    payload.copy_short(line.bytes + sizeof envelope);
-    outlet.ring.publish(RingFrame::inlined, size, 1);
-    wake_if_asleep(*outlet.sleep);
+    payload.copy_short(outlet.ring.begin_line(envelope));
+    outlet.ring.end_line(size);
     return Sent::done;
 }
 
@@ -149,7 +147,7 @@ Sent ShmPath::send_long(uint32_t index, const Envelope &envelope, Payload payloa
     }
     std::memcpy(first.bytes, &envelope, sizeof envelope);
     outlet.ring.publish(kind, size, lines);
-    wake_if_asleep(*outlet.sleep);
+    outlet.ring.wake_reader();
     return Sent::done;
 }
 
@@ -165,7 +163,7 @@ Sent ShmPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload
     std::memcpy(first.bytes, &header, sizeof header);
     std::memcpy(first.bytes + sizeof(Envelope), &reference, sizeof reference);
     outlet.ring.publish(RingFrame::bulk, size, 1);
-    wake_if_asleep(*outlet.sleep);
+    outlet.ring.wake_reader();
     return Sent::done;
 }
 
@@ -242,14 +240,12 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
         size_t size = frame_payload(word);
         const std::byte *first = inlet.ring.first();
         if (kind == RingFrame::inlined) {
-            Envelope envelope;
-            std::memcpy(&envelope, first, sizeof envelope);
             const std::byte *payload = first + sizeof(Envelope);
             if (size > first_line_room) {
                 inlet.ring.gather(gathered_.data(), size);
                 payload = gathered_.data();
             }
-            sink.envelope(peer, envelope, payload, size);
+            sink.envelope(peer, inlet.ring.envelope(), payload, size);
             told |= inlet.ring.pass(lines_for(size));
             continue;
         }
@@ -261,9 +257,7 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
             std::memcpy(&header, first, sizeof header);
             sink.bulk(peer, header, payload, size);
         } else {
-            Envelope envelope;
-            std::memcpy(&envelope, first, sizeof envelope);
-            sink.envelope(peer, envelope, payload, size);
+            sink.envelope(peer, inlet.ring.envelope(), payload, size);
         }
         segment_.member(inlet.member).cell[reference.cell].used.store(0, std::memory_order_release);
         inlet.ring.pass(1);

@@ -35,6 +35,7 @@ public:
     Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     std::byte *mapped(uint32_t peer, uint64_t address, size_t bytes) override { return blocks_.find(index_of_peer_[peer], address, bytes); }
     std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override { return &segment_.member(index_of_peer_[owner]).word[index].value; }
+    RingWriter *ring_to(uint32_t peer) override { return &outlets_[index_of_peer_[peer]].ring; }
     size_t max_shown() const override { return most_inlined; }
     bool peek_short(uint32_t peer, ShortFrame &frame) override;
     void take_short(uint32_t peer, void *payload) override;
@@ -43,8 +44,8 @@ public:
 
     // Where this process sleeps; and whether a peer does, after the caller has stored something for it.
     SleepWord &sleep_word() { return self_.sleep; }
-    bool asleep(uint32_t peer) const { return seems_asleep(*outlets_[index_of_peer_[peer]].sleep); }
-    void wake(uint32_t peer) { wake_sleeper(*outlets_[index_of_peer_[peer]].sleep, true); }
+    bool asleep(uint32_t peer) const { return outlets_[index_of_peer_[peer]].ring.reader_seems_asleep(); }
+    void wake(uint32_t peer) { wake_sleeper(segment_.member(index_of_peer_[peer]).sleep, true); }
 
     // Messages begun from now on. [owner]
     void allow_direct_copies(bool allowed);
@@ -62,9 +63,10 @@ private:
 
     // To and from a peer.
     struct Outlet {
+        explicit Outlet(SleepWord &sleep) : ring(sleep) {}
+
         RingWriter ring;
         uint32_t inlet = not_here;  // its place among the inlets
-        SleepWord *sleep = nullptr;
         mutable Reach direct = Reach::untried;
         bool shut = false;  // there was no room for a ring, here or there
         bool lost = false;  // and that has been reported

@@ -80,7 +80,8 @@ protected:
     }
 
     std::unique_ptr<Ring> ring;
-    RingWriter writer;
+    SleepWord sleep{};
+    RingWriter writer{sleep};
     RingReader reader;
 };
 
