@@ -103,7 +103,7 @@ void detach(SendBuffer &buffer, const char *call, const Comm *comm, void **addre
 }
 
 Request *start_flush(SendBuffer &buffer, Comm *comm) {
-    Request *request = new_request(Request::Kind::other, comm);
+    Request *request = new_request(comm);
     request->operation = "the flush of a buffer";
     EngineGuard guard(*runtime()->engine);
     buffer.tell_when_sent(*request);

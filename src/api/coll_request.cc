@@ -68,7 +68,7 @@ Error start_again(Request &request) {
 }  // namespace
 
 Request *new_collective_request(Comm &comm, const Uses &uses, Collective &collective, bool persistent) {
-    Request *request = new_request(Request::Kind::other, &comm);
+    Request *request = new_request(&comm);
     HeldByCollective *held = spare ? spare.release() : new HeldByCollective;
     request->state = held;
     request->release = release_held;

@@ -45,7 +45,7 @@ void end_duplication(Request &request) { delete &PendingDuplication::of(request)
 Error start_duplication(Comm &comm, const Info *hints, Comm **newcomm, Request **request) {
     auto pending = std::make_unique<PendingDuplication>();
     if (Error error = pending->duplication.prepare(comm, hints, pending->made)) return error;
-    Request *made = new_request(Request::Kind::other, &comm);
+    Request *made = new_request(&comm);
     made->operation = "MPI_Comm_idup";
     made->picked_up = finish_duplication;
     made->release = end_duplication;

@@ -73,7 +73,7 @@ Error lanyard_grequest_start(Callback query_fn, Callback free_fn, Callback cance
     for (auto [name, function] : {std::pair("query_fn", &query_fn), std::pair("free_fn", &free_fn), std::pair("cancel_fn", &cancel_fn)})
         if (!function->function)
             return Error(ErrorClass::arg, std::string(name) + " is a null pointer; a generalized request needs all three functions");
-    Request *made = new_request(Request::Kind::other, nullptr);
+    Request *made = new_request(nullptr);
     made->operation = "a generalized request";
     made->state = new Generalized{query_fn, free_fn, cancel_fn, extra_state};
     made->query = query;

@@ -42,7 +42,8 @@ Error check_partitions(int partitions, int64_t count, const Datatype &datatype) 
 }
 
 Request *new_partitioned_request(Comm &comm, Datatype &datatype, const char *operation) {
-    Request *made = new_transfer_request(Request::Kind::other, comm, datatype);
+    Request *made = new_request(&comm);
+    hold_datatype(*made, datatype);
     made->persistent = true;
     made->active = false;
     made->operation = operation;

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "api/generated/core.h"
+#include "api/requests.h"
 #include "api/runtime.h"
+#include "api/spare_requests.h"
 #include "comm/create.h"
 #include "datatype/datatype.h"
 
@@ -14,76 +16,20 @@ namespace lanyard {
 
 namespace {
 
-// Ended requests of sends and receives, which the next ones take as they are: to make one anew takes longer than a short message.
-class SpareRequests {
-public:
-    void keep(Request &request) {
-        MaybeGuard guard(lock_);
-        request.state = first_;
-        first_ = &request;
-    }
-    Request *take() {
-        MaybeGuard guard(lock_);
-        Request *request = first_;
-        if (request) first_ = static_cast<Request *>(std::exchange(request->state, nullptr));
-        return request;
-    }
-
-private:
-    // Where one thread alone is in MPI it needs no lock.
-    class MaybeGuard {
-    public:
-        explicit MaybeGuard(SpinLock &lock) : lock_(runtime()->engine->single_threaded() ? nullptr : &lock) {
-            if (lock_) lock_->lock();
-        }
-        ~MaybeGuard() {
-            if (lock_) lock_->unlock();
-        }
-        MaybeGuard(const MaybeGuard &) = delete;
-        MaybeGuard &operator=(const MaybeGuard &) = delete;
-
-    private:
-        SpinLock *lock_;
-    };
-
-    Request *first_ = nullptr;
-    SpinLock lock_;
-};
-
-SpareRequests &spare_requests() {
-    static SpareRequests spares;
-    return spares;
-}
-
-// Ready to be used again: what an operation does not set itself is as in a new one.
-void renew(Request &request) {
-    Transfer &transfer = request.transfer;
-    transfer.check = 0;
-    transfer.cancelled = false;
-    transfer.data_peer = no_peer;
-    transfer.completion.then = nullptr;
-    transfer.completion.reset();
-    request.handles.store(1, std::memory_order_relaxed);
-    request.references.store(1, std::memory_order_relaxed);
-}
-
-// Predefined communicators outlive all requests, and others are held.
-void hold_comm(Request &request, Comm *comm) {
-    request.comm = comm;
-    if (comm && !comm->predefined()) comm->hold();
-}
-
-void end(Request &request) {
-    if (request.release) request.release(request);
-    if (request.comm && !request.comm->predefined()) release_comm(request.comm);
+[[gnu::always_inline]] inline void end(Request &request) {
+    bool for_one_transfer = request.kind != Request::Kind::other && !request.persistent;
+    if (!for_one_transfer && request.release) request.release(request);
     if (request.datatype) release(*std::exchange(request.datatype, nullptr));
-    if (request.kind == Request::Kind::other || request.persistent) request_pool().destroy(&request);
-    else spare_requests().keep(request);
+    Comm *comm = request.comm;
+    if (for_one_transfer) spare_requests.keep(request, comm->universe->engine);
+    else request_pool().destroy(&request);
+    if (comm && !comm->predefined()) release_comm(comm);
 }
 
 // The operation of a request that the program has given up is over.
 void end_given_up(Completion &completion) {
     auto *ended = static_cast<Request *>(completion.context);
+    completion.then = nullptr;
     if (ended->transfer.error) runtime()->messenger->unasked(ended->transfer, ended->kind == Request::Kind::send);
     release_request(ended);
 }
@@ -103,16 +49,20 @@ void end_for_lack(const char *object) {
     std::abort();
 }
 
-Request *new_request(Request::Kind kind, Comm *comm) {
-    Request *request = kind == Request::Kind::other ? nullptr : spare_requests().take();
-    if (request) renew(*request);
-    else request = request_pool().create();
+constinit SpareRequests spare_requests;
+
+Request &fresh_request() {
+    Request *request = request_pool().create();
     if (!request) end_for_lack("request");
-    request->kind = kind;
     request->active = true;
-    hold_comm(*request, comm);
-    if (kind == Request::Kind::other) set_empty(&request->status);
-    return request;
+    return *request;
+}
+
+Request *new_request(Comm *comm) {
+    Request &request = fresh_request();
+    hold_comm(request, comm);
+    set_empty(&request.status);
+    return &request;
 }
 
 void release_request(Request *request) {
@@ -141,8 +91,7 @@ void set_empty(Status *status) {
 
 namespace {
 
-void set_status(const Request &request, Status *status) {
-    if (!status) return;
+[[gnu::noinline]] void fill_status(const Request &request, Status *status) {
     if (request.kind == Request::Kind::other) {
         int32_t error = status->error;  // only calls on several requests set it (MPI-5.0 3.2.5)
         *status = request.status;
@@ -160,6 +109,10 @@ void set_status(const Request &request, Status *status) {
     status->cancelled = transfer.cancelled;
 }
 
+inline void set_status(const Request &request, Status *status) {
+    if (status) fill_status(request, status);
+}
+
 }  // namespace
 
 Error about(const Request &request, Error error) {
@@ -174,29 +127,49 @@ Error ask_status(Request &request, Status *status) {
     return error;
 }
 
-Error pick_up(Request *&request, Status *status) {
-    if (request->shared) {
+namespace {
+
+[[gnu::always_inline]] inline Error take_up(Request *&request, Status *status) {
+    Request &picked = *request;
+    if (picked.shared) {
         set_empty(status);
         request = nullptr;
         return {};
     }
-    Error error = request->transfer.error;
-    request->transfer.error = {};
-    if (request->picked_up) {
-        Error second = request->picked_up(*request);
+    Error error = std::exchange(picked.transfer.error, {});
+    if (picked.picked_up) {
+        Error second = picked.picked_up(picked);
         if (error) second.discard();
         else error = second;
     }
-    set_status(*request, status);
-    if (error) error = about(*request, error);
-    if (request->persistent) {
-        request->active = false;
+    set_status(picked, status);
+    if (error) [[unlikely]] error = about(picked, error);
+    if (picked.persistent) {
+        picked.active = false;
     } else {
-        request->handles.store(0, std::memory_order_relaxed);  // a request has one handle
-        release_request(request);
         request = nullptr;
+        picked.handles.store(0, std::memory_order_relaxed);  // a request has one handle
+        if (picked.let_go()) end(picked);
     }
     return error;
+}
+
+}  // namespace
+
+Error pick_up(Request *&request, Status *status) { return take_up(request, status); }
+
+Error pick_up_all(int count, Request **requests, Status *statuses) {
+    Gathered gathered;
+    for (int i = 0; i < count; ++i) {
+        Status *status = status_at(statuses, i);
+        if (idle(requests[i])) set_empty(status);
+        else if (Error error = take_up(requests[i], status)) [[unlikely]] {
+            gathered.add(error, status);
+            continue;
+        }
+        if (status) status->error = 0;
+    }
+    return gathered.error();
 }
 
 extern "C" {

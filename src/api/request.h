@@ -12,6 +12,7 @@
 #include "base/object.h"
 #include "base/pool.h"
 #include "comm/comm.h"
+#include "datatype/datatype.h"
 #include "p2p/transfer.h"
 
 namespace lanyard {
@@ -25,20 +26,21 @@ struct Request : Object {
     bool shared = false;  // the one that stands for every send that is done at once
     Comm *comm = nullptr;
     Datatype *datatype = nullptr;
+    void *state = nullptr;
+    // Hooks, nullptr where there is nothing to do; those that each wait looks at are here. picked_up: the wait or test has seen the completion.
+    // release: the request ends.
+    Error (*picked_up)(Request &) = nullptr;
+    void (*release)(Request &) = nullptr;
     Transfer transfer;
     Status status{};  // of kind `other`: what the wait gives
-    void *state = nullptr;
     const char *operation = "";  // of kind `other`: its name and number on the communicator, for reports
     uint32_t number = 0;
     bool given_up = false;  // a generalized request that the program has freed and is yet to complete, for which alone its handle is left
 
-    // nullptr where there is nothing to do. start: a persistent operation begins (engine owned). picked_up: the wait or test has seen
-    // the completion. release: the request ends. hurry: somebody is about to wait for it alone (engine owned). The rest, called without
-    // the engine, are instead of what is done to other requests: cancel: MPI_Cancel. query: somebody asks for the status. freed:
-    // MPI_Request_free.
+    // More hooks. start: a persistent operation begins (engine owned). hurry: somebody is about to wait for it alone (engine owned). The rest,
+    // called without the engine, are instead of what is done to other requests: cancel: MPI_Cancel. query: somebody asks for the status.
+    // freed: MPI_Request_free.
     Error (*start)(Request &) = nullptr;
-    Error (*picked_up)(Request &) = nullptr;
-    void (*release)(Request &) = nullptr;
     void (*hurry)(Request &) = nullptr;
     Error (*cancel)(Request &) = nullptr;
     Error (*query)(Request &) = nullptr;
@@ -57,8 +59,20 @@ constexpr size_t most_open = size_t{1} << 23;
 
 ObjectPool<Request> &request_pool();
 
-// A request on `comm` (held until it ends), active, with one reference for the handle.
-Request *new_request(Request::Kind kind, Comm *comm);
+// Active, with one reference for the handle.
+Request &fresh_request();
+// The same of kind `other` on `comm`.
+Request *new_request(Comm *comm);
+// What the request holds until it ends. Predefined communicators and datatypes outlive all requests.
+inline void hold_comm(Request &request, Comm *comm) {
+    request.comm = comm;
+    if (comm && !comm->predefined()) comm->hold();
+}
+inline void hold_datatype(Request &request, Datatype &datatype) {
+    if (datatype.predefined()) return;
+    request.datatype = &datatype;
+    datatype.hold();
+}
 // Drops one reference; ends the request when it was the last.
 void release_request(Request *request);
 // The request that is complete from the start, for sends that needed nothing more. Not to be released.

@@ -52,6 +52,9 @@ private:
     ErrorRecord first_{0, {}};
 };
 
+// Picks all of them up; all are complete.
+Error pick_up_all(int count, Request **requests, Status *statuses);
+
 // One turn of the engine on behalf of a test that found nothing. An error where a request was freed by the program.
 Error make_progress(int count, Request *const *requests);
 

@@ -85,7 +85,7 @@ void end_exchange(Request &request) {
 
 Request *start(const Send &send, const Receive &receive, std::unique_ptr<std::byte[]> copy) {
     auto *exchange = new Exchange;
-    Request *made = new_request(Request::Kind::other, &send.comm);
+    Request *made = new_request(&send.comm);
     made->operation = "MPI_Isendrecv";
     made->state = exchange;
     made->release = end_exchange;

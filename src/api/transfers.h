@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/request.h"
+#include "api/spare_requests.h"
 #include "comm/comm.h"
 #include "comm/universe.h"
 #include "datatype/cursor.h"
@@ -76,13 +77,13 @@ inline void complete_at_once(Request &request) {
     request.completion().set_complete();
 }
 
-// A request whose transfer uses `datatype`, held until the request ends.
-inline Request *new_transfer_request(Request::Kind kind, Comm &comm, Datatype &datatype) {
-    Request *request = new_request(kind, &comm);
-    if (!datatype.predefined()) {
-        request->datatype = &datatype;
-        datatype.hold();
-    }
+// A request for a send or receive of elements of `datatype`.
+[[gnu::always_inline]] inline Request *new_transfer_request(Request::Kind kind, Comm &comm, Datatype &datatype) {
+    Request *request = spare_requests.take(comm.universe->engine);
+    if (!request) [[unlikely]] request = &fresh_request();
+    request->kind = kind;
+    hold_comm(*request, &comm);
+    hold_datatype(*request, datatype);
     return request;
 }
 

@@ -17,7 +17,7 @@ void add_part(const Request &request, WaitParts &parts) {
 // Looked at where a call would wait, maybe for ever. The engine is owned.
 Error refuse_given_up(int count, Request *const *requests) {
     for (int i = 0; i < count; ++i)
-        if (!idle(requests[i]) && requests[i]->given_up)
+        if (!idle(requests[i]) && requests[i]->kind == Request::Kind::other && requests[i]->given_up)
             return about(*requests[i], {ErrorClass::request, "the request was given up with MPI_Request_free; nothing can be learnt of it any more"});
     return {};
 }
@@ -40,34 +40,57 @@ Error wait_for(Request *request, const char *call) {
     return {};
 }
 
-// Waits until at least one (all: every one) of the active requests is complete.
-Error wait_for_several(int count, Request *const *requests, bool all, const char *call) {
-    Engine &engine = *runtime()->engine;
-    EngineGuard guard(engine);
+// Waits until as many of the requests are complete as `awaited`, a condition or waiter, wants.
+template <class Awaited>
+void wait_for_several(int count, Request *const *requests, Awaited &awaited, const char *call) {
+    if (comes_soon(*runtime(), awaited)) return;
+    WaitParts parts;
+    const Comm *comm = nullptr;
+    bool several = false;
+    for (int i = 0; i < count; ++i) {
+        if (idle(requests[i]) || requests[i]->complete()) continue;
+        several |= comm && comm != requests[i]->comm;
+        comm = requests[i]->comm;
+        add_part(*requests[i], parts);
+    }
+    Waiting waiting(call, several ? nullptr : comm, parts);
+    runtime()->engine->wait_owned(awaited);
+}
+
+// All of them, looked at in order and each only until it is complete.
+class All {
+public:
+    All(int count, Request *const *requests) : count_(count), requests_(requests) {}
+    bool complete() {
+        int i = first_open_, count = count_;
+        for (Request *const *requests = requests_; i < count && (idle(requests[i]) || requests[i]->complete());) ++i;
+        first_open_ = i;
+        return i == count;
+    }
+
+private:
+    int count_, first_open_ = 0;
+    Request *const *requests_;
+};
+
+Error wait_for_all(int count, Request *const *requests, All &all) {
+    EngineGuard guard(*runtime()->engine);
+    if (Error error = refuse_given_up(count, requests)) return error;
+    runtime()->messenger->withdraw_claims();
+    Condition complete{[](const void *subject) { return static_cast<All *>(const_cast<void *>(subject))->complete(); }, &all};
+    if (!all.complete()) wait_for_several(count, requests, complete, "MPI_Waitall");
+    return {};
+}
+
+Error wait_for_any(int count, Request *const *requests, const char *call) {
+    EngineGuard guard(*runtime()->engine);
     if (Error error = refuse_given_up(count, requests)) return error;
     runtime()->messenger->withdraw_claims();
     Waiter waiter;
     waiter.remaining.store(1, std::memory_order_relaxed);
-    for (int i = 0; i < count; ++i) {
-        if (idle(requests[i])) continue;
-        if (all) waiter.remaining.fetch_add(1, std::memory_order_relaxed);
-        if (!requests[i]->completion().await(waiter)) waiter.remaining.fetch_sub(1, std::memory_order_relaxed);
-    }
-    if (all) waiter.remaining.fetch_sub(1, std::memory_order_relaxed);
-    if (!waiter.done() && !comes_soon(*runtime(), waiter)) {
-        WaitParts parts;
-        const Comm *comm = nullptr;
-        bool several = false;
-        for (int i = 0; i < count; ++i) {
-            if (idle(requests[i]) || requests[i]->complete()) continue;
-            several |= comm && comm != requests[i]->comm;
-            comm = requests[i]->comm;
-            add_part(*requests[i], parts);
-        }
-        Waiting waiting(call, several ? nullptr : comm, parts);
-        engine.wait_owned(waiter);
-    }
-    if (all) return {};
+    for (int i = 0; i < count; ++i)
+        if (!idle(requests[i]) && !requests[i]->completion().await(waiter)) waiter.remaining.store(0, std::memory_order_relaxed);
+    if (!waiter.done()) wait_for_several(count, requests, waiter, call);
     for (int i = 0; i < count; ++i)
         if (!idle(requests[i])) requests[i]->completion().forget(waiter);
     return {};
@@ -84,19 +107,6 @@ Error pick_up_some(int count, Request **requests, int *outcount, int *indices, S
         indices[found++] = i;
     }
     *outcount = found;
-    return gathered.error();
-}
-
-Error pick_up_all(int count, Request **requests, Status *statuses) {
-    Gathered gathered;
-    for (int i = 0; i < count; ++i) {
-        Status *status = status_at(statuses, i);
-        Error error;
-        if (idle(requests[i])) set_empty(status);
-        else error = pick_up(requests[i], status);
-        if (error) [[unlikely]] gathered.add(error, status);
-        else if (status) status->error = 0;
-    }
     return gathered.error();
 }
 
@@ -136,8 +146,9 @@ Error lanyard_test(Request *&request, int *flag, Status *status) {
 }
 
 Error lanyard_waitall(int count, Request **requests, Status *statuses) {
-    if (!all_complete(count, requests))
-        if (Error error = wait_for_several(count, requests, true, "MPI_Waitall")) return error;
+    All all(count, requests);
+    if (!all.complete())
+        if (Error error = wait_for_all(count, requests, all)) return error;
     return pick_up_all(count, requests, statuses);
 }
 
@@ -155,7 +166,7 @@ Error lanyard_waitany(int count, Request **requests, int *indx, Status *status) 
         return {};
     }
     if (first_complete(count, requests) < 0)
-        if (Error error = wait_for_several(count, requests, false, "MPI_Waitany")) return error;
+        if (Error error = wait_for_any(count, requests, "MPI_Waitany")) return error;
     *indx = first_complete(count, requests);
     return pick_up(requests[*indx], status);
 }
@@ -182,7 +193,7 @@ Error lanyard_waitsome(int incount, Request **requests, int *outcount, int *indi
     *outcount = abi::undefined;
     if (!any_active(incount, requests)) return {};
     if (first_complete(incount, requests) < 0)
-        if (Error error = wait_for_several(incount, requests, false, "MPI_Waitsome")) return error;
+        if (Error error = wait_for_any(incount, requests, "MPI_Waitsome")) return error;
     return pick_up_some(incount, requests, outcount, indices, statuses);
 }
 

@@ -64,9 +64,11 @@ private:
     Error convert(const char *name, const Handle *handles, int64_t count, bool null_allowed) {
         Error error = check_array(name, handles, count);
         if (!error) error = make_room(name, count);
-        for (int64_t i = 0; !error && i < count_; ++i) {
-            all_[i] = nullptr;
-            if (!null_allowed || !Conversion::is_null(handles[i])) error = Conversion::find(name, handles[i], all_[i]);
+        Object **objects = all_;
+        for (int64_t i = 0; !error && i < count; ++i) {
+            Object *object = nullptr;
+            if (!null_allowed || !Conversion::is_null(handles[i])) error = Conversion::find(name, handles[i], object);
+            objects[i] = object;
         }
         return error;
     }

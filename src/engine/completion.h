@@ -21,7 +21,6 @@ class Completion {
 public:
     // Runs inside the engine instead of telling a Waiter. It may reuse or free the operation.
     void (*then)(Completion &) = nullptr;
-    void *context = nullptr;  // for `then`
 
     bool complete() const { return state_.load(std::memory_order_acquire) == done; }
     void reset() { state_.store(open, std::memory_order_relaxed); }
@@ -51,6 +50,9 @@ public:
 private:
     static constexpr uintptr_t open = 0, done = 1;
     std::atomic<uintptr_t> state_{open};
+
+public:
+    void *context = nullptr;  // for `then`; last, as few need it
 };
 
 }  // namespace lanyard

@@ -125,6 +125,7 @@ public:
     bool comes_soon(const Waiter &waiter) {
         return comes_soon(Condition{[](const void *subject) { return static_cast<const Waiter *>(subject)->done(); }, &waiter});
     }
+    bool comes_soon(const Condition &condition);
     // [owner] Drives the engine until the completion is done. Gives it up in between where others want it or it sleeps.
     void wait_owned(Completion &completion);
     // [owner] The same for several completions that count this waiter down.
@@ -185,7 +186,6 @@ private:
         bool watcher = false;
     };
 
-    bool comes_soon(const Condition &condition);
     void read_clock();
     void ring_alarm();
     bool sockets_are_due();

@@ -30,31 +30,34 @@ struct Outgoing {
 
 // Key (match.h): context of the communicator, with collective_bit for collective traffic; rank: of a send my rank in the
 // communicator, of a receive the rank wanted or any_source; tag, or any_tag.
+// What a short message needs comes before the context of the completion: in few lines of the cache, as many receives may be posted.
 struct Transfer : MatchEntry, Outgoing, Task {
     Buffer buffer;
     uint32_t peer = no_peer;  // the other side in the peer table; no_peer in a receive from any source
-    SendMode mode = SendMode::standard;
-    bool in_call = false;     // the call that began it waits for it at once
-    int32_t destination = 0;  // of a send: the rank of `peer`, for reports only
     uint32_t check = 0;
 
     // The result, valid once complete.
-    bool cancelled = false;
     int32_t matched_rank = any_source;
     int32_t matched_tag = any_tag;
     int64_t received = 0;  // bytes
     Error error;
+    bool cancelled = false;
 
-    Completion completion;
+    SendMode mode = SendMode::standard;
+    bool in_call = false;  // the call that began it waits for it at once
 
-    // The messenger's own.
-    enum class State : uint8_t { idle, queued, kept, offered, moving } state = State::idle;
+    // The messenger's own, but for the completion.
     bool cancelling = false;
     bool under_way = false;  // told to the engine
     bool watched = false;    // how fast it comes (ways.h)
-    uint32_t data_peer = no_peer;  // whose bytes these are, once matched
+    enum class State : uint8_t { idle, queued, kept, offered, moving } state = State::idle;
+    uint64_t id = 0;                        // names this transfer to the peer; 0 when the peer need not know
+    std::atomic<uint64_t> *word = nullptr;  // where pieces are claimed, while both sides copy (claims.h)
+
+    Completion completion;
+    int32_t destination = 0;       // of a send: the rank of `peer`, for reports only
+    uint32_t data_peer = no_peer;  // whose bytes these are, while they move
     Messenger *messenger = nullptr;
-    uint64_t id = 0;              // names this transfer to the peer; 0 when the peer need not know
     uint64_t remote_id = 0;       // the peer's transfer
     uint64_t remote_address = 0;  // of its bytes, where they can be read directly
     uint64_t moved = 0;           // bytes done
@@ -68,7 +71,6 @@ struct Transfer : MatchEntry, Outgoing, Task {
     uint32_t in_flight = 0;       // bulk frames that have not left the buffer
     bool received_by_peer = false;  // but bulk frames are still in flight
     Cursor cursor;
-    std::atomic<uint64_t> *word = nullptr;  // where pieces are claimed, while both sides copy (claims.h)
     uint32_t word_index = 0;
     uint32_t generation = 0;
     uint64_t ask_until_ns = 0;  // the sender is asked to claim its word (choose_way.cc)

@@ -1,0 +1,62 @@
+// Ended requests of sends and receives, which the next ones take as they are: to make one anew takes longer than a short message.
+// Used by request.cc, which ends them, and transfers.h. Any thread; no lock where one thread alone is in MPI.
+#pragma once
+
+#include "api/request.h"
+#include "base/spin_lock.h"
+#include "engine/engine.h"
+
+namespace lanyard {
+
+class SpareRequests {
+public:
+    void keep(Request &request, const Engine &engine) {
+        MaybeGuard guard(lock_, engine);
+        request.state = first_;
+        first_ = &request;
+    }
+    // As good as new, or nullptr.
+    Request *take(const Engine &engine) {
+        MaybeGuard guard(lock_, engine);
+        Request *request = first_;
+        if (!request) return nullptr;
+        first_ = static_cast<Request *>(request->state);
+        renew(*request);
+        return request;
+    }
+
+private:
+    class MaybeGuard {
+    public:
+        MaybeGuard(SpinLock &lock, const Engine &engine) : lock_(engine.single_threaded() ? nullptr : &lock) {
+            if (lock_) lock_->lock();
+        }
+        ~MaybeGuard() {
+            if (lock_) lock_->unlock();
+        }
+        MaybeGuard(const MaybeGuard &) = delete;
+        MaybeGuard &operator=(const MaybeGuard &) = delete;
+
+    private:
+        SpinLock *lock_;
+    };
+
+    // What an operation does not set itself is as in a new one.
+    static void renew(Request &request) {
+        Transfer &transfer = request.transfer;
+        transfer.check = 0;
+        transfer.cancelled = false;
+        transfer.completion.reset();
+        request.active = true;
+        request.state = nullptr;
+        request.handles.store(1, std::memory_order_relaxed);
+        request.references.store(1, std::memory_order_relaxed);
+    }
+
+    Request *first_ = nullptr;
+    SpinLock lock_;
+};
+
+extern constinit SpareRequests spare_requests;
+
+}  // namespace lanyard
