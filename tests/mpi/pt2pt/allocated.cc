@@ -34,7 +34,8 @@ void fill(unsigned char *to, size_t bytes, int from, int round) {
 void compare(const unsigned char *seen, size_t bytes, int from, int round, const char *what) {
     size_t right = 0;
     while (right < bytes && seen[right] == value(right, from, round)) ++right;
-    check(right == bytes, std::string(what) + ": byte " + std::to_string(right) + " of " + std::to_string(bytes) + ", round " + std::to_string(round));
+    check(right == bytes, std::string(what) + ": byte " + std::to_string(right) + " of " + std::to_string(bytes) + ", round " +
+                              std::to_string(round));
 }
 
 // Around the ring, by each function and from each kind of memory to each, in the middle of it.
