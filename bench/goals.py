@@ -182,6 +182,7 @@ NETWORK_GOALS = [
 ]
 GOALS = [
     Goal("line", "mpi - line", "8 bytes, half round trip above a bounced cache line, at most", -1, fixed=75),
+    Goal("rate", 8, "rate of 8-byte messages, at least 1.2 times that of the best of the others", +1, factor=1.2),
     Goal("bandwidth", 1 << 20, "1 MiB bandwidth, window of 64, at least the best of the others", +1),
     Goal("bandwidth-reuse", 1 << 20, "the same with one receive buffer for the whole window", +1),
     Goal("allreduce", 8, "allreduce of 8 bytes, 8 ranks, at most the best of the others", -1),

@@ -20,8 +20,8 @@ namespace lanyard::plans {
 }
 
 template <class... Parameters, class... Arguments>
-[[gnu::always_inline]] inline Error run(Comm &comm, const char *call, int root, void (*plan)(Executor &, Team &, Collective &, Parameters...),
-          const Arguments &...arguments) {
+[[gnu::always_inline]] inline Error run(Comm &comm, const char *call, int root,
+                                        void (*plan)(Executor &, Team &, Collective &, Parameters...), const Arguments &...arguments) {
     Executor &executor = *comm.universe->executor;
     EngineGuard guard(executor.engine());
     Collective *collective = executor.take();

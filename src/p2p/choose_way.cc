@@ -28,17 +28,14 @@ constexpr uint32_t most_in_vain = 4, ask_every = 32;                    // pushe
 // Begins the transfer of an accepted offer. True when its bytes are sent.
 bool Messenger::begin_copying(Transfer &transfer, bool attended) {
     Peer &peer = peers_[transfer.data_peer];
-    bool may_push = attended || (settings_.copies == "auto" && may_ask_for_push(peer));
-    bool watched = false;
-    Ways::Way way = settings_.copies == "twice" ? Ways::Way::twice : Ways::Way::directly;
-    if (settings_.copies == "auto" && may_push && transfer.wanted >= Ways::least_bytes && transfer.data_peer != own_peer_) {
-        bool mapped = peer.path->mapped(transfer.data_peer, transfer.remote_address, transfer.wanted) != nullptr;
-        Ways::Kind kind = mapped ? Ways::Kind::mapped : transfer.buffer.contiguous() ? Ways::Kind::contiguous : Ways::Kind::in_runs;
-        way = ways_.begin(kind, transfer.wanted, engine_.read_now_ns(), watched);
-    }
-    transfer.watched = watched;
+    if (transfer.data_peer == own_peer_ || settings_.copies == "once") return copy_directly(transfer);
+    if (settings_.copies == "twice") return ask_for_bulk(transfer);
+    if (transfer.wanted < Ways::least_bytes || !(attended || may_ask_for_push(peer))) return copy_directly(transfer);
+    bool mapped = peer.path->mapped(transfer.data_peer, transfer.remote_address, transfer.wanted) != nullptr;
+    Ways::Kind kind = mapped ? Ways::Kind::mapped : transfer.buffer.contiguous() ? Ways::Kind::contiguous : Ways::Kind::in_runs;
+    Ways::Way way = ways_.begin(kind, transfer.wanted, engine_.read_now_ns(), transfer.watched);
     if (way == Ways::Way::directly) return copy_directly(transfer);
-    if (attended || settings_.copies == "twice") return ask_for_bulk(transfer);
+    if (attended) return ask_for_bulk(transfer);
     ask_for_push(transfer);
     return false;
 }
