@@ -231,6 +231,10 @@ void Engine::await_peers() {
     }
 }
 
+void Engine::enter_slowly() {
+    if (helper_) helper_->program_enters();
+}
+
 void Engine::leave_slowly() {
     if (helper_) leave_to_helper();
     else give_up();
@@ -239,13 +243,14 @@ void Engine::leave_slowly() {
 
 void Engine::leave_to_helper() {
     bool going_on = under_way();
-    if (going_on && !helper_->armed()) {
+    if (going_on && helper_->armed()) {
+        for (const Polled &polled : paths_) polled.path->show_all();
+    } else if (going_on && helper_->expects_absence()) {
         for (const Polled &polled : paths_) polled.path->leave_nothing_out();
         await_peers();
         going_on = under_way();
-    } else if (going_on) {
-        for (const Polled &polled : paths_) polled.path->show_all();
     }
+    if (!going_on) helper_->end_spell();
     bool open = going_on || unsettled();
     give_up();
     if (open || helper_->listens()) helper_->program_leaves(going_on, open);

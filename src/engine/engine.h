@@ -94,7 +94,12 @@ public:
         if (owned_.exchange(free, std::memory_order_release) == taken_and_wanted) wake_contender();
     }
 
-    // The same, by a thread of the program that leaves MPI.
+    // The same, by a thread of the program that enters MPI, and that leaves it.
+    void enter() {
+        if (single_threaded_) return;
+        if (!try_take()) take_slowly();
+        if (leaves_slowly_.load(std::memory_order_relaxed)) [[unlikely]] enter_slowly();
+    }
     void leave() {
         if (leaves_slowly_.load(std::memory_order_relaxed)) [[unlikely]] leave_slowly();
         else give_up();
@@ -191,6 +196,7 @@ private:
     bool sockets_are_due();
     int turn(int frames, bool system_calls);
     void await_peers();
+    void enter_slowly();
     void leave_slowly();
     void leave_to_helper();
     void take_slowly();
@@ -238,7 +244,7 @@ private:
 
 class EngineGuard {
 public:
-    explicit EngineGuard(Engine &engine) : engine_(engine) { engine_.take(); }
+    explicit EngineGuard(Engine &engine) : engine_(engine) { engine_.enter(); }
     ~EngineGuard() { engine_.leave(); }
     EngineGuard(const EngineGuard &) = delete;
     EngineGuard &operator=(const EngineGuard &) = delete;

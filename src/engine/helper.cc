@@ -20,6 +20,8 @@ namespace {
 
 constexpr uint64_t doze_ns = 10'000'000;
 constexpr uint64_t shortest_nap_ns = 20'000;
+constexpr uint64_t brief_ns = 50'000;
+constexpr uint64_t lookout_ns = 2'000'000;
 
 }  // namespace
 
@@ -65,8 +67,26 @@ void Helper::program_leaves(bool under_way, bool unsettled) {
     uint32_t departures = departures_.fetch_add(1, std::memory_order_seq_cst) + 1;
     if (!under_way && !unsettled) return;
     if (!started_.load(std::memory_order_relaxed)) start();
-    if (under_way && !armed_.load(std::memory_order_relaxed)) arm(departures);
+    if (under_way) left_ns_.store(clock_ns(), std::memory_order_relaxed);
+    if (under_way && !armed_.load(std::memory_order_relaxed) && expects_absence()) arm(departures);
     if (!dozing_.load(std::memory_order_seq_cst) && !dozing_.exchange(true)) ring();
+}
+
+void Helper::end_absence() {
+    uint64_t left_ns = left_ns_.exchange(0, std::memory_order_relaxed), now_ns = clock_ns();
+    if (left_ns == 0 || left_ns >= now_ns) return;  // another thread was first
+    longest_absence_ns_.store(std::max(longest_absence_ns_.load(std::memory_order_relaxed), now_ns - left_ns), std::memory_order_relaxed);
+}
+
+void Helper::judge_spell() {
+    bool brief = longest_absence_ns_.exchange(0, std::memory_order_relaxed) < brief_ns;
+    brief_spells_.store(brief ? brief_spells_.load(std::memory_order_relaxed) + 1 : 0, std::memory_order_relaxed);
+}
+
+// Is the program, which was expected back, away for long?
+bool Helper::stays_away() const {
+    uint64_t left_ns = left_ns_.load(std::memory_order_relaxed);
+    return !expects_absence() && left_ns && clock_ns() - left_ns >= brief_ns;
 }
 
 void Helper::arm(uint32_t departures) {
@@ -102,12 +122,14 @@ void Helper::run() {
     prctl(PR_SET_TIMERSLACK, 1);  // naps are as short as they are
     uint64_t limit_ns = doze_ns, nap_ns = shortest_nap_ns;
     uint32_t seen = departures_.load() - 1;
+    bool napping = false;
     while (!stopped_.load(std::memory_order_relaxed)) {
         bool something = wait(limit_ns);
         woken_.fetch_add(1, std::memory_order_relaxed);
         uint32_t departures = departures_.load(std::memory_order_seq_cst);
-        bool away = departures == seen || (something && departures == armed_at_.load(std::memory_order_relaxed));
-        bool coming_and_going = something || limit_ns < doze_ns;
+        bool away = departures == seen || stays_away() || (something && departures == armed_at_.load(std::memory_order_relaxed));
+        bool coming_and_going = something || napping;
+        napping = false;
         seen = departures;
         if (engine_.someone_sleeps()) {  // and looks after the sockets
             limit_ns = rest(departures);
@@ -117,10 +139,11 @@ void Helper::run() {
         } else if ((away || coming_and_going) && nap_ns < doze_ns) {
             limit_ns = nap_ns;
             nap_ns *= 2;
+            napping = true;
         } else {
             armed_.store(false, std::memory_order_relaxed);
             nap_ns = shortest_nap_ns;
-            limit_ns = doze_ns;
+            limit_ns = expects_absence() ? doze_ns : lookout_ns;
         }
     }
 }

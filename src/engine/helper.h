@@ -5,6 +5,10 @@
 //   sockets in a one-shot set, unarmed: events on the sockets do not wake it.
 // - A thread that leaves MPI with something under way (Engine::under_way) arms the set, unless it is armed still: one epoll_ctl. The next
 //   event on any socket wakes the helper, once. A thread that begins to wait inside MPI disarms it.
+// - Between leaving with something under way and waiting for it some programs compute, others come back at once, which arming costs more
+//   than it gives. After several such spells running without an absence of brief_ns nobody arms. The helper looks every lookout_ns whether
+//   the program stays away this time; the first longer absence is noticed so late, those that follow are armed for again. (Several spells
+//   that are armed for in vain cost less than one brief_ns.)
 // - A helper that finds the program coming and going naps and looks again; meanwhile nobody arms. It goes on itself once the program has
 //   stayed away for a whole nap, or has not been back since it armed, unless it is inside just now. It takes the engine like any thread,
 //   one frame at a time, and gives it up when somebody wants it.
@@ -41,11 +45,22 @@ public:
     bool armed() const { return armed_.load(std::memory_order_relaxed); }
     // Does it care whether the program comes and goes?
     bool listens() const { return armed() || dozing_.load(std::memory_order_relaxed); }
+    // Will it be armed for a thread that leaves with something under way, rather than count on its coming back at once?
+    bool expects_absence() const { return brief_spells_.load(std::memory_order_relaxed) < enough_brief_spells; }
     // A thread of the program has given up the engine.
     void program_leaves(bool under_way, bool unsettled);
+    // A thread of the program has taken the engine.
+    void program_enters() {
+        if (left_ns_.load(std::memory_order_relaxed)) end_absence();
+    }
     // A thread of the program begins to wait: it looks after the sockets itself.
     void program_waits() {
+        end_spell();
         if (armed_.load(std::memory_order_relaxed)) disarm();
+    }
+    // What was under way when the program left is over, or a thread waits for it.
+    void end_spell() {
+        if (longest_absence_ns_.load(std::memory_order_relaxed)) judge_spell();
     }
     // Ends the thread; the helper does nothing more.
     void stop();
@@ -56,7 +71,12 @@ public:
     uint64_t times_armed() const { return times_armed_.load(std::memory_order_relaxed); }
 
 private:
+    static constexpr uint32_t enough_brief_spells = 8;
+
     void start();
+    void end_absence();
+    void judge_spell();
+    bool stays_away() const;
     void run();
     bool wait(uint64_t limit_ns);
     uint64_t serve(uint32_t departures);
@@ -73,6 +93,9 @@ private:
     int bell_ = -1;  // eventfd
     std::atomic<uint32_t> departures_{0};
     std::atomic<uint32_t> armed_at_{0};  // departures then
+    std::atomic<uint64_t> left_ns_{0};  // when the program left with something under way; 0: it is inside
+    std::atomic<uint64_t> longest_absence_ns_{0};  // of this spell
+    std::atomic<uint32_t> brief_spells_{0};        // running
     std::atomic<bool> armed_{false}, dozing_{false}, stopped_{false}, started_{false};
     std::atomic<uint64_t> woken_{0}, times_armed_{0};
     std::mutex starting_;

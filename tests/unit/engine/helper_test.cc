@@ -109,6 +109,42 @@ TEST(Helper, IsArmedOnceForManyCalls) {
     EXPECT_GT(program.helper.times_armed(), 0u);
 }
 
+// Something begins and is over before the program has done anything else.
+void exchanges(Program &program) {
+    program.path.is_busy = true;
+    program.calls_mpi();
+    program.path.is_busy = false;
+    program.calls_mpi();
+}
+
+TEST(Helper, IsNotArmedForAProgramThatComesBackAtOnce) {
+    Program program;
+    for (int exchange = 0; exchange < 1000; ++exchange) exchanges(program);
+    uint64_t armings = program.helper.times_armed();
+    EXPECT_LT(armings, 500u);
+    // And goes on nevertheless where it stays away this time, and is armed for the next time.
+    program.path.is_busy = true;
+    program.calls_mpi();
+    program.path.give_work();
+    EXPECT_TRUE(soon([&] { return program.path.done == 1; }));
+    rest_ms(1);
+    program.path.is_busy = false;
+    program.calls_mpi();
+    EXPECT_TRUE(program.helper.expects_absence());
+}
+
+TEST(Helper, IsArmedForAProgramThatComputes) {
+    Program program;
+    for (int exchange = 0; exchange < 20; ++exchange) {
+        program.path.is_busy = true;
+        program.calls_mpi();
+        rest_ms(1);
+        program.path.is_busy = false;
+        program.calls_mpi();
+        EXPECT_TRUE(program.helper.expects_absence());
+    }
+}
+
 TEST(Helper, LooksAfterWhatIsNotAcknowledged) {
     Program program;
     program.path.is_unsettled = true;
