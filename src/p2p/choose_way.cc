@@ -28,6 +28,7 @@ constexpr uint32_t most_in_vain = 4, ask_every = 32;                    // pushe
 // Begins the transfer of an accepted offer. True when its bytes are sent.
 bool Messenger::begin_copying(Transfer &transfer, bool attended) {
     Peer &peer = peers_[transfer.data_peer];
+    transfer.streamed = false;
     if (transfer.data_peer == own_peer_ || settings_.copies == "once") return copy_directly(transfer);
     if (settings_.copies == "twice") return ask_for_bulk(transfer);
     if (transfer.wanted < Ways::least_bytes || !(attended || may_ask_for_push(peer))) return copy_directly(transfer);
@@ -35,6 +36,7 @@ bool Messenger::begin_copying(Transfer &transfer, bool attended) {
     Ways::Kind kind = mapped ? Ways::Kind::mapped : transfer.buffer.contiguous() ? Ways::Kind::contiguous : Ways::Kind::in_runs;
     Ways::Way way = ways_.begin(kind, transfer.wanted, engine_.read_now_ns(), transfer.watched);
     if (way == Ways::Way::directly) return copy_directly(transfer);
+    transfer.streamed = way == Ways::Way::streamed;
     if (attended) return ask_for_bulk(transfer);
     ask_for_push(transfer);
     return false;
@@ -111,7 +113,7 @@ int Messenger::await_push(Task &task) {
     self.free_word(transfer);
     self.transfers_.remove(transfer.id);
     transfer.id = 0;
-    transfer.asked_for_bulk = false;
+    transfer.asked_for_bulk = transfer.streamed = false;
     if (transfer.watched) self.ways_.diverted();
     self.copy_directly(transfer);
     return 1;

@@ -6,6 +6,7 @@
 
 #include "base/copy.h"
 #include "base/log.h"
+#include "base/streaming_copy.h"
 #include "datatype/signature.h"
 #include "link/frame.h"
 #include "p2p/agreement.h"
@@ -313,7 +314,8 @@ void Messenger::put(Transfer &transfer, uint64_t offset, const std::byte *payloa
         if (transfer.cursor.position() != static_cast<int64_t>(offset)) transfer.cursor.seek(static_cast<int64_t>(offset));
         transfer.cursor.unpack(payload, size);
     } else if (std::byte *place = transfer.buffer.base + offset; place != payload) {
-        std::memcpy(place, payload, size);
+        if (transfer.streamed) copy_streaming(place, payload, size);
+        else std::memcpy(place, payload, size);
     }
     transfer.arrived.add(offset, offset + size);
 }

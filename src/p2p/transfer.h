@@ -50,6 +50,7 @@ struct Transfer : MatchEntry, Outgoing, Task {
     bool cancelling = false;
     bool under_way = false;  // told to the engine
     bool watched = false;    // how fast it comes (ways.h)
+    bool streamed = false;   // bulk is copied to its place past the caches
     enum class State : uint8_t { idle, queued, kept, offered, moving } state = State::idle;
     uint64_t id = 0;                        // names this transfer to the peer; 0 when the peer need not know
     std::atomic<uint64_t> *word = nullptr;  // where pieces are claimed, while both sides copy (claims.h)

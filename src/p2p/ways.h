@@ -1,9 +1,13 @@
 // Which way long messages take within a node, learned by the receiver from the first of them:
 //   twice     in and out of shared buffers, by both sides at the same time
+//   streamed  the same, but out of them past the receiver's caches
 //   directly  once, between the two processes' memory: by the receiver, or from both ends (both_sides.cc)
 // Which is faster depends on caches and kernel: 64 KiB come 3 times as fast the one way on one machine, 1 MiB twice as fast the other way on
-// another (bench/RESULTS.md). So each way is tried for each kind and size of message until it gets no better, as the first ones touch memory for the
-// first time, and the better way is taken from then on; after many messages they are tried anew, as the machine may have been busy.
+// another (bench/RESULTS.md). So each way is tried for each kind and size of message until it gets no better, as the first ones touch
+// memory for the first time, or until it is far behind twice. The best one is taken from then on; after many more messages they are tried
+// anew, as the machine may have been busy.
+// A receive buffer that has not been used lately is filled 1.5 times as fast past the caches, one that is in a cache at half the speed. Only
+// long messages are streamed, which hardly stay in a cache until the program reads them.
 //
 // Observed are stretches: from a time at which no long message is on its way to here until there is none again, if all of them were alike and
 // went one way. So a window of messages is one observation, whose messages wait for each other. The best rate of each way counts, since
@@ -14,6 +18,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <span>
 
 #include "base/tally.h"
 
@@ -21,24 +26,40 @@ namespace lanyard {
 
 class Ways {
 public:
-    enum class Way : uint8_t { twice, directly };
-    static constexpr int ways = 2;
+    enum class Way : uint8_t { twice, streamed, directly };
+    static constexpr int ways = 3;
     // By the receive buffer, and whether the sender's bytes are mapped here: then no kernel stands between.
     enum class Kind : uint8_t { contiguous, in_runs, mapped };
     static constexpr int kinds = 3;
     // From 16 KiB on, doubling; the last has all longer ones.
     static constexpr int sizes = 10;
-    static constexpr uint64_t least_bytes = 16 * 1024;
+    static constexpr uint64_t least_bytes = 16 * 1024, least_streamed_bytes = 512 * 1024;
     static constexpr int trials = 3;  // that are no better
-    static constexpr uint32_t tried_anew_after = 1024;  // messages
+    static constexpr uint64_t tried_anew_after = 32;    // messages for each that was one of a trial
+
+    // What there is to choose from, what is likely to be the best first.
+    using Choice = std::span<const Way>;
+    static Choice choice(Kind kind, uint64_t bytes) {
+        using enum Way;
+        static constexpr Way short_ones[] = {twice, directly}, long_ones[] = {directly, twice}, all[] = {directly, twice, streamed};
+        if (kind == Kind::contiguous && bytes >= least_streamed_bytes) return all;
+        if (kind == Kind::mapped || (kind == Kind::contiguous && bytes >= 256 * 1024)) return long_ones;
+        return short_ones;
+    }
 
     struct Seen {
         Tally<uint64_t> bytes_per_us[ways];  // the best
         uint8_t no_better[ways] = {};  // trials since then
-        uint32_t uses = 0;  // since it was learned
+        uint64_t tried = 0, used = 0;  // messages before it was learned, and since then
 
-        bool learned() const { return no_better[0] >= trials && no_better[1] >= trials; }
-        Way better() const { return bytes_per_us[0] >= bytes_per_us[1] ? Way::twice : Way::directly; }
+        bool learned(Choice choice) const {
+            return std::all_of(choice.begin(), choice.end(), [&](Way way) { return no_better[static_cast<int>(way)] >= trials; });
+        }
+        Way best(Choice choice) const {
+            return *std::max_element(choice.begin(), choice.end(), [&](Way one, Way other) {
+                return bytes_per_us[static_cast<int>(one)] < bytes_per_us[static_cast<int>(other)];
+            });
+        }
     };
 
     static int size_of(uint64_t bytes) {
@@ -49,20 +70,22 @@ public:
     // The way for one more message, which begins now. `watched`: end() is to be called when it is over.
     Way begin(Kind kind, uint64_t bytes, uint64_t now_ns, bool &watched) {
         int size = size_of(bytes);
+        Choice possible = choice(kind, bytes);
         Seen &known = seen_[static_cast<int>(kind)][size];
-        if (known.learned() && ++known.uses == tried_anew_after) known = {};
-        watched = !known.learned();
+        if (known.learned(possible) && ++known.used >= tried_anew_after * known.tried) known = {};
+        watched = !known.learned(possible);
         if (!watched) {
             mixed_ = true;  // it may hold up one that is watched
-            return known.better();
+            return known.best(possible);
         }
         if (under_way_++ == 0) {
-            stretch_ = {kind, size, next_trial(known, kind, bytes), 0, now_ns};
+            stretch_ = {kind, size, next_trial(known, possible), 0, now_ns};
             mixed_ = false;
         } else if (stretch_.kind != kind || stretch_.size != size) {
             mixed_ = true;
         }
         stretch_.bytes += bytes;
+        ++known.tried;
         return stretch_.way;
     }
     // A watched message goes another way than begin() said.
@@ -74,15 +97,18 @@ public:
         uint64_t rate = stretch_.bytes * 1000 / (now_ns - stretch_.since_ns);
         uint64_t best = known.bytes_per_us[way];
         if (rate > best) known.bytes_per_us[way] = rate;
-        if (rate > best + best / 16) known.no_better[way] = 0;
-        else if (known.no_better[way] < trials) ++known.no_better[way];
+        uint64_t best_of_all = *std::max_element(std::begin(known.bytes_per_us), std::end(known.bytes_per_us));
+        bool hopeless = rate < best_of_all / 4 * 3;
+        if (rate > best + best / 16 && !hopeless) known.no_better[way] = 0;
+        else known.no_better[way] = static_cast<uint8_t>(std::min(trials, known.no_better[way] + 1 + hopeless));
     }
 
 private:
-    // By turns, beginning with what is the better one more often.
-    static Way next_trial(const Seen &known, Kind kind, uint64_t bytes) {
-        if (known.no_better[0] != known.no_better[1]) return known.no_better[0] < known.no_better[1] ? Way::twice : Way::directly;
-        return kind == Kind::in_runs || (kind == Kind::contiguous && bytes < 256 * 1024) ? Way::twice : Way::directly;
+    // By turns.
+    static Way next_trial(const Seen &known, Choice ways) {
+        return *std::min_element(ways.begin(), ways.end(), [&](Way one, Way other) {
+            return known.no_better[static_cast<int>(one)] < known.no_better[static_cast<int>(other)];
+        });
     }
 
     struct Stretch {

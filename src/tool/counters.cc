@@ -93,8 +93,10 @@ std::vector<CounterRow> way_rows() {
     using Way = Ways::Way;
     return {
         rates_row<Kind::contiguous, Way::directly>("p2p_rate_once", "the best rate at which long messages have come within a node that were copied "
-            "once, by sizes from 16 KiB on that double, the last for all longer ones; it is remembered until after a thousand messages"),
+            "once, by sizes from 16 KiB on that double, the last for all longer ones; it is remembered until the ways are tried anew"),
         rates_row<Kind::contiguous, Way::twice>("p2p_rate_twice", "the same of messages that were copied twice, through shared buffers"),
+        rates_row<Kind::contiguous, Way::streamed>("p2p_rate_streamed", "the same of messages that were copied twice, out of shared buffers past the "
+                                                   "caches, which is tried from 512 KiB on"),
         rates_row<Kind::in_runs, Way::directly>("p2p_rate_once_in_runs", "p2p_rate_once of messages to receive buffers that are not contiguous"),
         rates_row<Kind::in_runs, Way::twice>("p2p_rate_twice_in_runs", "p2p_rate_twice of messages to receive buffers that are not contiguous"),
         rates_row<Kind::mapped, Way::directly>("p2p_rate_once_mapped", "p2p_rate_once of messages from memory of MPI_Alloc_mem"),
