@@ -20,6 +20,11 @@ public:
         iovec local{to, bytes};
         return path_.get(peer, &local, 1, address, bytes);
     }
+    std::byte *share(size_t bytes, uint64_t &offset) override {
+        offset = path_.segment().append_area(bytes);
+        return offset ? path_.segment().at(offset) : nullptr;
+    }
+    std::byte *at(uint64_t offset) override { return path_.segment().at(offset); }
 
 private:
     ShmPath &path_;

@@ -109,7 +109,8 @@ void ExchangeRun::stop_waiting_for_others(const ExchangePlace &place) {
 bool ExchangeRun::room(const ExchangeTask &task) {
     if (bytes_here_ < 0) count_bytes_here(task);
     uint32_t apart = task.area.uses_apart(static_cast<size_t>(bytes_here_));
-    return done_everywhere(task, generation_ - (counted_ ? apart / 2 : apart));
+    if (!done_everywhere(task, generation_ - (counted_ ? apart / 2 : apart))) return false;
+    return !streams_.wanted || allot_streams(task);
 }
 
 void ExchangeRun::post(const ExchangeTask &task) {
@@ -119,7 +120,9 @@ void ExchangeRun::post(const ExchangeTask &task) {
     Slot &slot = area.slot(team.index, generation_);
     int64_t bytes = exchange.data.bytes();
     slot.begin(generation_, number_ & Slot::most_numbers, word_, team.node_use.done_through, 0);
-    if (exchange.posted_each >= 0) {
+    if (streams_.wanted) {
+        post_streams(task, slot);
+    } else if (exchange.posted_each >= 0) {
         post_each(task, slot);
     } else if (all_here_) {
         slot.set_bytes(static_cast<uint32_t>(bytes));
@@ -149,6 +152,8 @@ void ExchangeRun::count_bytes_here(const ExchangeTask &task) {
         for (int rank = 0; rank < task.team.size; ++rank) total += aligned_16(task.schedule.listed(exchange.posted_each, rank).bytes());
     }
     all_here_ = total <= capacity;
+    if (!all_here_) plan_streams(task);
+    if (streams_.wanted && exchange.read_each >= 0) places = task.team.size;
     bytes_here_ = all_here_ ? total : places * int64_t{sizeof(SlotPlace)};
     LANYARD_MUST(all_here_ || (task.team.direct_reads && bytes_here_ <= capacity));
 }
@@ -236,8 +241,13 @@ ExchangeRun::Posted ExchangeRun::posted_by(const ExchangeTask &task, int rank) c
     uint32_t bytes = slot.bytes();
     if (bytes <= Slot::most_bytes) [[likely]] return {area.payload(rank, generation_, bytes), 0, bytes};
     const std::byte *payload = bytes == Slot::for_each ? area.payload(rank, generation_, area.payload_bytes()) : slot.short_payload;
+    if (rank == task.team.index && streams_.wanted) {
+        const Block &data = task.exchange.data;
+        return {nullptr, reinterpret_cast<uintptr_t>(task.buffer(data).base), data.bytes()};
+    }
     const SlotPlace &place = reinterpret_cast<const SlotPlace *>(payload)[bytes == Slot::at_address ? 0 : task.team.index];
     if (place.bytes & SlotPlace::here) return {payload + place.where, 0, static_cast<int64_t>(place.bytes & ~SlotPlace::here)};
+    if (place.bytes & StagedPlace::staged) return {nullptr, 0, StagedPlace::in(place).bytes, &place};
     return {nullptr, place.where, static_cast<int64_t>(place.bytes)};
 }
 
@@ -303,100 +313,6 @@ void ExchangeRun::answer_askers(const NodeArea &area, const Team &team) {
     }
 }
 
-// False when a part is left for the next call.
-bool ExchangeRun::take(const ExchangeTask &task) {
-    const Exchange &exchange = task.exchange;
-    if (other_rank_ >= 0) return true;  // nothing of it can be used
-    left_ = bytes_at_once;
-    if (exchange.take == Exchange::Take::reduce) return reduce_all(task);
-    if (exchange.take == Exchange::Take::nothing) return true;
-    if (exchange.wants == Among::root) return copy_from(task, exchange.root, task.buffer(exchange.into));
-    for (; taken_ < task.team.size; ++taken_, position_ = 0) {
-        const Block &into = task.schedule.listed(exchange.copied_each, taken_);
-        if (into.type && !copy_from(task, taken_, task.buffer(into))) return false;
-    }
-    return true;
-}
-
-bool ExchangeRun::copy_from(const ExchangeTask &task, int rank, const Buffer &into) {
-    Posted posted = posted_by(task, rank);
-    int64_t bytes = into.bytes(), skip = task.exchange.skip;
-    if (!fits(posted, rank, bytes * task.exchange.parts)) return true;
-    if (posted.here) {
-        unpack_block(posted.here + skip, into);
-        return true;
-    }
-    while (position_ < bytes) {
-        if (left_ <= 0) return false;
-        bool straight = into.contiguous();
-        int64_t piece = std::min(bytes - position_, straight ? left_ : exchange_pieces_bytes);
-        std::byte *to = straight ? into.base + position_ : task.pieces;
-        read(task, rank, posted.address + static_cast<uint64_t>(skip + position_), to, piece);
-        if (!straight) Cursor(into, position_).unpack(to, static_cast<size_t>(piece));
-        position_ += piece;
-        left_ -= piece;
-    }
-    return true;
-}
-
-// Piece by piece, so that a result stays in the cache until all have been added to it.
-bool ExchangeRun::reduce_all(const ExchangeTask &task) {
-    const Exchange &exchange = task.exchange;
-    Buffer into = task.buffer(goes_aside(task) ? exchange.aside : exchange.into);
-    int64_t bytes = into.bytes(), element = std::max<int64_t>(into.datatype->size, 1);
-    int64_t contributed = exchange.data.bytes();
-    if (contributed <= int64_t{task.area.payload_bytes()}) {
-        for (int rank = 0; rank <= exchange.last; ++rank)
-            if (task.area.slot(rank, generation_).bytes() != contributed && !fits(posted_by(task, rank), rank, contributed)) return true;
-        reduce_slots(task, into);
-        return true;
-    }
-    for (int rank = 0; rank <= exchange.last && position_ == 0; ++rank)
-        if (!fits(posted_by(task, rank), rank, contributed)) return true;
-    int64_t piece = exchange_pieces_bytes / element * element;
-    LANYARD_MUST(piece > 0);
-    for (; position_ < bytes; position_ += piece) {
-        if (left_ <= 0) return false;
-        piece = std::min(piece, bytes - position_);
-        reduce_piece(task, into.base + position_, piece);
-        left_ -= piece * (exchange.last + 1);
-    }
-    return true;
-}
-
-// In rank order, from the last: result = a(r) op result.
-void ExchangeRun::reduce_slots(const ExchangeTask &task, const Buffer &into) {
-    const Exchange &exchange = task.exchange;
-    auto contributed = static_cast<size_t>(exchange.data.bytes());
-    for (int rank = exchange.last; rank >= 0 && into.count > 0; --rank) {
-        const std::byte *from = task.area.payload(rank, generation_, contributed) + exchange.skip;
-        if (rank < exchange.last) reduce(*task.schedule.op, from, into.base, into.count, *into.datatype);
-        else std::memcpy(into.base, from, static_cast<size_t>(into.bytes()));
-    }
-}
-
-// The same of contributions that stay where they are.
-void ExchangeRun::reduce_piece(const ExchangeTask &task, std::byte *into, int64_t bytes) {
-    const Exchange &exchange = task.exchange;
-    const Op &op = *task.schedule.op;
-    const Datatype &type = *exchange.into.type;
-    int own = task.team.index;
-    auto reduce_one = [&](int rank, bool first) {
-        uint64_t address = posted_by(task, rank).address + static_cast<uint64_t>(exchange.skip + position_);
-        if (first) return read(task, rank, address, into, bytes);
-        const std::byte *from = rank == own ? reinterpret_cast<const std::byte *>(address) : task.pieces;
-        if (rank != own) read(task, rank, address, task.pieces, bytes);
-        reduce(op, from, into, bytes / type.size, type);
-    };
-    // Of two that may change places the one that must be read is read to where it belongs.
-    if (exchange.last == 1 && own == 1 && op.commutative) {
-        reduce_one(0, true);
-        reduce_one(1, false);
-        return;
-    }
-    for (int rank = exchange.last; rank >= 0; --rank) reduce_one(rank, rank == exchange.last);
-}
-
 // This rank is done with what others posted, though they may not be with what it posted.
 void ExchangeRun::taken(const ExchangePlace &place) {
     Team &team = place.team;
@@ -443,9 +359,11 @@ bool ExchangeRun::advance(const ExchangeTask &task) {
         compare_alone_in_time(task);
         bool there = all_there(task);
         if (exchange.posts) tell_posted(task);
+        if (streams_.open) put(task, false);
         state_ = there ? State::taking : State::waiting;
-    } else if (state_ == State::waiting && all_there(task)) {
-        state_ = State::taking;
+    } else {
+        if (streams_.open) put(task, false);
+        if (state_ == State::waiting && all_there(task)) state_ = State::taking;
     }
     if (state_ == State::waiting) return false;
     if (state_ == State::taking) {
@@ -455,7 +373,8 @@ bool ExchangeRun::advance(const ExchangeTask &task) {
     }
     if (state_ == State::leaving) {
         bool awaits = posted_address_ && exchange.awaits_readers && other_rank_ < 0;
-        if (awaits && !done_everywhere(task, generation_)) return false;
+        if (other_rank_ >= 0) close_streams();
+        if (streams_.open || (awaits && !done_everywhere(task, generation_))) return false;
         if (goes_aside(task)) pack_block(task.buffer(exchange.aside), task.buffer(exchange.into).base, exchange.into.bytes());
         state_ = State::done;
     }

@@ -24,6 +24,7 @@ void keep(Exchange &exchange, const Block &from, const Block &to) {
 void combine(Exchange &exchange, const Block &into, int last, bool is_read, Schedule &schedule) {
     exchange.take = Take::reduce;
     exchange.into = into;
+    exchange.unit = into.type->size;
     exchange.last = last;
     if (is_read) exchange.aside = schedule.scratch(into.count, *into.type);
 }
@@ -37,18 +38,27 @@ Exchange &among_all(Schedule &schedule, Take take, StepId after) {
     return exchange;
 }
 
-// Each rank combines its part of what all contribute; it ends up in `value`.
-Exchange &combine_parts(const ReduceShape &s, const Block &value, Schedule &schedule) {
-    Exchange &parts = among_all(schedule, Take::reduce, no_step);
-    parts.data = s.contribution;
-    combine(parts, value, s.size - 1, false, schedule);
-    parts.skip = part_start(s.contribution.count, s.size, s.index) * s.contribution.type->size;
-    return parts;
-}
-
 Block part_of(const Block &all, int size, int rank) {
     int64_t first = part_start(all.count, size, rank);
     return all.part(first, part_start(all.count, size, rank + 1) - first);
+}
+
+// A contribution of which each rank takes its part, asked for in rank order. Short ones fit into a slot anyway.
+template <class PartOf>
+void divide(const Block &data, int size, PartOf part, Exchange &exchange, Schedule &schedule) {
+    exchange.data = data;
+    if (data.bytes() <= smallest_slot_capacity) return;
+    exchange.read_each = schedule.list_blocks(size);
+    for (int rank = 0; rank < size; ++rank) schedule.listed(exchange.read_each, rank) = part(rank);
+}
+
+// Each rank combines its part of what all contribute; it ends up in `value`.
+Exchange &combine_parts(const ReduceShape &s, const Block &value, Schedule &schedule) {
+    Exchange &parts = among_all(schedule, Take::reduce, no_step);
+    divide(s.contribution, s.size, [&](int rank) { return part_of(s.contribution, s.size, rank); }, parts, schedule);
+    combine(parts, value, s.size - 1, false, schedule);
+    parts.skip = part_start(s.contribution.count, s.size, s.index) * s.contribution.type->size;
+    return parts;
 }
 
 // In place, what the part is made from lies there.
@@ -130,6 +140,7 @@ void reduce_exchange(const ReduceShape &s, Schedule &schedule) {
     exchange.root = s.root;
     exchange.posts = true;
     exchange.data = s.contribution;
+    exchange.unit = s.contribution.type->size;
     if (s.index == s.root) {
         exchange.wants = Among::everyone;
         combine(exchange, s.result, s.size - 1, s.contribution == s.result, schedule);
@@ -202,6 +213,7 @@ void make_scan_exchange(const ReduceShape &s, int last, Schedule &schedule) {
     exchange.awaits_readers = read_by_others;
     if (read_by_others) exchange.wakes = Among::higher;
     exchange.data = s.contribution;
+    exchange.unit = s.contribution.type->size;
     if (s.index > 0) {
         exchange.wants = Among::lower;
         combine(exchange, s.result, last, s.contribution == s.result, schedule);
@@ -280,7 +292,7 @@ void scatter_exchange(const MoveShape &s, Schedule &schedule) {
         exchange.wakes = Among::everyone;
         if (!s.even) return post_each(s, s.sent, exchange, schedule);
         exchange.posts = true;
-        exchange.data = s.sent.whole(s.size);
+        divide(s.sent.whole(s.size), s.size, [&](int rank) { return s.sent.block(rank); }, exchange, schedule);
         exchange.packed = room_to_pack(schedule, exchange.data);
     } else {
         exchange.wants = Among::root;
@@ -331,10 +343,15 @@ Work alltoall_exchange_work(const Crew &crew, int64_t bytes) {
 void reduce_scatter_exchange(const ReduceScatterShape &s, Schedule &schedule) {
     schedule.op = s.op;
     Exchange &exchange = among_all(schedule, Take::reduce, no_step);
-    exchange.data = s.contribution;
+    auto count_of = [&](int rank) { return s.counts.data ? s.counts[rank] : s.contribution.count / s.size; };
+    auto part = [&, end = int64_t{0}](int rank) mutable {
+        end += count_of(rank);
+        return s.contribution.part(end - count_of(rank), count_of(rank));
+    };
+    divide(s.contribution, s.size, part, exchange, schedule);
     combine(exchange, s.result, s.size - 1, s.contribution.space == s.result.space, schedule);
     int64_t before = 0;
-    for (int rank = 0; rank < s.index; ++rank) before += s.counts.data ? s.counts[rank] : s.contribution.count / s.size;
+    for (int rank = 0; rank < s.index; ++rank) before += count_of(rank);
     exchange.skip = before * s.contribution.type->size;
 }
 

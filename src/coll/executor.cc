@@ -37,7 +37,7 @@ Collective::Collective(Executor &executor) : executor_(executor) {
         for (size_t i = 0; i < self.polled_.size();) {
             StepId id = self.polled_[i];
             if (self.waits_for_program(id) || !self.advance(id)) {
-                goes_on |= self.exchanges_[static_cast<size_t>(self.schedule_->steps()[static_cast<size_t>(id)].number)].can_go_on();
+                goes_on |= self.exchanges_[static_cast<size_t>(self.schedule_->steps()[static_cast<size_t>(id)].number)].got_on();
                 ++i;
                 continue;
             }
@@ -267,7 +267,8 @@ void Collective::launch(StepId id) {
 ExchangeTask Collective::task_of(const Exchange &exchange) const {
     auto buffer_of = [](const void *owner, const Block &block) { return static_cast<const Collective *>(owner)->buffer(block); };
     auto answer_elsewhere = [](const void *owner) { static_cast<const Collective *>(owner)->executor_.answer_in_areas(); };
-    return {{exchange, *team_, NodeArea(*team_), executor_.reach_}, *schedule_, executor_.pieces_, this, buffer_of, answer_elsewhere};
+    return {{exchange, *team_, NodeArea(*team_), executor_.reach_}, *schedule_, executor_.pieces_, this, buffer_of, answer_elsewhere,
+            &executor_.stage_, &executor_.messenger_.settings().copies};
 }
 
 bool Collective::advance(StepId id) {

@@ -199,6 +199,7 @@ private:
     Messenger &messenger_;
     NodeReach *reach_;
     Selection selection_;
+    Stage stage_;
     Collective *spare_ = nullptr;
     List<Collective, &Collective::under_way_hook_> under_way_;
     EarlyMessages early_;

@@ -1,7 +1,7 @@
 // The memory that all ranks of a team share when they are on one node: each rank has slots of its own, which only it writes and all
 // read. What is done with it: exchange_run.h.
 //
-//   area:  counts | rank 0: header, calls, lent piece, slots, payloads | rank 1: ...
+//   area:  counts | copy ways (copy_ways.h) | rank 0: header, calls, lent piece, slots, payloads | rank 1: ...
 //   slot:  generation (the use it belongs to), done_through, bytes of the payload or what else it is, number of the collective, its
 //          check word (p2p/agreement.h), a short payload
 //
@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "coll/copy_ways.h"
 #include "coll/team.h"
 
 namespace lanyard {
@@ -23,7 +24,7 @@ size_t node_area_bytes(int size);
 int64_t node_slot_capacity(const Team &team);
 int64_t node_slot_capacity_for_each(const Team &team);
 // What a slot takes, roughly: for the cost model.
-constexpr int64_t usual_slot_capacity = 8192;
+constexpr int64_t usual_slot_capacity = 8192, smallest_slot_capacity = 1024;
 
 // A rank that is in a use which this rank has not begun, for the collective with this number but another check word; -1: none.
 int called_by_another(const Team &team, uint32_t number, uint32_t word, uint32_t &other_word);
@@ -32,7 +33,8 @@ int called_by_another(const Team &team, uint32_t number, uint32_t word, uint32_t
 
 // One block for one rank, where a slot holds a table of them instead of a payload for all.
 struct SlotPlace {
-    static constexpr uint64_t here = uint64_t{1} << 63;  // in `bytes`: `where` is an offset in the payload, else an address
+    // In `bytes`: `where` is an offset in the payload; else an address, or a place in the stage (stage.h).
+    static constexpr uint64_t here = uint64_t{1} << 63;
     uint64_t where, bytes;
 };
 
@@ -119,6 +121,7 @@ public:
     std::atomic<uint32_t> &awaited() const { return *reinterpret_cast<std::atomic<uint32_t> *>(base_); }
     // How many ask others for pieces of their memory.
     std::atomic<uint32_t> &asking() const { return *(reinterpret_cast<std::atomic<uint32_t> *>(base_) + 1); }
+    CopyWays &ways() const { return *reinterpret_cast<CopyWays *>(base_ + line); }
     RankHeader &header(int rank) const { return *reinterpret_cast<RankHeader *>(of(rank)); }
     CallLog &calls(int rank) const { return *reinterpret_cast<CallLog *>(of(rank) + sizeof(RankHeader)); }
     std::byte *lent_piece(int rank) const { return of(rank) + sizeof(RankHeader) + sizeof(CallLog); }
@@ -140,14 +143,15 @@ public:
     static size_t bytes(int size) {
         Team team;
         team.size = size;
-        return line + static_cast<size_t>(size) * NodeArea(team).rank_bytes_;
+        return before_ranks + static_cast<size_t>(size) * NodeArea(team).rank_bytes_;
     }
 
 private:
-    static constexpr size_t line = 64, before_slots = sizeof(RankHeader) + sizeof(CallLog) + lent_bytes;
+    static constexpr size_t line = 64, before_ranks = line + (sizeof(CopyWays) + line - 1) / line * line;
+    static constexpr size_t before_slots = sizeof(RankHeader) + sizeof(CallLog) + lent_bytes;
     static constexpr int few = 8, small_team = 16;
-    static constexpr uint32_t payload_small = 8192, payload_large = 1024;
-    std::byte *of(int rank) const { return base_ + line + static_cast<size_t>(rank) * rank_bytes_; }
+    static constexpr uint32_t payload_small = usual_slot_capacity, payload_large = smallest_slot_capacity;
+    std::byte *of(int rank) const { return base_ + before_ranks + static_cast<size_t>(rank) * rank_bytes_; }
 
     std::byte *base_ = nullptr;
     uint32_t slot_mask_ = 0, payload_mask_ = 0, payload_bytes_ = 0, rank_bytes_ = 0;

@@ -41,6 +41,8 @@ struct Exchange {
     Block own_from = {}, own_to = {};  // copied beside, where the rank keeps a block of its own
     Block data = {};
     int32_t posted_each = -1;
+    int32_t read_each = -1;  // the part of `data` that each rank takes, blocks of the schedule from here on, by rank; -1: all of it
+    int64_t unit = 1;        // taken in pieces of a multiple of so many bytes
     Block packed = {};  // scratch memory for what is posted and not contiguous, where it does not fit into a slot
     // copy: what the root posted goes to `into`, or of so many equal `parts` of it the one that begins at byte `skip`; or of everyone, to blocks
     // of the schedule from copied_each on, by rank; without a datatype: not taken.

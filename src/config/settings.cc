@@ -191,9 +191,9 @@ std::vector<SettingRow> other_rows() {
                     "copy long messages straight from the other process's memory (process_vm_readv) where allowed; collectives: as at the start")
             .at_any_time(),
         text_row("COPIES", expert, &Settings::copies,
-                 "how often long messages within a node are copied: once (straight from the other process's memory, where CMA allows it or "
-                 "MPI_Alloc_mem gave it), twice (through shared buffers, by both sides at the same time), or auto (what proves to be faster with "
-                 "the first of them)")
+                 "how often long messages and contributions to collectives are copied within a node: once (straight from the other process's memory, "
+                 "where CMA allows it or MPI_Alloc_mem gave it), twice (through shared buffers, by both sides at the same time), or auto "
+                 "(what proves to be faster with the first of them)")
             .among("number of copies", {"auto", "once", "twice"})
             .at_any_time(),
         integer_row("SPIN_US", expert, &Settings::spin_us, -1, 1'000'000,

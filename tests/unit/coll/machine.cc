@@ -55,6 +55,7 @@ Machine::Machine(int size, uint64_t seed, Shares shares) : random_(seed), pieces
         team.node_area = area_;
         team.node_area_bytes = area_bytes;
         team.direct_reads = shares == Shares::memory;
+        ranks_.back()->copies = random_() % 2 ? "twice" : "once";
     }
 }
 
@@ -197,7 +198,10 @@ bool Machine::advance(int index, StepId id) {
         if (state.exchanges[0].pass({schedule.exchanges()[0], team, use.area(), &reach_}, use, {send, receive})) return true;
     }
     const Exchange &exchange = schedule.exchanges()[number];
-    return state.exchanges[number].advance({{exchange, team, NodeArea(team), &reach_}, schedule, pieces_.data(), &owner, buffer_of});
+    auto nothing_elsewhere = [](const void *) {};
+    Rank &rank = *ranks_[index];
+    return state.exchanges[number].advance({{exchange, team, NodeArea(team), &reach_}, schedule, pieces_.data(), &owner, buffer_of,
+                                            nothing_elsewhere, &rank.stage, &rank.copies});
 }
 
 std::string Machine::run() {

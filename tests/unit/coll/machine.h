@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
@@ -55,6 +57,8 @@ public:
         std::vector<std::byte> send, receive;  // the program's buffers
         int64_t send_origin = 0, receive_origin = 0;  // where the spaces begin in them
         Team team;
+        Stage stage;
+        std::string copies;  // of what fits into no slot
     };
     Rank &rank(int index) { return *ranks_[index]; }
     // Where the ranks are; nullptr: on one node.
@@ -72,6 +76,14 @@ private:
         bool asleep(uint32_t) override { return false; }
         void wake(uint32_t) override {}
         Error read(uint32_t peer, uint64_t address, std::byte *to, size_t bytes) override;
+        std::byte *share(size_t bytes, uint64_t &offset) override {
+            shared.emplace_back(std::aligned_alloc(64, bytes), std::free);
+            std::memset(shared.back().get(), 0, bytes);
+            offset = 64 * shared.size();
+            return at(offset);
+        }
+        std::byte *at(uint64_t offset) override { return static_cast<std::byte *>(shared[offset / 64 - 1].get()); }
+        std::vector<std::unique_ptr<void, void (*)(void *)>> shared;
     };
     struct State;
     struct Posted {

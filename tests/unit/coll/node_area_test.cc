@@ -40,6 +40,20 @@ public:
         std::memcpy(to, reinterpret_cast<const std::byte *>(address), bytes);
         return {};
     }
+    std::byte *share(size_t bytes, uint64_t &offset) override {
+        std::lock_guard guard(shared_mutex_);
+        shared_.push_back(static_cast<std::byte *>(std::aligned_alloc(64, bytes)));
+        std::memset(shared_.back(), 0, bytes);
+        offset = 64 * shared_.size();
+        return shared_.back();
+    }
+    std::byte *at(uint64_t offset) override {
+        std::lock_guard guard(shared_mutex_);
+        return shared_[offset / 64 - 1];
+    }
+    ~Bells() override {
+        for (std::byte *memory : shared_) std::free(memory);
+    }
     template <class Advance>
     void wait(int rank, Advance advance) {
         Sleeper &sleeper = sleepers_[static_cast<size_t>(rank)];
@@ -65,6 +79,8 @@ private:
         std::condition_variable changed;
     };
     std::deque<Sleeper> sleepers_;
+    std::mutex shared_mutex_;
+    std::vector<std::byte *> shared_;
 };
 
 struct Shared {
@@ -82,6 +98,7 @@ struct Shared {
     std::vector<uint32_t> peers;
     Bells bells;
     std::atomic<int> wrong{0};
+    std::string copies = "once";
     std::atomic<int> passed{0};  // uses that were done at once, in the short way
 };
 
@@ -114,7 +131,12 @@ public:
         auto answer_elsewhere = [](const void *owner) {
             if (const Team *other = static_cast<const Spaces *>(owner)->other) ExchangeRun::answer(NodeArea(*other), *other);
         };
-        return run.advance({{exchange, team, NodeArea(team), &shared_.bells}, schedule, pieces_.data(), &spaces, buffer_of, answer_elsewhere});
+        ExchangeTask task{{exchange, team, NodeArea(team), &shared_.bells}, schedule, pieces_.data(), &spaces, buffer_of, answer_elsewhere, &stage,
+                          &shared_.copies};
+        do {
+            if (run.advance(task)) return true;
+        } while (run.got_on());
+        return false;
     }
     // Most of the short ones try the short way first.
     bool passes(ExchangeRun &run, const Schedule &schedule, void *send, void *receive) {
@@ -140,6 +162,7 @@ public:
         }
     }
     Team team;
+    Stage stage;
     const Team *elsewhere = nullptr;  // another on which this rank has something under way
 
 private:
@@ -220,17 +243,18 @@ Outcome make_one(Kind kind, const Rank &rank, int root, int64_t count, int64_t b
 
 // All kinds, roots and sizes mixed: the same random sequence on all ranks, each at its own speed. With direct reads also blocks that
 // fit into no slot.
-void run_mixed_sequence(bool direct_reads, int reads_allowed = INT32_MAX) {
+void run_mixed_sequence(bool direct_reads, int reads_allowed = INT32_MAX, const char *copies = "once", unsigned most = 5000) {
     for (int ranks : {2, 3, 5, 8}) {
         Shared shared(ranks, direct_reads);
         shared.bells.reads_allowed = reads_allowed;
+        shared.copies = copies;
         with_ranks(shared, [&](Rank &rank) {
             std::mt19937 common(17), own(static_cast<unsigned>(rank.team.index));
             for (int64_t turn = 0; turn < 400; ++turn) {
                 auto kind = static_cast<Kind>(common() % static_cast<unsigned>(Kind::count_of_them));
                 int root = static_cast<int>(common() % static_cast<unsigned>(ranks));
                 bool for_each = kind == Kind::alltoall || kind == Kind::scatter;
-                int64_t count = 1 + static_cast<int64_t>(common() % (direct_reads && common() % 4 == 0 ? 5000 : for_each ? 50 : 500));
+                int64_t count = 1 + static_cast<int64_t>(common() % (direct_reads && common() % 4 == 0 ? most : for_each ? 50 : 500));
                 if (common() % 2 == 0) count = 1 + count % 4;
                 if (own() % 8 == 0) sched_yield();
                 std::vector<int64_t> send(static_cast<size_t>(count * ranks)), receive(send.size(), -1);
@@ -251,6 +275,10 @@ void run_mixed_sequence(bool direct_reads, int reads_allowed = INT32_MAX) {
 TEST(NodeArea, MixedSequence) { run_mixed_sequence(false); }
 TEST(NodeArea, MixedSequenceWithDirectReads) { run_mixed_sequence(true); }
 TEST(NodeArea, MixedSequenceWithReadsUntilTheyAreRefused) { run_mixed_sequence(true, 100); }
+
+// Some are longer than all entries that an exchange has.
+TEST(NodeArea, MixedSequenceByTheStage) { run_mixed_sequence(true, INT32_MAX, "twice", 60'000); }
+TEST(NodeArea, MixedSequenceByWhatIsFaster) { run_mixed_sequence(true, INT32_MAX, "auto", 20'000); }
 
 // Who posts its memory has it back only when all have read it.
 TEST(NodeArea, MemoryIsNotReadAfterTheEnd) {
