@@ -196,6 +196,9 @@ void plan_gather(Executor &executor, Team &team, Collective &collective, const B
     describe(team, collective, {CollectiveKind::gather, root, 0, bytes}, own.base, all.base);
 }
 
+// Only the root knows how much comes from each; but all must choose alike.
+constexpr int64_t usual_gathered_bytes = 2048;
+
 void plan_gatherv(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Uneven &all, int root) {
     bool has_all = at_root(team, root);
     PlanKey key = key_of(own, root);
@@ -203,7 +206,7 @@ void plan_gatherv(Executor &executor, Team &team, Collective &collective, const 
     if (collective.recall(team, CollectiveKind::gatherv, key, own.base, all.base)) return;
     Division received = has_all ? division(Space::receive, all) : Division();
     MoveShape shape = move_shape(team, root, own_block(Space::send, own), std::move(received), own.datatype == nullptr, false);
-    make_gathering(executor.selection(), team, shape, 0, collective.schedule());
+    make_gathering(executor.selection(), team, shape, usual_gathered_bytes, collective.schedule());
     describe(team, collective, {CollectiveKind::gatherv, root}, own.base, all.base);
 }
 

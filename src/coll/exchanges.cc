@@ -81,10 +81,11 @@ int32_t list_parts(const ReduceShape &s, const Block &own, Schedule &schedule) {
 // The work of one use in which `takers` ranks each take `blocks` blocks of `bytes` from others, who post `posted` bytes each.
 Work taking(const Crew &crew, int takers, int blocks, double bytes, double posted, bool reduces = false) {
     bool in_slots = posted <= double(usual_slot_capacity);
-    // Slots stay in the caches, and of memory that is read nothing is written by two.
-    double all = double(takers) * blocks * bytes, moved = in_slots ? 0.5 : 0.9;
-    Work work{.rounds = in_slots ? 0 : 2, .waits = in_slots ? 0 : crew.size, .bytes = static_cast<int64_t>(moved * all)};
-    work.path_bytes = moved * (blocks * bytes + (in_slots ? posted : 0));
+    // Slots and the stage stay in the caches. Where reading is chosen instead (copy_ways.h), that is because it is faster.
+    double all = double(takers) * blocks * bytes, moved = in_slots ? 0.5 : 0.25;
+    Work work{.rounds = in_slots ? 0 : 1, .waits = in_slots ? 0 : crew.size, .bytes = static_cast<int64_t>(moved * all)};
+    work.path_bytes = moved * (blocks * bytes + posted);
+    work.copied_in_all = in_slots ? 0 : moved * posted;
     work.path_reduced = reduces ? blocks * bytes : 0;
     work.reduced_in_all = reduces ? all : 0;
     work.slots_read = blocks;
@@ -98,14 +99,15 @@ Work taking(const Crew &crew, int takers, int blocks, double bytes, double poste
 // The second use, in which parts are taken that were made in the first.
 Work taking_parts(const Crew &crew, int takers, double part) {
     Work work = taking(crew, takers, crew.size - 1, part, part);
-    work.fresh_bytes = (crew.size - 1) * part;
+    // Of longer ones the stage's copies are fresh anyway.
+    if (part <= double(usual_slot_capacity)) work.fresh_bytes = (crew.size - 1) * part;
     return work;
 }
 
 // The same where data goes from one to all, from all to one, or from each to those above: who posts into a slot goes on.
 Work taking_one_way(const Crew &crew, int takers, int blocks, double bytes, double posted, bool reduces = false) {
     Work work = taking(crew, takers, blocks, bytes, posted, reduces);
-    work.one_way = work.reads == 0;
+    work.one_way = true;
     return work;
 }
 

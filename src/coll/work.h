@@ -111,7 +111,7 @@ struct Costs {
     double slot_ns = 70;          // reading a cache line that another processor wrote
     double fresh_byte_ns = 0.2;   // more than byte_ns, of what another processor has just made
     double use_ns = 200;          // of the node area, for each rank; half as much again where processors are shared, and caches cold
-    double read_ns = 900;         // reading the memory of another process, beside what each byte takes
+    double read_ns = 300;         // of what does not fit into a slot, beside what each byte takes
     double switch_ns = 1500;      // giving a processor to another rank
     // Between nodes, over TCP.
     double far_message_ns = 15'000;
