@@ -348,6 +348,7 @@ bool ExchangeRun::advance(const ExchangeTask &task) {
     const Exchange &exchange = task.exchange;
     Team &team = task.team;
     answer(task.area, team);
+    if (used_before_) forget_earlier_use();
     if (state_ == State::posting) {
         task.area.calls(team.index).tell(generation_, {number_, word_});
         if (generation_ - team.node_use.done_through > most_at_once) return false;

@@ -88,9 +88,7 @@ public:
         counted_ = posted_alone_ = posted_address_ = false;
         misfit_ = -1;
         bytes_here_ = -1;
-        close_streams();  // those of one that was abandoned
-        streams_.wanted = got_on_ = false;
-        directly_ = staged_ = {};
+        used_before_ = true;
     }
     // Does all of it at once where nothing must be waited for. False: advance() does what is left.
     bool pass(const ExchangePlace &place, const ShortUse &shape, const ShortUse::Buffers &buffers);
@@ -164,6 +162,11 @@ private:
     }
     Posted posted_by(const ExchangeTask &task, int rank) const;
     bool fits(const Posted &posted, int rank, int64_t bytes);
+    void forget_earlier_use() {
+        close_streams();  // those of one that was abandoned
+        streams_.wanted = got_on_ = used_before_ = false;
+        directly_ = staged_ = {};
+    }
     void close_streams() {
         if (!streams_.open) return;
         streams_.open = false;
@@ -230,17 +233,19 @@ private:
     bool all_here_ = false;        // everything posted fits into the slot
     int64_t bytes_here_ = -1;      // what is written into it; -1: not counted yet
     int64_t position_ = 0;         // in the block that is being taken
-    std::vector<int64_t> position_from_;  // the same by rank, where blocks of all are
     int64_t left_ = 0;             // of this call's bytes
-    bool got_on_ = false;
-    Streams streams_;
-    Copied directly_, staged_;     // so far, while that is learned
     uint32_t word_ = 0, number_ = 0;  // what this rank does
     // Another rank did something else, here or in an earlier use: what this rank did, and what the other.
     int other_rank_ = -1;
     uint32_t own_word_ = 0, other_word_ = 0, own_number_ = 0, other_number_ = 0;
     int misfit_ = -1;  // a rank that posted another number of bytes than this rank expects
     int64_t misfit_bytes_ = 0, expected_bytes_ = 0;
+    // What is not needed for a few bytes.
+    bool used_before_ = false;  // what follows is of an earlier use
+    bool got_on_ = false;
+    std::vector<int64_t> position_from_;  // position_ by rank, where blocks of all are taken
+    Streams streams_;
+    Copied directly_, staged_;  // so far, while that is learned
 };
 
 }  // namespace lanyard
