@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "path/path.h"
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 #include "sim/spread_type.h"
 
 namespace lanyard::conformance {

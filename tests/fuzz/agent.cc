@@ -5,7 +5,7 @@
 
 #include "fuzz/fuzz.h"
 #include "launch/frame_link.h"
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 
 namespace lanyard::launch {
 namespace {

@@ -21,7 +21,7 @@
 
 #include "fuzz/description.h"
 #include "fuzz/fuzz.h"
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 #include "sim/seeds.h"
 
 extern "C" {

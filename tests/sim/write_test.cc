@@ -18,7 +18,7 @@
 #include "datatype/predefined.h"
 #include "engine/engine.h"
 #include "p2p/messenger.h"
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 #include "sim/seeds.h"
 
 namespace lanyard::sim {

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 
 namespace lanyard::sim {
 

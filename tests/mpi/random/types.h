@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comm/check.h"
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 
 namespace random_calls {
 

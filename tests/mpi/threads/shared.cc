@@ -4,7 +4,7 @@
 // The seed is LANYARD_TEST_SEED; each rank and thread draws its own way to do what all of them must do.
 #include <atomic>
 
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 #include "sim/seeds.h"
 #include "threads/crew.h"
 

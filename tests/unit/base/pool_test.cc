@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 #include "sim/seeds.h"
 
 namespace lanyard {

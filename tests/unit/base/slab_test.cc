@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 #include "sim/seeds.h"
 
 namespace lanyard {

@@ -11,7 +11,7 @@
 
 #include "base/abi_constants.h"
 #include "base/clock.h"
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 #include "sim/seeds.h"
 
 namespace lanyard {

@@ -9,7 +9,7 @@
 #include <deque>
 #include <vector>
 
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 #include "sim/seeds.h"
 
 namespace lanyard {

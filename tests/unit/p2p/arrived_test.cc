@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 #include "sim/seeds.h"
 
 namespace lanyard {

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "p2p/match.h"
 #include "p2p/unexpected.h"
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 #include "sim/seeds.h"
 
 namespace lanyard {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 #include "sim/seeds.h"
 
 namespace lanyard {

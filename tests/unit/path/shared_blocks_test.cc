@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "conformance/shm_connected.h"
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 #include "sim/seeds.h"
 
 namespace lanyard {
