@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "path/sim/random.h"
+#include "net/sim/random.h"
 
 namespace lanyard {
 namespace {
@@ -33,9 +33,7 @@ TEST(Crc32c, IsTheOneOfTheStandard) {
     EXPECT_EQ(crc(bytes.data(), 32), 0x62a8ab43u);
 }
 
-TEST(Crc32c, GoesOnFromWhatCameBefore) {
-    Crc32c crc;
-    ASSERT_FALSE(Crc32c::load(crc));
+void compare_with_bit_by_bit(const Crc32c &crc) {
     sim::Random random(1);
     for (int round = 0; round < 300; ++round) {
         std::vector<unsigned char> bytes(random.below(2000));
@@ -45,6 +43,18 @@ TEST(Crc32c, GoesOnFromWhatCameBefore) {
         EXPECT_EQ(crc(bytes.data(), bytes.size()), whole);
         EXPECT_EQ(crc(bytes.data() + cut, bytes.size() - cut, crc(bytes.data(), cut)), whole);
     }
+}
+
+TEST(Crc32c, GoesOnFromWhatCameBefore) {
+    Crc32c crc;
+    ASSERT_FALSE(Crc32c::load(crc));
+    compare_with_bit_by_bit(crc);
+}
+
+TEST(Crc32c, IsTheSameWithoutALibrary) {
+    ASSERT_TRUE(Crc32c::built_in());
+    compare_with_bit_by_bit(Crc32c::built_in());
+    compare_with_bit_by_bit(Crc32c::of_table());
 }
 
 }  // namespace
