@@ -1,0 +1,60 @@
+// Unreliable packets, as little of them as the datagram path needs: an endpoint sends packets to any peer and receives those of all. Packets may be
+// lost, doubled, overtaken and damaged; who sends them repairs that (path/dgram/flow.h). Kinds: UDP sockets, libfabric's datagram endpoints, the
+// simulated network (net/sim/packet_network.h); any may be wrapped by one that does harm on purpose.
+//
+// Contract
+// - Nothing blocks. Results are numbers >= 0 or -errno; an errno concerns this endpoint, never one peer: what the network says of a peer
+//   (ECONNREFUSED and its like) counts as loss, since anybody can forge it.
+// - send() takes packets from the front of the list: all bytes of those taken have been copied or sent when it returns, so the endpoint owns
+//   what its kind needs for that (registered memory, the room of a completion queue). Fewer taken than given means *full*, the only
+//   back-pressure: descriptor() becomes readable when it is worth trying again; without one, after a later receive().
+//   A packet longer than largest() is dropped and counted, and largest() may shrink at any time (the path's MTU was found to be less).
+// - receive() lends packets: their bytes lie in the endpoint's buffers, whatever offload or prefix the kind has is taken off, and they are given back
+//   by the next receive(). They are not aligned. Who sent one is for the packet itself to say and to prove.
+// - A name is what another process needs to reach this endpoint, as published through the launcher; a destination is the small number by which
+//   this endpoint knows it from then on: so no system's form of address is kept or compared above.
+// Thread rule: the owner of the engine; descriptor() by whoever sleeps.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace lanyard {
+
+class PacketIo {
+public:
+    static constexpr int most_parts = 4;  // of one packet
+
+    struct Outgoing {
+        uint64_t destination;
+        const iovec *parts;
+        int count;
+    };
+    struct Arrived {
+        const std::byte *data;
+        size_t size;
+    };
+
+    virtual ~PacketIo() = default;
+
+    virtual std::string name() const = 0;
+    // -EINVAL when this kind cannot reach such a name. The same name gives the same number.
+    virtual int64_t destination(std::string_view name) = 0;
+    // Bytes of the longest packet that gets there, as far as is known now; at least 512.
+    virtual size_t largest(uint64_t destination) const = 0;
+    // The number taken from the front.
+    virtual int send(const Outgoing *list, int count) = 0;
+    // The number of packets lent; 0 when none are there. Gives back those of the last call.
+    virtual int receive(Arrived *list, int most) = 0;
+    // Readable when receive() has something, or when there is room again after send() was full; -1: must be asked.
+    virtual int descriptor() const = 0;
+    virtual uint64_t now_ns() = 0;
+    // One line for reports, with what was counted here: taken, dropped because too long, refused by the system.
+    virtual std::string describe() const = 0;
+};
+
+}  // namespace lanyard
