@@ -1,0 +1,66 @@
+#include "path/dgram/arrivals.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace lanyard::dgram {
+
+void Arrivals::add(uint64_t number, bool answer_now, const AnswerLimits &limits, uint64_t now_ns) {
+    bool in_order = number == end_;
+    words_[number % most_span / 64] |= uint64_t{1} << number % 64;
+    if (number >= end_) {
+        end_ = number + 1;
+        latest_ns_ = now_ns;
+    }
+    if (number == next_) advance();
+
+    ++unanswered_;
+    bool third = to_third_ > 0 && --to_third_ == 0;
+    if (!in_order && number + 1 == end_) to_third_ = 2;
+    if (answer_now || !in_order || third || unanswered_ >= limits.packets) due_ns_ = std::min(due_ns_, now_ns);
+    else due_ns_ = std::min(due_ns_, now_ns + limits.delay_ns);
+}
+
+// Bits behind next_ are cleared, as their places are used again.
+void Arrivals::advance() {
+    while (next_ < end_ && bit(next_)) {
+        words_[next_ % most_span / 64] &= ~(uint64_t{1} << next_ % 64);
+        ++next_;
+    }
+}
+
+void Arrivals::settle(uint64_t below) {
+    if (below <= next_) return;
+    for (; next_ < std::min(below, end_); ++next_) words_[next_ % most_span / 64] &= ~(uint64_t{1} << next_ % 64);
+    next_ = below;
+    end_ = std::max(end_, next_);
+    advance();
+}
+
+uint64_t Arrivals::find(uint64_t from, bool come) const {
+    while (from < end_) {
+        uint64_t word = words_[from % most_span / 64];
+        uint64_t wanted = (come ? word : ~word) >> from % 64;
+        if (wanted) return std::min(end_, from + static_cast<uint64_t>(std::countr_zero(wanted)));
+        from += 64 - from % 64;
+    }
+    return end_;
+}
+
+void Arrivals::acknowledge(Acknowledgement &acknowledgement, uint64_t now_ns) {
+    acknowledgement.cumulative = static_cast<uint32_t>(next_);
+    acknowledgement.delay_us = static_cast<uint16_t>(std::min<uint64_t>((now_ns - std::min(now_ns, latest_ns_)) / 1000, UINT16_MAX));
+    Range latest[most_ranges];
+    uint32_t found = 0;
+    for (uint64_t begin = find(next_, true); begin < end_;) {
+        uint64_t end = find(begin, false);
+        latest[found++ % most_ranges] = {static_cast<uint16_t>(begin - next_), static_cast<uint16_t>(end - begin)};
+        begin = find(end, true);
+    }
+    acknowledgement.count = std::min(found, most_ranges);
+    for (uint32_t i = 0; i < acknowledgement.count; ++i) acknowledgement.ranges[i] = latest[(found - acknowledgement.count + i) % most_ranges];
+    due_ns_ = UINT64_MAX;
+    unanswered_ = 0;
+}
+
+}  // namespace lanyard::dgram

@@ -1,0 +1,67 @@
+// Which packets of a peer have come, and when to say so.
+//
+// Packets are numbered 1, 2, 3... and no number is used twice, so a packet that comes again is a copy: it is dropped. What is lost stays lost, its
+// contents come in others; so that its number need not be remembered for ever, the sender says below which number nothing is worth
+// waiting for (`settled`). Three numbers say what is known, and a bit for each number between the last two:
+//
+//        1 ............ next() ......................... end()
+//        come or settled | not come | come or not, by bit  | not come
+//
+// A packet is refused when it is most_span or more beyond next(): the sender keeps within that, and a forged one cannot make us clear much.
+//
+// An acknowledgement is due
+// - at once when a number is missing that was not before, or one comes that was missing: the sender learns of a loss as soon as can be. Again
+//   with the third packet after such a gap, as it takes that for the proof. At once, too, when asked (`probe`), and for a copy: its
+//   acknowledgement was lost;
+// - else after `packets` more or `delay_ns`. It rides on whatever goes to the peer before that.
+// Thread rule: the owner of the flow.
+#pragma once
+
+#include "path/dgram/packet.h"
+
+namespace lanyard::dgram {
+
+struct AnswerLimits {
+    uint32_t packets = 8;
+    uint64_t delay_ns = 200'000;
+};
+
+class Arrivals {
+public:
+    enum class Verdict { fresh, copy, beyond };
+
+    explicit Arrivals(uint64_t next = 1) : next_(next), end_(next) {}
+
+    uint64_t next() const { return next_; }
+    // Is anything remembered beside next()?
+    bool gaps() const { return end_ > next_; }
+    Verdict judge(uint64_t number) const {
+        if (number >= next_ + most_span) return Verdict::beyond;
+        return number < next_ || (number < end_ && bit(number)) ? Verdict::copy : Verdict::fresh;
+    }
+    // A fresh one.
+    void add(uint64_t number, bool answer_now, const AnswerLimits &limits, uint64_t now_ns);
+    void copy_came(uint64_t now_ns) { due_ns_ = now_ns; }
+    // Nothing below this number is worth waiting for.
+    void settle(uint64_t below);
+
+    // When an acknowledgement is due; UINT64_MAX: there is nothing to say.
+    uint64_t due_ns() const { return due_ns_; }
+    // All but what is not for this class to know; the latest ranges, if there are too many. It is on its way then.
+    void acknowledge(Acknowledgement &acknowledgement, uint64_t now_ns);
+
+private:
+    bool bit(uint64_t number) const { return words_[number % most_span / 64] >> number % 64 & 1; }
+    // The first number from `from` on, before end_, that has come, or not; else end_.
+    uint64_t find(uint64_t from, bool come) const;
+    void advance();
+
+    uint64_t next_, end_;
+    uint64_t due_ns_ = UINT64_MAX;
+    uint64_t latest_ns_ = 0;   // when number end_ - 1 came
+    uint32_t unanswered_ = 0;  // packets since the last acknowledgement
+    uint32_t to_third_ = 0;    // packets until the third after a gap
+    uint64_t words_[most_span / 64] = {};
+};
+
+}  // namespace lanyard::dgram

@@ -1,0 +1,72 @@
+// How many bytes may be on their way to a peer, and how fast they go out. By delay, in the manner of LEDBAT (RFC 6817) and Swift (SIGCOMM 2020):
+//
+// - The aim is a queueing delay of `target_ns` above the least round trip: enough to keep the line busy, too little to fill a switch's queue. So
+//   several senders share a line by each adding little to its queue, and nothing need be lost to find the limit. Many that share one have small
+//   windows and cannot be that exact: the target is higher for them, by `scale` over the square root of the window in packets (Swift's flow scaling).
+// - Judged once a round trip, by the least delay that was seen in it, as a host that was late to look makes delays but never shortens them. Below the
+//   target the window grows by `gain` packets; above, it shrinks by the share of the delay that is too much, at most by half.
+// - At first, and after a collapse, it doubles in a round trip until the delay is half the target.
+// - A loss says little: cables, radios and full rings of receivers lose packets without being busy. The window shrinks for it only where there is
+//   delay too, or where the share of lost packets, averaged over the last 64 or so, is above an eighth: no network is so bad at random, but
+//   a queue that is shorter than the target is. At most once a round trip, whatever the reasons.
+// - Nothing at all came back through several probes: one packet at a time, until something does.
+//
+// Pacing: a window is spread over its round trip, in bursts of at most `burst` bytes, a little faster than the window alone would allow, so that it
+// is the window which limits. Small, as each known peer has one. Thread rule: the owner of the flow.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "path/dgram/round_trip.h"
+
+namespace lanyard::dgram {
+
+struct CongestionLimits {
+    uint64_t target_ns = 200'000;
+    uint32_t first_window = 16 * 1024;
+    uint32_t most_window = 8 * 1024 * 1024;
+    uint32_t burst = 16 * 1024;
+    uint32_t gain = 2;  // packets a round trip
+    double scale = 3;  // of the target, for small windows
+};
+
+class Congestion {
+public:
+    explicit Congestion(const CongestionLimits &limits) : window_(limits.first_window), threshold_(limits.most_window) {}
+
+    uint32_t window() const { return window_; }
+    bool doubling() const { return window_ < threshold_; }
+    // Bytes that were acknowledged at once, in `packets`; before that, `in_flight` were on their way. The round trip knows of them already.
+    void acknowledged(size_t bytes, uint32_t packets, size_t in_flight, const RoundTrip &trip, size_t packet, const CongestionLimits &limits,
+                      uint64_t now_ns);
+    void lost(uint32_t packets, const RoundTrip &trip, size_t packet, const CongestionLimits &limits, uint64_t now_ns);
+    // Probes in a row were not answered.
+    void silent(size_t packet, const CongestionLimits &limits);
+
+    // How long the line should take for so many bytes; 0: no reason to wait.
+    uint64_t spacing_ns(size_t bytes, const RoundTrip &trip) const {
+        if (!trip.known()) return 0;
+        uint64_t quicker = doubling() ? 2 : 1;  // and a quarter more
+        return static_cast<uint64_t>(bytes) * trip.smoothed_ns() * 4 / (5 * quicker * window_);
+    }
+
+private:
+    static constexpr uint32_t one = 1 << 16;  // of loss_
+
+    void end_round(const RoundTrip &trip, size_t packet, const CongestionLimits &limits, uint64_t now_ns);
+    uint64_t target(size_t packet, const CongestionLimits &limits) const;
+    void shrink(uint64_t to, size_t packet, const RoundTrip &trip, uint64_t now_ns);
+    static uint64_t least_window(size_t packet) { return 2 * packet; }
+
+    uint32_t window_;
+    uint32_t threshold_;                    // doubles below this
+    uint32_t loss_ = 0;                     // the share of packets lost, averaged
+    uint32_t round_least_ns_ = UINT32_MAX;  // queueing delay in this round
+    uint32_t round_samples_ = 0;
+    bool pressed_ = false;                  // the window limited what was on its way in this round
+    uint64_t round_ends_ns_ = 0;
+    uint64_t shrunk_ns_ = 0;                // not again before
+};
+
+}  // namespace lanyard::dgram

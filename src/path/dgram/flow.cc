@@ -1,0 +1,147 @@
+// Flows: what is kept of a peer, and what time asks for.
+#include "path/dgram/flow.h"
+
+#include <algorithm>
+
+namespace lanyard::dgram {
+
+namespace {
+
+// The same for every packet of this direction.
+uint64_t proof_of(const Secret &secret, uint32_t from, uint32_t to) {
+    struct {
+        char what[8] = {'d', 'a', 't', 'a', 'g', 'r', 'a', 'm'};
+        uint32_t from, to;
+    } text;
+    text.from = from;
+    text.to = to;
+    Proof proof = secret.prove(&text, sizeof text);
+    uint64_t first;
+    std::memcpy(&first, proof.data(), sizeof first);
+    return first;
+}
+
+}  // namespace
+
+Flow::Flow(FlowHome &home, uint32_t peer, uint32_t epoch, size_t largest)
+    : home_(home),
+      peer_(peer),
+      epoch_(epoch),
+      proof_out_(proof_of(home.secret, home.own, peer)),
+      proof_in_(proof_of(home.secret, peer, home.own)),
+      largest_(static_cast<uint32_t>(largest)),
+      bulk_window_(home.limits.first_bulk),
+      congestion_(home.limits.congestion) {
+    LANYARD_MUST(epoch != 0 && largest >= least_packet && largest <= most_packet);
+}
+
+bool Flow::sender_of(std::span<const std::byte> packet, uint32_t &sender) {
+    if (packet.size() < header_bytes) return false;
+    std::memcpy(&sender, packet.data() + check_bytes, sizeof sender);
+    return true;
+}
+
+Traffic &Flow::traffic() {
+    if (traffic_ == idle) {
+        traffic_ = home_.traffic.take();
+        new (&current()) Traffic(next_number_, next_arrival_, {log_end_, 0});
+    }
+    return current();
+}
+
+void Flow::release() {
+    if (traffic_ == idle) return;
+    Traffic &traffic = current();
+    next_arrival_ = traffic.arrivals.next();
+    // Every byte of an item is in a record, or not cut yet: with the last of them the item goes.
+    traffic.sent.drop_all(home_.sent, [&](const SentPacket &packet) {
+        if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
+    });
+    while (traffic.first_bulk != UINT32_MAX) {
+        uint32_t index = traffic.first_bulk;
+        const BulkItem &item = home_.bulk.at(index);
+        traffic.first_bulk = item.next;
+        bulk_came(index, item.size - item.cut);
+    }
+    traffic.early.drop_all(home_.early);
+    home_.traffic.give(traffic_);
+    traffic_ = idle;
+}
+
+bool Flow::nothing_under_way() const {
+    Traffic &traffic = current();
+    return !traffic.sent.outstanding() && !has_data(traffic) && traffic.arrivals.due_ns() == never && !traffic.arrivals.gaps() &&
+           traffic.early.empty() && !traffic.end_wanted && !traffic.refused_epoch && !traffic.sent.first_lost(home_.sent);
+}
+
+void Flow::log_grew(uint64_t end) {
+    if (over_) return;
+    traffic();  // begins where the log ended
+    log_end_ = end;
+}
+
+void Flow::send_bulk(const BulkHeader &to, uint64_t size, uint64_t token) {
+    if (over_) return;
+    Traffic &traffic = this->traffic();
+    uint32_t index = home_.bulk.take();
+    home_.bulk.at(index) = {to, size, token, 0, 0, UINT32_MAX};
+    (traffic.last_bulk == UINT32_MAX ? traffic.first_bulk : home_.bulk.at(traffic.last_bulk).next) = index;
+    traffic.last_bulk = index;
+}
+
+void Flow::ask() {
+    if (!over_) traffic().probe_wanted = true;
+}
+
+void Flow::close() {
+    if (!over_) traffic().end_wanted = true;
+}
+
+void Flow::end(FlowEnd how) {
+    over_ = true;
+    home_.owner.ended(*this, how);
+}
+
+// Doubles with each that was not answered.
+uint64_t Flow::probe_due_ns() const {
+    const Traffic &traffic = current();
+    uint64_t after_ns = trip_.probe_after_ns(home_.limits.answer.delay_ns, home_.limits.first_probe_ns) << std::min(traffic.probes, 20u);
+    return traffic.last_sent_ns + std::min(after_ns, home_.limits.longest_probe_ns);
+}
+
+uint64_t Flow::silent_at_ns() const { return std::max(heard_ns_, current().waiting_since_ns) + home_.limits.peer_timeout_ns; }
+
+void Flow::look_at_time(uint64_t now_ns) {
+    Traffic &traffic = current();
+    if (!traffic.sent.outstanding()) return;
+    if (silent_at_ns() <= now_ns) return end(FlowEnd::silent);
+    if (traffic.sent.loss_due_ns() <= now_ns) {
+        uint32_t by_order = 0;
+        uint32_t lost = traffic.sent.find_lost(home_.sent, trip_, now_ns, by_order);
+        home_.counts.lost_by_order += by_order;
+        home_.counts.lost_by_time += lost - by_order;
+        if (lost) congestion_.lost(lost, trip_, largest_, home_.limits.congestion, now_ns);
+    }
+    if (traffic.sent.outstanding() && probe_due_ns() <= now_ns) {
+        ++traffic.probes;
+        ++home_.counts.probes;
+        traffic.sent.give_up_oldest(home_.sent);
+        traffic.probe_wanted = true;
+        if (traffic.probes < 2) return;
+        // Twice in a row: all of it must be lost, or the peer has no room for it before something earlier comes.
+        while (traffic.sent.outstanding()) traffic.sent.give_up_oldest(home_.sent);
+        congestion_.silent(largest_, home_.limits.congestion);
+    }
+}
+
+uint64_t Flow::deadline_ns() const {
+    if (!active() || over_) return never;
+    Traffic &traffic = current();
+    if (traffic.end_wanted || traffic.refused_epoch || traffic.probe_wanted) return 0;
+    uint64_t at_ns = traffic.arrivals.due_ns();
+    if (traffic.sent.outstanding()) at_ns = std::min({at_ns, traffic.sent.loss_due_ns(), probe_due_ns(), silent_at_ns()});
+    if (has_data(traffic) && may_send(traffic)) at_ns = std::min(at_ns, traffic.pace_ns);
+    return at_ns;
+}
+
+}  // namespace lanyard::dgram

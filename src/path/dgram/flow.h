@@ -1,0 +1,259 @@
+// A flow: what two processes need to exchange envelopes and bulk reliably over packets that may be lost, doubled, overtaken and damaged. A pure state
+// machine: packets and `now` in, packets and deadline_ns() out; no sockets, no clock, and memory only from the slabs it is given.
+//
+//      log_grew, send_bulk                                            Owner::envelope, bulk
+//            |                                                             ^
+//      [ cut into frames ] -> compose() -> packets -> received() -> [ copies dropped, envelopes sorted ]
+//            ^    |                                                        |
+//   lost packets' contents                                             Arrivals
+//            |    v                                                        |
+//      [ SentPackets ] <- received() <- packets <- compose() <- acknowledgement, window for bulk
+//            |
+//   Owner::delivered, bulk_delivered
+//
+// Rules, and why nothing is lost, doubled or disordered
+// 1. Each packet has a number of its own, however often its contents are sent. The receiver takes a number once (arrivals.h), so a copy does
+//    nothing. What was in a lost packet is cut anew into packets with new numbers: so an answer always says which sending it answers.
+// 2. Every byte of an envelope and of bulk that was sent and is not acknowledged is in exactly one record: outstanding or lost (sent.h). A record
+//    leaves the first list when its packet is acknowledged or given up, the second when its contents are in another: nothing is forgotten, and
+//    bulk has come when the sum of what was acknowledged of it is its size.
+// 3. Envelopes with their payload are a sequence of positions (number, offset); the receiver delivers the bytes at the position it expects and no
+//    others, keeping what is ahead (early.h): each exactly once, in order, whatever the pieces. An acknowledgement names the envelope it expects,
+//    below which the owner may forget its log. Bulk is delivered as it comes; a range may come twice where a packet was given up too early.
+// 4. A packet is believed when its check is right, its proof is that of the job's secret for this direction, and its epochs are those of this flow:
+//    each side draws its epoch when the flow is made, and its first packet says it, with data in it already; the other side's is 0 there until
+//    a packet of it has come. From then on both are in every packet. A packet to another epoch than ours is of a time before this flow: it is
+//    dropped, and its sender told so (`end`, refused; it names the epoch that it refuses, which only who has seen such a packet knows). One from
+//    another epoch than the known one is dropped. (Who listens could repeat a first packet to a flow made later: no flow is made twice in a job.)
+// 5. Something is always under way: an outstanding packet is acknowledged, or given up by order or time, or by the probe timer; what is given up is
+//    sent again at once where nothing else is outstanding. The timer doubles up to longest_probe_ns, so a partition that heals is noticed that
+//    soon. After two probes without an answer all that is outstanding is given up, as the receiver may lack room for anything but what it expects
+//    next. A peer from which nothing proven has come for peer_timeout_ns although something is outstanding is lost: told once.
+// 6. An acknowledgement is state, not an event: the newest says all the earlier ones said. Alone it travels in a packet without number, unanswered.
+// 7. No deadlock: the receiver always has room for the envelope it expects, and lost envelopes go again in that order. A sender never has
+//    more than one packet in flight beyond a window, but always may have one.
+//
+// How much: congestion.h says how many bytes may be on their way, and how fast they leave; of bulk never more than the receiver grants
+// (bulk_share.h).
+// Memory: this object for a known peer; a Traffic and records while something is under way, given back when all is acknowledged both ways.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include "net/secret.h"
+#include "path/dgram/arrivals.h"
+#include "path/dgram/bulk_share.h"
+#include "path/dgram/congestion.h"
+#include "path/dgram/early.h"
+#include "path/dgram/packet.h"
+#include "path/dgram/round_trip.h"
+#include "path/dgram/sent.h"
+
+namespace lanyard::dgram {
+
+class Flow;
+
+enum class FlowEnd : uint8_t { silent = 1, refused, closed };  // closed: by the peer
+
+// An envelope that the owner keeps until it is delivered.
+struct Logged {
+    const Envelope *envelope;
+    const std::byte *payload;
+    uint32_t size;
+};
+
+// Who has the bytes, above. Called from inside compose() and received(); may call log_grew() and send_bulk() then, nothing else.
+class FlowOwner {
+public:
+    virtual ~FlowOwner() = default;
+    // One of the log: sequence is at least what was last told by delivered(), and less than what log_grew() said.
+    virtual Logged logged(Flow &flow, uint64_t sequence) = 0;
+    // `size` bytes of what send_bulk() was given, from `offset` of that on: where they lie, or copied to `scratch`.
+    virtual const std::byte *bulk_bytes(Flow &flow, uint64_t token, uint64_t offset, std::byte *scratch, size_t size) = 0;
+    // The peer's library has all envelopes before this one.
+    virtual void delivered(Flow &flow, uint64_t below) = 0;
+    // It has all of this; once for each send_bulk().
+    virtual void bulk_delivered(Flow &flow, uint64_t token) = 0;
+    // The next bytes of the envelopes from the peer, in order; the payload may come in several pieces, the envelope is in the first one.
+    virtual void envelope(Flow &flow, const Piece &piece, const std::byte *payload) = 0;
+    virtual void bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
+    // Once. What was not delivered will not be, and is not asked for again.
+    virtual void ended(Flow &flow, FlowEnd how) = 0;
+};
+
+struct FlowLimits {
+    uint64_t peer_timeout_ns = 60'000'000'000;
+    uint64_t first_probe_ns = 20'000'000;     // while no round trip is known
+    uint64_t longest_probe_ns = 500'000'000;
+    uint32_t early_blocks = 512;              // of 2 KiB, for envelopes of one flow that came before their turn
+    uint32_t first_bulk = 16 * 1024;          // bytes of bulk on their way before the receiver grants anything
+    uint64_t bulk_budget = 80 * 1024;         // shared among several senders of bulk: less than the queue of a switch's port
+    uint64_t bulk_lately_ns = 2'000'000;      // who sent within so long is sending
+    AnswerLimits answer;
+    CongestionLimits congestion;
+};
+
+// What happened, of all flows of a process.
+struct FlowCounts {
+    uint64_t packets_out = 0, bytes_out = 0, acknowledgements_out = 0;  // the last: alone in their packet
+    uint64_t packets_in = 0, bytes_in = 0;
+    uint64_t lost_by_order = 0, lost_by_time = 0, probes = 0, taken_back = 0, given_up_too_early = 0;
+    uint64_t copies = 0, beyond = 0, no_room = 0;       // numbered packets that were dropped, though proven
+    uint64_t garbage = 0, stale = 0, malformed = 0;     // dropped: not of this job or damaged; of another epoch; senseless
+    uint64_t refusals = 0;
+};
+
+// What a flow has while something is under way.
+struct Traffic {
+    explicit Traffic(uint64_t next_number, uint64_t next_arrival, const Position &to_send)
+        : arrivals(next_arrival), unsent(to_send), peer_next(next_number) {}
+
+    SentPackets sent;
+    Arrivals arrivals;
+    EarlyEnvelopes early;
+    Position unsent;        // the first that no packet has had yet
+    uint64_t peer_next;     // all our packets before this have come to the peer, or it knows they will not
+    uint64_t last_sent_ns = 0, waiting_since_ns = 0;
+    uint64_t pace_ns = 0;   // when the line would be free again
+    uint32_t first_bulk = UINT32_MAX, last_bulk = UINT32_MAX;  // items with bytes that no packet has had yet
+    uint32_t probes = 0;    // in a row
+    bool probe_wanted = false, end_wanted = false;
+    uint32_t refused_epoch = 0;  // that was said to be ours
+    uint32_t refused_from = 0;   // the epoch of who said so
+};
+
+// What all flows of a process share.
+struct FlowHome {
+    FlowHome(uint32_t own_number, const Secret &jobs_secret, const Crc32c &check, const FlowLimits &limit, FlowOwner &owns)
+        : own(own_number), secret(jobs_secret), crc(check), limits(limit), owner(owns), share(limit.bulk_budget) {}
+
+    const uint32_t own;  // process number
+    const Secret secret;
+    const Crc32c crc;
+    const FlowLimits limits;
+    FlowOwner &owner;
+    FlowCounts counts;
+    BulkShare share;
+    SentPackets::Records sent;
+    Slab<BulkItem> bulk;
+    EarlyEnvelopes::Blocks early;
+    Slab<Traffic> traffic;
+};
+
+// A packet to be sent: `size` bytes at `buffer`, which is the caller's, then `tail_size` bytes at `tail`, which is the owner's and valid until the
+// next call of the flow's received().
+struct OutPacket {
+    std::byte *buffer;
+    size_t size;
+    const std::byte *tail;
+    size_t tail_size;
+    uint64_t number;
+    bool acknowledges;
+};
+
+class Flow {
+public:
+    enum class Came { taken, copy, dropped };
+
+    // `epoch` is not 0, and no earlier flow between the two had it. `largest`: bytes of a packet to this peer.
+    Flow(FlowHome &home, uint32_t peer, uint32_t epoch, size_t largest);
+    ~Flow() {
+        over_ = true;
+        release();
+    }
+    Flow(const Flow &) = delete;
+    Flow &operator=(const Flow &) = delete;
+
+    // The log holds the envelopes before this one now.
+    void log_grew(uint64_t end);
+    // Sends `size` bytes, at least 1, to this place; they are asked for by token, and must not change until bulk_delivered().
+    void send_bulk(const BulkHeader &to, uint64_t size, uint64_t token);
+    // Asks the peer whether it lives, though nothing is outstanding.
+    void ask();
+    // Tells the peer, once and without an answer, that nothing more comes; when composed, this flow is over.
+    void close();
+
+    // A packet that names this flow's peer as its sender (sender_of).
+    Came received(std::span<const std::byte> packet, uint64_t now_ns);
+    // The next packet that may be sent now; false: none. Does what time asks for first. To be called until it is false after received(), log_grew()
+    // and send_bulk(), and at deadline_ns(); `packet.buffer` has room for the largest.
+    bool compose(OutPacket &packet, uint64_t now_ns);
+    // The packet that was composed last could not be sent: its contents wait for the next compose().
+    void take_back(const OutPacket &packet, uint64_t now_ns);
+    uint64_t deadline_ns() const;
+
+    // Of a packet, unproven; false: it is too short to have one.
+    static bool sender_of(std::span<const std::byte> packet, uint32_t &sender);
+
+    uint32_t peer() const { return peer_; }
+    // Has a Traffic; the others need neither calls nor thoughts.
+    bool active() const { return traffic_ != idle; }
+    bool over() const { return over_; }
+    const RoundTrip &trip() const { return trip_; }
+    const Congestion &congestion() const { return congestion_; }
+    void set_largest(size_t bytes) { largest_ = static_cast<uint32_t>(bytes); }
+
+private:
+    static constexpr uint32_t idle = UINT32_MAX;
+    static constexpr uint64_t never = UINT64_MAX;
+
+    // flow.cc
+    Traffic &traffic();
+    Traffic &current() const { return home_.traffic.at(traffic_); }
+    void release();
+    bool nothing_under_way() const;
+    void end(FlowEnd how);
+    void look_at_time(uint64_t now_ns);
+    uint64_t probe_due_ns() const;
+    uint64_t silent_at_ns() const;
+
+    // flow_receiving.cc
+    bool is_for_us(const PacketHeader &header, std::span<const std::byte> frames);
+    bool is_refusal(std::span<const std::byte> frames) const;
+    bool sensible(const PacketHeader &header, std::span<const std::byte> frames) const;
+    Came take(const PacketHeader &header, std::span<const std::byte> frames, uint64_t now_ns);
+    bool make_room(std::span<const std::byte> frames);
+    Position expected() const { return {expected_, expected_offset_}; }
+    Piece piece_of(const Frame &frame) const;
+    void deliver(Piece piece, const std::byte *payload);
+    void acknowledged(const Acknowledgement &acknowledgement, uint64_t now_ns);
+    void bulk_came(uint32_t index, uint64_t size);
+
+    // flow_sending.cc
+    SentPacket *first_lost(Traffic &traffic) const;
+    bool must_settle(const Traffic &traffic) const;
+    bool has_data(Traffic &traffic) const;
+    bool may_send(Traffic &traffic) const;
+    bool may_send_bulk(const Traffic &traffic) const;
+    void compose_acknowledgement(FrameWriter &writer, uint64_t now_ns);
+    bool compose_end(OutPacket &packet, Traffic &traffic);
+    void fill(FrameWriter &writer, OutPacket &packet, SentPacket &record);
+    void cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from, const Position &until);
+    bool cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, const Position &until, bool &follows);
+    void cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record);
+    bool wants_answer(Traffic &traffic, size_t room) const;
+    void finish(OutPacket &packet, uint64_t number, uint32_t to_epoch);
+    void add_payload(FrameWriter &writer, OutPacket &packet, const std::byte *bytes, size_t size);
+
+    FlowHome &home_;
+    uint32_t traffic_ = idle;
+    const uint32_t peer_, epoch_;
+    uint32_t peer_epoch_ = 0;
+    uint64_t proof_out_, proof_in_;
+    // sending
+    uint64_t next_number_ = 1;
+    uint64_t log_end_ = 0, delivered_ = 0;
+    uint32_t largest_;
+    uint32_t bulk_window_;
+    Congestion congestion_;
+    RoundTrip trip_;
+    // receiving
+    uint64_t next_arrival_ = 1;
+    uint64_t expected_ = 0;
+    uint32_t expected_offset_ = 0, expected_total_ = 0;
+    uint64_t heard_ns_ = 0;
+    uint32_t share_mark_ = 0;
+    bool over_ = false;
+};
+static_assert(sizeof(Flow) <= 200);
+
+}  // namespace lanyard::dgram

@@ -1,0 +1,218 @@
+// Flows: packets that come. A packet is judged as a whole before anything in it is believed.
+#include <algorithm>
+
+#include "path/dgram/flow.h"
+
+namespace lanyard::dgram {
+
+namespace {
+
+bool is_of_envelope(FrameKind kind) { return kind >= FrameKind::envelope && kind <= FrameKind::part; }
+
+// Where delivery stands after this piece, if it stood at `from` and the whole payload of the envelope there is `total`.
+Position after(const Piece &piece, const Position &from, uint32_t total) {
+    Position end{piece.at.sequence, piece.at.offset + piece.size};
+    if (end.offset >= (piece.first() ? piece.total : total)) end = {piece.at.sequence + 1, 0};
+    return std::max(end, from);
+}
+
+}  // namespace
+
+Flow::Came Flow::received(std::span<const std::byte> packet, uint64_t now_ns) {
+    if (over_) return Came::dropped;
+    PacketHeader header;
+    if (!read_header(home_.crc, packet, header) || header.from != peer_ || header.proof != proof_in_ || header.from_epoch == 0) {
+        ++home_.counts.garbage;
+        return Came::dropped;
+    }
+    std::span<const std::byte> frames = packet.subspan(header_bytes);
+    if (!is_for_us(header, frames)) {
+        ++home_.counts.stale;
+        return Came::dropped;
+    }
+    if (!sensible(header, frames)) {
+        ++home_.counts.malformed;
+        return Came::dropped;
+    }
+    ++home_.counts.packets_in;
+    home_.counts.bytes_in += packet.size();
+    peer_epoch_ = header.from_epoch;
+    heard_ns_ = now_ns;
+    Came came = take(header, frames, now_ns);
+    if (over_) release();
+    return came;
+}
+
+// Rule 4. What was meant for a flow before this one is answered by a refusal, what is a refusal of what we take for the peer ends this flow.
+bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> frames) {
+    if (header.to_epoch != 0 && header.to_epoch != epoch_) {
+        if (header.number == 0) return false;
+        Traffic &traffic = this->traffic();
+        traffic.refused_epoch = header.to_epoch;
+        traffic.refused_from = header.from_epoch;
+        return false;
+    }
+    if (header.to_epoch == 0 && header.number == 0) return false;
+    if (peer_epoch_ == 0 || header.from_epoch == peer_epoch_) return true;
+    if (header.to_epoch == epoch_ && is_refusal(frames)) {
+        end(FlowEnd::refused);
+        release();
+    }
+    return false;
+}
+
+bool Flow::is_refusal(std::span<const std::byte> frames) const {
+    FrameReader reader(frames);
+    Frame frame;
+    return reader.next(frame) && frame.kind == FrameKind::end && frame.reason == EndReason::refused && frame.epoch == peer_epoch_;
+}
+
+bool Flow::sensible(const PacketHeader &header, std::span<const std::byte> frames) const {
+    FrameReader reader(frames);
+    Frame frame;
+    while (reader.next(frame)) {
+        bool may_be_unnumbered = frame.kind == FrameKind::acknowledge || frame.kind == FrameKind::end;
+        if (header.number == 0 && !may_be_unnumbered) return false;
+        if (frame.kind == FrameKind::acknowledge) {
+            const Acknowledgement &said = frame.acknowledgement;
+            uint64_t end = widened(said.cumulative, next_number_);
+            if (said.count) end += uint64_t{said.ranges[said.count - 1].begin} + said.ranges[said.count - 1].length;
+            uint64_t expected = widened(said.expected, delivered_);
+            if (end > next_number_ || (expected > log_end_ && expected < UINT64_MAX / 2)) return false;
+        }
+        if (frame.kind == FrameKind::settled && widened(frame.below, header.number) > header.number) return false;
+        if (frame.kind == FrameKind::end && (frame.reason != EndReason::closed || header.to_epoch != epoch_)) return false;
+    }
+    return !reader.malformed();
+}
+
+Flow::Came Flow::take(const PacketHeader &header, std::span<const std::byte> frames, uint64_t now_ns) {
+    Traffic &traffic = this->traffic();
+    Frame frame;
+    if (header.number)
+        for (FrameReader reader(frames); reader.next(frame);)
+            if (frame.kind == FrameKind::settled) traffic.arrivals.settle(widened(frame.below, header.number));
+
+    bool fresh = false;
+    Arrivals::Verdict verdict = Arrivals::Verdict::beyond;
+    if (header.number) {
+        verdict = traffic.arrivals.judge(header.number);
+        if (verdict == Arrivals::Verdict::copy) traffic.arrivals.copy_came(now_ns);
+        bool room = verdict == Arrivals::Verdict::fresh && make_room(frames);
+        home_.counts.copies += verdict == Arrivals::Verdict::copy;
+        home_.counts.beyond += verdict == Arrivals::Verdict::beyond;
+        home_.counts.no_room += verdict == Arrivals::Verdict::fresh && !room;
+        if (verdict == Arrivals::Verdict::fresh && !room) traffic.arrivals.copy_came(now_ns);  // says that we live, and what we have
+        fresh = room;
+    }
+    bool answer_now = false;
+    for (FrameReader reader(frames); reader.next(frame) && !over_;) {
+        if (frame.kind == FrameKind::acknowledge) {
+            acknowledged(frame.acknowledgement, now_ns);
+        } else if (frame.kind == FrameKind::end) {
+            end(FlowEnd::closed);
+        } else if (fresh && is_of_envelope(frame.kind)) {
+            deliver(piece_of(frame), frame.payload);
+        } else if (fresh && frame.kind == FrameKind::bulk) {
+            home_.share.came(share_mark_, std::max(home_.limits.bulk_lately_ns, 2 * trip_.smoothed_ns()), now_ns);
+            home_.owner.bulk(*this, frame.bulk, frame.payload, frame.size);
+        } else if (frame.kind == FrameKind::probe) {
+            answer_now = true;
+        }
+    }
+    if (over_) return Came::taken;
+    if (header.number == 0) return Came::taken;
+    if (!fresh) return verdict == Arrivals::Verdict::copy ? Came::copy : Came::dropped;
+    traffic.early.keep(home_.early);
+    traffic.early.take(home_.early, [&] { return expected(); }, [&](const Piece &piece, const std::byte *payload) { deliver(piece, payload); });
+    traffic.arrivals.add(header.number, answer_now, home_.limits.answer, now_ns);
+    return Came::taken;
+}
+
+Piece Flow::piece_of(const Frame &frame) const {
+    bool first = frame.kind != FrameKind::part;
+    return {{widened(frame.sequence, expected_, 24), frame.offset}, first ? frame.total : 0, static_cast<uint32_t>(frame.size),
+            first ? frame.envelope : Envelope{}};
+}
+
+// Copies what cannot be delivered yet. False: there is no room for it, and nothing of the packet may be taken.
+bool Flow::make_room(std::span<const std::byte> frames) {
+    EarlyEnvelopes &early = current().early;
+    Position next = expected();
+    uint32_t total = expected_total_;
+    Frame frame;
+    for (FrameReader reader(frames); reader.next(frame);) {
+        if (!is_of_envelope(frame.kind)) continue;
+        Piece piece = piece_of(frame);
+        if (piece.at <= next) {
+            if (piece.first() && piece.at == next) total = piece.total;
+            if (piece.at.sequence == next.sequence) next = after(piece, next, total);
+        } else if (!early.add(home_.early, piece, frame.payload, home_.limits.early_blocks)) {
+            early.forget(home_.early);
+            return false;
+        }
+    }
+    return true;
+}
+
+// Rule 3: of this piece what begins where delivery stands.
+void Flow::deliver(Piece piece, const std::byte *payload) {
+    if (piece.at.sequence != expected_ || piece.at.offset > expected_offset_) return;  // had before, or kept by make_room()
+    uint32_t had = expected_offset_ - piece.at.offset;
+    uint32_t total = expected_offset_ ? expected_total_ : piece.total;
+    if (expected_offset_ && had >= piece.size) return;
+    if (total - piece.at.offset < piece.size || total < piece.at.offset) {
+        ++home_.counts.malformed;
+        return;
+    }
+    piece.at.offset += had;
+    piece.size -= had;
+    piece.total = expected_total_ = total;
+    expected_offset_ += piece.size;
+    if (expected_offset_ == total) {
+        ++expected_;
+        expected_offset_ = expected_total_ = 0;
+    }
+    home_.owner.envelope(*this, piece, payload + had);
+}
+
+void Flow::bulk_came(uint32_t index, uint64_t size) {
+    BulkItem &item = home_.bulk.at(index);
+    item.acknowledged += size;
+    if (item.acknowledged < item.size) return;
+    uint64_t token = item.token;
+    home_.bulk.give(index);
+    if (!over_) home_.owner.bulk_delivered(*this, token);
+}
+
+void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
+    Traffic &traffic = current();
+    uint64_t cumulative = widened(said.cumulative, next_number_), expected = widened(said.expected, delivered_);
+    if (cumulative >= traffic.peer_next) bulk_window_ = said.window;  // the newest word
+    traffic.peer_next = std::max(traffic.peer_next, cumulative);
+
+    size_t before = traffic.sent.in_flight();
+    SentPackets::Found found = traffic.sent.acknowledge(home_.sent, cumulative, said, [&](const SentPacket &packet) {
+        if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
+    });
+    home_.counts.given_up_too_early += found.too_early;
+    if (found.packets + found.too_early > 0) traffic.probes = 0;
+    if (found.packets > 0) {
+        uint64_t highest = cumulative - 1;
+        if (said.count) highest = cumulative + said.ranges[said.count - 1].begin + said.ranges[said.count - 1].length - 1;
+        // The delay that it names is that of its highest number.
+        if (found.highest == highest) trip_.add(now_ns - found.sent_ns, said.delay_us * uint64_t{1000}, now_ns);
+        congestion_.acknowledged(found.bytes, found.packets, before, trip_, largest_, home_.limits.congestion, now_ns);
+        uint32_t by_order = 0;
+        uint32_t lost = traffic.sent.find_lost(home_.sent, trip_, now_ns, by_order);
+        home_.counts.lost_by_order += by_order;
+        home_.counts.lost_by_time += lost - by_order;
+        if (lost) congestion_.lost(lost, trip_, largest_, home_.limits.congestion, now_ns);
+    }
+    if (expected > delivered_ && expected <= log_end_) {
+        delivered_ = expected;
+        home_.owner.delivered(*this, delivered_);
+    }
+}
+
+}  // namespace lanyard::dgram

@@ -1,0 +1,163 @@
+// What two processes say to each other in datagrams: a header, then frames up to the packet's end. Numbers have their lowest byte first
+// and nothing is aligned (docs/protocol-dgram.md).
+//
+//     0            4            8                         16            20           24                      30
+//     | check      | from       | proof                   | from's epoch | to's epoch | packet number         | frames ...
+//
+//   check      CRC32C of all behind it
+//   from       the sender's process number
+//   proof      of the job's secret for (from, to), the same in every packet of this direction: keeps strangers out, and packets of other jobs
+//   epochs     of both sides of this flow; to's is 0 until its first packet has come
+//   number     1, 2, 3...; 0: not numbered, as all in it may be said twice: `acknowledge` and `end` alone
+//
+//     envelope     | 1 | sequence 3 | size 2 | envelope 32 | payload            a whole one
+//     next         | 2 | size 2 | envelope 32 | payload                         whole, the one after the frame before, which was `envelope` or `next`
+//     beginning    | 3 | sequence 3 | size 2 | total 4 | envelope 32 | payload  its first bytes of `total`
+//     part         | 4 | sequence 3 | size 2 | offset 4 | payload               some further bytes
+//     bulk         | 5 | 0 | size 2 | receive id 8 | offset 8 | payload
+//     acknowledge  | 6 | ranges 1 | delay 2 | cumulative 4 | expected 4 | window 4 | ranges of (begin 2, length 2)
+//     settled      | 7 | 0 | 0 2 | below 4                                      packets before this number are not worth waiting for
+//     probe        | 8 |                                                        answer now
+//     end          | 9 | reason 1 | 0 2 | epoch 4
+//
+// So a packet with one envelope has 68 bytes beside its payload (rule 2 of the design). Numbers on the wire are the lower bits of longer ones: the
+// receiver takes the one next to what it expects.
+// This file knows form only; what may be said when is Flow's matter. Thread rule: none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/crc32c.h"
+#include "path/envelope.h"
+#include "path/path.h"
+
+namespace lanyard::dgram {
+
+struct PacketHeader {
+    uint32_t from;
+    uint64_t proof;
+    uint32_t from_epoch, to_epoch;
+    uint64_t number;
+};
+constexpr size_t check_bytes = 4, header_bytes = 30;
+constexpr uint64_t last_number = (uint64_t{1} << 48) - 1;
+
+enum class FrameKind : uint8_t { envelope = 1, next, beginning, part, bulk, acknowledge, settled, probe, end };
+enum class EndReason : uint8_t { closed = 1, refused };
+
+constexpr size_t envelope_frame_bytes = 6 + sizeof(Envelope), next_frame_bytes = 3 + sizeof(Envelope);
+constexpr size_t beginning_frame_bytes = 10 + sizeof(Envelope), part_frame_bytes = 10, bulk_frame_bytes = 20;
+constexpr size_t acknowledge_frame_bytes = 16, range_bytes = 4, settled_frame_bytes = 8, probe_frame_bytes = 1, end_frame_bytes = 8;
+static_assert(header_bytes + envelope_frame_bytes <= 68);
+
+constexpr uint32_t sequence_mask = 0xffffff;
+constexpr uint32_t most_ranges = 32;       // of an acknowledgement
+constexpr uint64_t most_span = 4096;       // numbers between the oldest packet that is not settled and the newest
+constexpr uint32_t no_limit = UINT32_MAX;  // of `window`
+constexpr size_t least_packet = 512, most_packet = 65'000;
+
+// Packets that have come, counted from `cumulative`.
+struct Range {
+    uint16_t begin, length;
+};
+
+struct Acknowledgement {
+    uint16_t delay_us = 0;    // since the highest of these packets came
+    uint32_t cumulative = 0;  // all packets before this number have come or are settled
+    uint32_t expected = 0;    // all envelopes before this one have been delivered
+    uint32_t window = 0;      // bytes of bulk that may be on their way
+    uint32_t count = 0;       // of ranges, lowest first, disjoint
+    Range ranges[most_ranges];
+};
+
+// One of a packet, as read; `payload` lies in the packet. Only what its kind has is set.
+struct Frame {
+    FrameKind kind;
+    uint32_t sequence;  // of envelopes: the lower 24 bits, for `next` too
+    uint32_t offset;    // of the payload in the envelope's
+    uint32_t total;     // payload of the whole envelope; not known to `part`
+    Envelope envelope;
+    BulkHeader bulk;
+    const std::byte *payload;
+    size_t size;
+    Acknowledgement acknowledgement;
+    uint32_t below;  // settled
+    EndReason reason;
+    uint32_t epoch;  // end
+};
+
+// Whether the packet is whole and undamaged; its header then.
+bool read_header(const Crc32c &crc, std::span<const std::byte> packet, PacketHeader &header);
+
+// Frame by frame.
+class FrameReader {
+public:
+    explicit FrameReader(std::span<const std::byte> frames) : rest_(frames) {}
+    // False at the end, or where the packet is malformed.
+    bool next(Frame &frame);
+    bool malformed() const { return malformed_; }
+
+private:
+    bool read(Frame &frame);
+    bool take(void *to, size_t bytes);
+    template <class T>
+    bool take(T &value) {
+        return take(&value, sizeof value);
+    }
+    bool take_sequence(Frame &frame);
+    bool take_acknowledgement(Acknowledgement &acknowledgement);
+    bool take_payload(Frame &frame, uint16_t size);
+
+    std::span<const std::byte> rest_;
+    uint32_t next_sequence_ = 0;
+    bool next_may_come_ = false;
+    bool malformed_ = false;
+};
+
+// Writes frames one behind the other into room that must suffice.
+class FrameWriter {
+public:
+    FrameWriter(std::byte *to, size_t room) : begin_(to), at_(to), end_(to + room) {}
+    size_t size() const { return static_cast<size_t>(at_ - begin_); }
+    size_t room() const { return static_cast<size_t>(end_ - at_); }
+
+    // Payload follows each of these, by copy() or elsewhere.
+    void envelope(uint32_t sequence, const Envelope &envelope, size_t size);
+    void next(const Envelope &envelope, size_t size);
+    void beginning(uint32_t sequence, const Envelope &envelope, size_t size, uint32_t total);
+    void part(uint32_t sequence, size_t size, uint32_t offset);
+    void bulk(const BulkHeader &header, size_t size);
+    void acknowledge(const Acknowledgement &acknowledgement);
+    void settled(uint64_t below);
+    void probe();
+    void end(EndReason reason, uint32_t epoch);
+
+    void copy(const std::byte *bytes, size_t size) { put(bytes, size); }
+    // Bytes that were put there by another.
+    void skip(size_t size) { at_ += size; }
+
+private:
+    void put(const void *bytes, size_t size);
+    template <class T>
+    void put(T value) {
+        put(&value, sizeof value);
+    }
+    void put_head(FrameKind kind, uint32_t sequence, size_t size);
+
+    std::byte *begin_, *at_, *end_;
+};
+
+// At the packet's beginning; the check is made by seal(), when all is there.
+void write_header(std::byte *packet, const PacketHeader &header);
+// `tail`: what belongs to the packet and lies elsewhere.
+void seal(const Crc32c &crc, std::byte *packet, size_t size, const std::byte *tail, size_t tail_size);
+
+// The number next to `about` whose lower `bits` are `low`.
+constexpr uint64_t widened(uint32_t low, uint64_t about, int bits = 32) {
+    auto distance = static_cast<int32_t>((low - static_cast<uint32_t>(about)) << (32 - bits)) >> (32 - bits);
+    return about + static_cast<uint64_t>(static_cast<int64_t>(distance));
+}
+
+}  // namespace lanyard::dgram

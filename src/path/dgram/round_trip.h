@@ -1,0 +1,65 @@
+// How long the peer's answer takes: smoothed (RFC 6298), how much it varies, and the least of the last seconds, which is the way without queues; what
+// is above that is queueing delay (congestion.h). Packet numbers are never used twice, so each sample is of one packet (no ambiguity after
+// a loss), and the receiver, which is proven
+// to be one of us, says how long it kept the acknowledgement back. Times in 32 bits: 4 s are the most that is told apart.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace lanyard::dgram {
+
+class RoundTrip {
+public:
+    bool known() const { return smoothed_ > 0; }
+    uint64_t smoothed_ns() const { return smoothed_; }
+    uint64_t least_ns() const { return std::min(least_, least_before_); }
+
+    // Of a packet that was answered; `kept_back_ns` by the receiver, as it says.
+    void add(uint64_t took_ns, uint64_t kept_back_ns, uint64_t now_ns) {
+        auto sample = static_cast<uint32_t>(std::clamp<uint64_t>(took_ns - std::min(took_ns, kept_back_ns), 1, UINT32_MAX));
+        forget(now_ns);
+        least_ = std::min(least_, sample);
+        latest_ = sample;
+        if (!known()) {
+            smoothed_ = sample;
+            variation_ = sample / 2;
+            return;
+        }
+        uint32_t difference = sample > smoothed_ ? sample - smoothed_ : smoothed_ - sample;
+        variation_ = variation_ - variation_ / 4 + difference / 4;
+        smoothed_ = std::max<uint32_t>(1, smoothed_ - smoothed_ / 8 + sample / 8);
+    }
+    uint64_t latest_ns() const { return latest_; }
+    // Above the least, now.
+    uint64_t queueing_ns() const { return latest_ - std::min<uint64_t>(latest_, least_ns()); }
+
+    // An earlier packet is lost when a later one was answered and it is so old.
+    uint64_t loss_age_ns() const {
+        uint64_t base = std::max(smoothed_, latest_);
+        return base + std::max<uint64_t>(base / 8, least_age_ns);
+    }
+    // Nothing answered for so long: something must be wrong. `kept_back_ns`: the most that a receiver keeps an acknowledgement back.
+    uint64_t probe_after_ns(uint64_t kept_back_ns, uint64_t unknown_ns) const {
+        if (!known()) return unknown_ns;
+        return smoothed_ + std::max<uint64_t>(4 * uint64_t{variation_}, least_age_ns) + kept_back_ns;
+    }
+
+private:
+    static constexpr uint64_t memory_ns = 10'000'000'000;  // of the least, at least
+    static constexpr uint64_t least_age_ns = 20'000;       // what clocks and polls are uncertain by
+
+    void forget(uint64_t now_ns) {
+        auto now = static_cast<uint32_t>(now_ns >> 20);
+        if (now - since_ < memory_ns >> 20) return;
+        since_ = now;
+        least_before_ = least_;
+        least_ = UINT32_MAX;
+    }
+
+    uint32_t smoothed_ = 0, variation_ = 0, latest_ = 0;
+    uint32_t least_ = UINT32_MAX, least_before_ = UINT32_MAX;  // since since_, and in the time before
+    uint32_t since_ = 0;                                       // in 2^20 ns
+};
+
+}  // namespace lanyard::dgram

@@ -1,0 +1,95 @@
+#include "path/dgram/sent.h"
+
+#include <algorithm>
+
+namespace lanyard::dgram {
+
+void SentPackets::add(Records &records, const SentPacket &packet) {
+    uint32_t index = records.take();
+    records.at(index) = packet;
+    records.at(index).next = none;
+    (last_ == none ? first_ : records.at(last_).next) = index;
+    last_ = index;
+    in_flight_ += packet.bytes;
+    bulk_in_flight_ += packet.bulk_size;
+}
+
+bool SentPackets::has_come(uint64_t number, uint64_t cumulative, const Acknowledgement &acknowledgement) {
+    if (number < cumulative) return true;
+    uint64_t distance = number - cumulative;
+    const Range *end = acknowledgement.ranges + acknowledgement.count;
+    const Range *after = std::upper_bound(acknowledgement.ranges, end, distance, [](uint64_t at, const Range &range) { return at < range.begin; });
+    if (after == acknowledgement.ranges) return false;
+    const Range &range = after[-1];
+    return distance < uint64_t{range.begin} + range.length;
+}
+
+// It is out of the list of outstanding ones.
+void SentPackets::give_up(Records &records, uint32_t index) {
+    highest_lost_ = std::max(highest_lost_, records.at(index).number);
+    put_to_lost(records, index);
+}
+
+void SentPackets::put_to_lost(Records &records, uint32_t index) {
+    SentPacket &packet = records.at(index);
+    in_flight_ -= packet.bytes;
+    bulk_in_flight_ -= packet.bulk_size;
+    uint32_t before = last_lost_, after = none;
+    if (before != none && packet.begin < records.at(before).begin)  // else it is the last, as usual
+        for (before = none, after = first_lost_; records.at(after).begin <= packet.begin; after = records.at(after).next) before = after;
+    packet.next = after;
+    (before == none ? first_lost_ : records.at(before).next) = index;
+    if (after == none) last_lost_ = index;
+}
+
+uint32_t SentPackets::find_lost(Records &records, const RoundTrip &trip, uint64_t now_ns, uint32_t &by_order) {
+    uint32_t lost = 0, before = none;
+    loss_due_ns_ = UINT64_MAX;
+    for (uint32_t index = first_, next; index != none && records.at(index).number < highest_acknowledged_; index = next) {
+        const SentPacket &packet = records.at(index);
+        next = packet.next;
+        bool order = packet.number + order_ <= highest_acknowledged_;
+        uint64_t due_ns = packet.sent_ns + trip.loss_age_ns();
+        if (!order && due_ns > now_ns) {
+            loss_due_ns_ = std::min(loss_due_ns_, due_ns);
+            before = index;
+            continue;
+        }
+        by_order += order;
+        ++lost;
+        (before == none ? first_ : records.at(before).next) = next;
+        if (last_ == index) last_ = before;
+        give_up(records, index);
+    }
+    return lost;
+}
+
+void SentPackets::give_up_oldest(Records &records) {
+    uint32_t index = first_;
+    first_ = records.at(index).next;
+    if (first_ == none) last_ = none;
+    give_up(records, index);
+}
+
+bool SentPackets::take_back(Records &records, uint64_t number) {
+    if (last_ == none || records.at(last_).number != number) return false;
+    uint32_t index = last_, before = none;
+    for (uint32_t at = first_; at != index; at = records.at(at).next) before = at;
+    (before == none ? first_ : records.at(before).next) = none;
+    last_ = before;
+    put_to_lost(records, index);
+    records.at(index).number = SentPacket::no_number;  // another packet will have it
+    return true;
+}
+
+SentPacket *SentPackets::first_lost(Records &records) {
+    while (first_lost_ != none && records.at(first_lost_).empty()) {
+        uint32_t index = first_lost_;
+        first_lost_ = records.at(index).next;
+        if (first_lost_ == none) last_lost_ = none;
+        records.give(index);
+    }
+    return first_lost_ == none ? nullptr : &records.at(first_lost_);
+}
+
+}  // namespace lanyard::dgram

@@ -1,0 +1,164 @@
+// What is on its way to a peer: a record for each packet, which says what the packet contained, not the bytes. Records lie in a slab that all flows
+// share, in one of two lists of their flow:
+//
+//   outstanding    sent and neither acknowledged nor given up, by number
+//   lost           given up; their contents wait to be cut anew into other packets, the envelopes that the receiver needs first at the front
+//
+// Loss is found (RFC 9002's rules)
+// - by order: a packet with a number higher by three or more was acknowledged. A network that often changes the order more than that is noticed by
+//   acknowledgements of what was given up, and the three becomes more;
+// - by time: a later one was acknowledged, and this one is older than a round trip and an eighth;
+// - by a probe: nothing was acknowledged for long; the oldest is given up, so that the probe carries its contents (flow.cc).
+// A packet given up too early does no harm: the receiver drops what it has. When its acknowledgement comes nevertheless, its contents need not go
+// again. But the cumulative number says nothing of what was given up before the peer was told not to wait for it (`settled`).
+// Thread rule: the owner of the flow.
+#pragma once
+
+#include <compare>
+
+#include "base/slab.h"
+#include "path/dgram/packet.h"
+#include "path/dgram/round_trip.h"
+
+namespace lanyard::dgram {
+
+// A place in what a flow's envelopes and their payloads are, one behind the other.
+struct Position {
+    uint64_t sequence = 0;
+    uint32_t offset = 0;  // in the payload
+    auto operator<=>(const Position &) const = default;
+};
+
+struct SentPacket {
+    static constexpr uint64_t no_number = UINT64_MAX;  // of what was taken back: no acknowledgement names it
+    uint64_t number = 0;
+    uint64_t sent_ns = 0;
+    Position begin, end;  // of the envelopes; equal: none
+    uint64_t bulk_offset = 0;
+    uint32_t bulk_item = 0, bulk_size = 0;
+    uint32_t bytes = 0;  // of the packet
+    uint32_t next = 0;
+
+    bool empty() const { return begin >= end && bulk_size == 0; }
+};
+
+// What the program wants to have sent as bulk; `cut` bytes of it are in packets, `acknowledged` have come.
+struct BulkItem {
+    BulkHeader header;
+    uint64_t size, token;
+    uint64_t cut, acknowledged;
+    uint32_t next;
+};
+
+class SentPackets {
+public:
+    using Records = Slab<SentPacket>;
+    static constexpr uint32_t none = Records::none;
+    static constexpr uint32_t usual_order = 3, most_order = 64;
+
+    struct Found {
+        uint32_t packets = 0, bytes = 0;       // acknowledged now
+        uint32_t too_early = 0;                // of them had been given up
+        uint64_t highest = 0, sent_ns = 0;     // of them the highest that was outstanding, and when it was sent
+    };
+
+    uint32_t in_flight() const { return in_flight_; }
+    uint32_t bulk_in_flight() const { return bulk_in_flight_; }
+    bool outstanding() const { return first_ != none; }
+    uint64_t oldest(const Records &records) const { return records.at(first_).number; }
+    uint64_t highest_lost() const { return highest_lost_; }
+    // The peer is told that no packet before this number is worth waiting for.
+    void tell_settled(uint64_t below) { told_settled_ = below; }
+    // When the next is lost by time; UINT64_MAX: nobody knows of any.
+    uint64_t loss_due_ns() const { return loss_due_ns_; }
+
+    void add(Records &records, const SentPacket &packet);
+    // Takes away what has come, telling `come(record)` of each.
+    template <class Come>
+    Found acknowledge(Records &records, uint64_t cumulative, const Acknowledgement &acknowledgement, Come come);
+    // Gives up what is lost by order or time; how many.
+    uint32_t find_lost(Records &records, const RoundTrip &trip, uint64_t now_ns, uint32_t &by_order);
+    void give_up_oldest(Records &records);
+    // The newest, should it have this number: it was not sent after all.
+    bool take_back(Records &records, uint64_t number);
+
+    // The first of what waits to be cut anew, or nullptr. What is empty is dropped.
+    SentPacket *first_lost(Records &records);
+    template <class Drop>
+    void drop_all(Records &records, Drop drop);
+
+private:
+
+    void give_up(Records &records, uint32_t index);
+    void put_to_lost(Records &records, uint32_t index);
+    static bool has_come(uint64_t number, uint64_t cumulative, const Acknowledgement &acknowledgement);
+
+    uint32_t first_ = none, last_ = none;            // outstanding
+    uint32_t first_lost_ = none, last_lost_ = none;
+    uint32_t in_flight_ = 0, bulk_in_flight_ = 0;    // bytes of outstanding packets, and of bulk in them
+    uint32_t order_ = usual_order;
+    uint64_t highest_acknowledged_ = 0, highest_lost_ = 0, told_settled_ = 0;
+    uint64_t loss_due_ns_ = UINT64_MAX;
+};
+
+template <class Come>
+SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulative, const Acknowledgement &acknowledgement, Come come) {
+    Found found;
+    uint64_t end = cumulative;
+    if (acknowledgement.count) {
+        const Range &last = acknowledgement.ranges[acknowledgement.count - 1];
+        end = cumulative + last.begin + last.length;
+    }
+    uint32_t before = none;
+    for (uint32_t index = first_, next; index != none && records.at(index).number < end; index = next) {
+        SentPacket &packet = records.at(index);
+        next = packet.next;
+        if (!has_come(packet.number, cumulative, acknowledgement)) {
+            before = index;
+            continue;
+        }
+        (before == none ? first_ : records.at(before).next) = next;
+        if (last_ == index) last_ = before;
+        in_flight_ -= packet.bytes;
+        bulk_in_flight_ -= packet.bulk_size;
+        ++found.packets;
+        found.bytes += packet.bytes;
+        found.highest = packet.number;
+        found.sent_ns = packet.sent_ns;
+        come(packet);
+        records.give(index);
+    }
+    if (found.highest > highest_acknowledged_) highest_acknowledged_ = found.highest;
+    before = none;
+    for (uint32_t index = first_lost_, next; index != none; index = next) {
+        SentPacket &packet = records.at(index);
+        next = packet.next;
+        bool told = packet.number >= cumulative || packet.number >= told_settled_;
+        if (!told || !has_come(packet.number, cumulative, acknowledgement)) {
+            before = index;
+            continue;
+        }
+        (before == none ? first_lost_ : records.at(before).next) = next;
+        if (last_lost_ == index) last_lost_ = before;
+        ++found.too_early;
+        if (order_ < most_order) ++order_;
+        come(packet);
+        records.give(index);
+    }
+    return found;
+}
+
+template <class Drop>
+void SentPackets::drop_all(Records &records, Drop drop) {
+    for (uint32_t *list : {&first_, &first_lost_})
+        while (*list != none) {
+            uint32_t index = *list;
+            *list = records.at(index).next;
+            drop(records.at(index));
+            records.give(index);
+        }
+    last_ = last_lost_ = none;
+    in_flight_ = bulk_in_flight_ = 0;
+}
+
+}  // namespace lanyard::dgram
