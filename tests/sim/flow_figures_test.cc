@@ -1,0 +1,113 @@
+// What flows give in virtual time: bandwidth with losses, many senders to one, latency of single messages. The figures are the same on every machine.
+#include <gtest/gtest.h>
+
+#include "sim/flow_world.h"
+#include "sim/seeds.h"
+
+namespace lanyard::sim {
+namespace {
+
+constexpr uint64_t second_ns = 1'000'000'000;
+constexpr size_t mib = 1024 * 1024;
+
+double line_share(size_t bytes, uint64_t ns, const PacketBehaviour &behaviour) {
+    return static_cast<double>(bytes) * 1e9 / static_cast<double>(ns) / static_cast<double>(behaviour.bytes_per_s);
+}
+
+// Of the line's rate, of `count` messages of 1 MiB of bulk, each sent as soon as the one before the last has come.
+double bandwidth(PacketBehaviour behaviour, uint32_t lost_ppm, int count) {
+    behaviour.lost_ppm = lost_ppm;
+    FlowWorld world(first_seed(), behaviour, 2, {});
+    world.send_bulk(0, 1, mib);
+    for (int i = 1; i < count; ++i) {
+        world.send_bulk(0, 1, mib);
+        Conversation &conversation = world.conversation(0, 1);
+        while (!conversation.bulk[static_cast<size_t>(i - 1)].delivered)
+            if (!world.run_until(world.now_ns() + 100'000)) return 0;
+    }
+    EXPECT_TRUE(world.run_until_bulk_came(1, world.now_ns() + 100 * second_ns)) << world.describe();
+    uint64_t took_ns = world.now_ns();
+    double share = line_share(mib * static_cast<size_t>(count), took_ns, behaviour);
+    std::printf("lost %.1f %%: %.3f of the line\n%s", lost_ppm / 1e4, share, world.describe().c_str());
+    return share;
+}
+
+void check_losses(const PacketBehaviour &behaviour) {
+    double whole = bandwidth(behaviour, 0, 40);
+    EXPECT_GT(whole, 0.9);
+    EXPECT_GT(bandwidth(behaviour, 1'000, 40), 0.95 * whole);
+    EXPECT_GT(bandwidth(behaviour, 10'000, 40), 0.9 * whole);
+    EXPECT_GT(bandwidth(behaviour, 50'000, 40), 0.8 * whole);
+}
+
+TEST(FlowFigures, lossesHardlySlowGigabit) { check_losses({}); }
+
+TEST(FlowFigures, lossesHardlySlowTenGigabit) {
+    PacketBehaviour behaviour;
+    behaviour.bytes_per_s = 1'250'000'000;
+    behaviour.delay_ns = 20'000;
+    behaviour.port_queue = 512 * 1024;
+    behaviour.card_queue = 512 * 1024;
+    check_losses(behaviour);
+}
+
+// Seven senders of `size` bytes each, again and again, to one, whose port has a queue of 128 KiB.
+TEST(FlowFigures, incastOfSevenFillsTheLine) {
+    for (size_t size : {64 * 1024, 1024 * 1024}) {
+        PacketBehaviour behaviour;
+        FlowWorld world(first_seed(), behaviour, 8, {});
+        uint64_t rounds = 16 * mib / size / 7 + 1;
+        for (uint64_t round = 0; round < rounds; ++round) {
+            for (uint32_t from = 1; from < 8; ++from) world.send_bulk(from, 0, size);
+            ASSERT_TRUE(world.run_until_bulk_came(0, world.now_ns() + 10 * second_ns)) << world.describe();
+        }
+        double share = line_share(rounds * 7 * size, world.now_ns(), behaviour);
+        std::printf("incast of %zu bytes: %.3f of the line\n%s", size, share, world.describe().c_str());
+        EXPECT_GT(share, 0.85);
+        EXPECT_EQ(world.counts().probes, 0u);
+    }
+}
+
+// Everybody to everybody.
+TEST(FlowFigures, alltoallOfEightFillsTheLine) {
+    PacketBehaviour behaviour;
+    FlowWorld world(first_seed(), behaviour, 8, {});
+    for (uint32_t from = 0; from < 8; ++from)
+        for (uint32_t step = 1; step < 8; ++step) world.send_bulk(from, (from + step) % 8, mib / 2);
+    for (uint32_t to = 0; to < 8; ++to) ASSERT_TRUE(world.run_until_bulk_came(to, 10 * second_ns)) << world.describe();
+    double share = line_share(7 * mib / 2, world.now_ns(), behaviour);
+    std::printf("alltoall: %.3f of the line\n%s", share, world.network().describe().c_str());
+    EXPECT_GT(share, 0.85);
+    EXPECT_EQ(world.counts().probes, 0u);
+}
+
+// Messages of 1 KiB there and back, 1 % of the packets lost: the 99th percentile of half a round trip.
+TEST(FlowFigures, latencyWithLosses) {
+    PacketBehaviour behaviour;
+    behaviour.lost_ppm = 10'000;
+    FlowWorld world(first_seed(), behaviour, 2, {});
+    std::vector<uint64_t> took;
+    for (uint64_t i = 0; i < 2000; ++i) {
+        uint64_t begin = world.now_ns();
+        for (auto [from, to] : {std::pair{0u, 1u}, std::pair{1u, 0u}}) {
+            world.send(from, to, 1024);
+            Conversation &conversation = world.conversation(from, to);
+            while (conversation.came < conversation.log.size()) ASSERT_TRUE(world.run_until(world.now_ns() + 1'000)) << world.describe();
+        }
+        took.push_back((world.now_ns() - begin) / 2);
+    }
+    std::sort(took.begin(), took.end());
+    std::printf("median %.1f us, 99 %%: %.1f us\n", static_cast<double>(took[1000]) / 1e3, static_cast<double>(took[1980]) / 1e3);
+    EXPECT_LT(took[1980], 5'000'000u);
+}
+
+// Small messages in one direction: several in a packet, and none lost.
+TEST(FlowFigures, shortMessagesSharePackets) {
+    FlowWorld world(first_seed(), {}, 2, {});
+    for (int i = 0; i < 20'000; ++i) world.send(0, 1, 8);
+    ASSERT_TRUE(world.run_until_settled(second_ns)) << world.describe();
+    EXPECT_LT(world.network().counts().sent, 1'000u) << world.describe();
+}
+
+}  // namespace
+}  // namespace lanyard::sim

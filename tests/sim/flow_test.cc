@@ -1,0 +1,113 @@
+// Flows on the simulated network, in scenarios drawn by a seed: two to eight processes send each other envelopes and bulk of all sizes over a network
+// that loses, doubles, overtakes, damages, overflows and falls apart for a while. All comes, once and in order, and no memory is kept.
+#include <gtest/gtest.h>
+
+#include "sim/flow_world.h"
+#include "sim/seeds.h"
+
+namespace lanyard::sim {
+namespace {
+
+constexpr uint64_t second_ns = 1'000'000'000;
+
+size_t any_size(Random &random) {
+    if (random.chance(60)) return random.below(64);
+    if (random.chance(80)) return random.below(3000);
+    return random.below(random.chance(80) ? 20'000 : 100'000);
+}
+
+dgram::FlowLimits any_limits(Random &random) {
+    dgram::FlowLimits limits;
+    if (random.chance(30)) limits.early_blocks = static_cast<uint32_t>(random.between(1, 20));
+    if (random.chance(30)) limits.answer.packets = static_cast<uint32_t>(random.between(1, 30));
+    if (random.chance(20)) limits.bulk_budget = static_cast<uint64_t>(random.between(1, 100'000));
+    if (random.chance(20)) limits.first_bulk = static_cast<uint32_t>(random.below(5000));
+    return limits;
+}
+
+// Sends things at random moments, cuts and heals; then waits until all is settled.
+void live(FlowWorld &world, uint32_t hosts, Random &random) {
+    int acts = static_cast<int>(random.between(1, random.chance(20) ? 150 : 30));
+    uint64_t pause_ns = uint64_t{1} << random.between(4, 22);
+    for (int i = 0; i < acts; ++i) {
+        auto from = static_cast<uint32_t>(random.below(hosts)), to = static_cast<uint32_t>(random.below(hosts - 1));
+        to += to >= from;
+        int what = static_cast<int>(random.below(100));
+        if (what < 60) world.send(from, to, any_size(random));
+        else if (what < 85) world.send_bulk(from, to, 1 + any_size(random) * static_cast<size_t>(random.between(1, 3)));
+        else if (what < 89) world.network().cut(from, to);
+        else if (what < 93) world.network().heal_all();
+        if (random.chance(70) && !world.run_until(world.now_ns() + random.below(pause_ns))) return;
+    }
+    if (random.chance(30) && !world.run_until(world.now_ns() + random.below(20 * second_ns))) return;
+    world.network().heal_all();
+    world.run_until_settled(world.now_ns() + 50'000 * second_ns);
+}
+
+std::string scenario(uint64_t seed) {
+    Random random(seed);
+    auto hosts = static_cast<uint32_t>(random.chance(60) ? 2 : random.between(3, 8));
+    FlowWorld world(random.next(), PacketBehaviour::any(random), hosts, any_limits(random));
+    if (random.chance(30)) world.disturb(static_cast<int>(random.below(20)));
+    world.copy_bulk(random.chance(50));
+    live(world, hosts, random);
+    return world.complaint().empty() ? "" : world.describe();
+}
+
+TEST(Flow, deliversAllInAnyScenario) {
+    uint64_t scenarios = 0;
+    for_seeds(200, 30, [&](uint64_t seed) {
+        std::string complaint = scenario(seed);
+        EXPECT_EQ(complaint, "") << "Repeat with LANYARD_TEST_SEED=" << seed;
+        ++scenarios;
+        return complaint.empty();
+    });
+    RecordProperty("scenarios", std::to_string(scenarios));
+    std::printf("%llu scenarios\n", static_cast<unsigned long long>(scenarios));
+}
+
+// Shorter than the patience of the flows.
+TEST(Flow, outlivesAPartitionOfThirtySeconds) {
+    FlowWorld world(first_seed(), {}, 2, {});
+    world.send_bulk(0, 1, 3'000'000);
+    for (int i = 0; i < 100; ++i) world.send(0, 1, 1000);
+    ASSERT_TRUE(world.run_until(5'000'000)) << world.describe();
+    world.network().cut(0, 1);
+    world.send(1, 0, 50);
+    ASSERT_TRUE(world.run_until(30 * second_ns)) << world.describe();
+    world.network().heal_all();
+    ASSERT_TRUE(world.run_until_settled(30 * second_ns + second_ns)) << world.describe();
+    EXPECT_EQ(world.conversation(0, 1).ended, 0);
+}
+
+TEST(Flow, tellsOnceOfAPeerThatIsSilent) {
+    FlowWorld world(first_seed(), {}, 3, {});
+    world.send_bulk(0, 1, 3'000'000);
+    world.send(2, 0, 5);
+    ASSERT_TRUE(world.run_until(5'000'000)) << world.describe();
+    world.network().cut(0, 1);
+    ASSERT_TRUE(world.run_until(59 * second_ns)) << world.describe();
+    EXPECT_EQ(world.conversation(0, 1).ended, 0);
+    ASSERT_TRUE(world.run_until(61 * second_ns)) << world.describe();
+    EXPECT_EQ(world.conversation(0, 1).ended, 1);
+    EXPECT_EQ(world.conversation(0, 1).how, dgram::FlowEnd::silent);
+    EXPECT_FALSE(world.flow(0, 1).active());
+    world.send(0, 1, 5);  // vanishes
+    world.send(0, 2, 5);
+    ASSERT_TRUE(world.run_until(300 * second_ns)) << world.describe();
+    EXPECT_EQ(world.conversation(0, 1).ended, 1);
+    EXPECT_EQ(world.conversation(0, 2).delivered, 1u);
+}
+
+TEST(Flow, noticesEveryDamagedPacket) {
+    PacketBehaviour behaviour;
+    behaviour.damaged_ppm = 100'000;
+    FlowWorld world(first_seed(), behaviour, 2, {});
+    for (int i = 0; i < 2000; ++i) world.send(0, 1, static_cast<size_t>(i));
+    ASSERT_TRUE(world.run_until_settled(100 * second_ns)) << world.describe();
+    EXPECT_GT(world.network().counts().damaged, 100u);
+    EXPECT_LE(world.counts().garbage, world.network().counts().damaged);
+}
+
+}  // namespace
+}  // namespace lanyard::sim
