@@ -1,0 +1,109 @@
+// The window: doubling, the aim at a little delay, losses with and without delay.
+#include "path/dgram/congestion.h"
+
+#include <gtest/gtest.h>
+
+namespace lanyard::dgram {
+namespace {
+
+constexpr size_t packet = 1472;
+
+// A full window is acknowledged again and again, after a round trip of so long.
+class Line {
+public:
+    void rounds(int count, uint64_t trip_ns, uint32_t lost_of_each = 0) {
+        for (int i = 0; i < count; ++i) {
+            now_ns += trip_ns;
+            uint32_t packets = std::max<uint32_t>(1, congestion.window() / packet);
+            for (uint32_t j = 0; j < packets; ++j) {
+                trip.add(trip_ns, 0, now_ns);
+                congestion.acknowledged(packet, 1, congestion.window(), trip, packet, limits, now_ns);
+            }
+            if (lost_of_each) congestion.lost(lost_of_each, trip, packet, limits, now_ns);
+        }
+    }
+
+    CongestionLimits limits;
+    Congestion congestion{limits};
+    RoundTrip trip;
+    uint64_t now_ns = 0;
+};
+
+TEST(Congestion, DoublesWhileThereIsNoDelay) {
+    Line line;
+    line.rounds(4, 100'000);
+    EXPECT_TRUE(line.congestion.doubling());
+    EXPECT_GT(line.congestion.window(), 8 * line.limits.first_window);
+    line.rounds(40, 100'000);
+    EXPECT_EQ(line.congestion.window(), line.limits.most_window);
+}
+
+TEST(Congestion, StopsDoublingAtHalfTheTarget) {
+    Line line;
+    line.rounds(3, 100'000);
+    line.rounds(2, 220'000);
+    EXPECT_FALSE(line.congestion.doubling());
+    uint32_t window = line.congestion.window();
+    line.rounds(10, 220'000);
+    EXPECT_GT(line.congestion.window(), window) << "below the target it goes on, slowly";
+    EXPECT_LT(line.congestion.window(), window + 11 * line.limits.gain * packet);
+}
+
+TEST(Congestion, ShrinksWithTheDelayButOnlyOnceARoundTrip) {
+    Line line;
+    line.rounds(5, 100'000);
+    uint32_t window = line.congestion.window();
+    line.rounds(2, 3'000'000);  // the second shows how the first was
+    EXPECT_LT(line.congestion.window(), window);
+    EXPECT_GE(line.congestion.window(), window / 2);
+    line.rounds(100, 3'000'000);
+    EXPECT_EQ(line.congestion.window(), 2 * packet);
+}
+
+TEST(Congestion, HardlyMindsLossesWithoutDelay) {
+    Line line;
+    line.rounds(4, 100'000);
+    uint32_t window = line.congestion.window();
+    line.rounds(1, 100'000, 3);
+    line.rounds(1, 100'000, 3);
+    EXPECT_GE(line.congestion.window(), window);
+}
+
+TEST(Congestion, MindsLossesWithDelayAndMany) {
+    Line line;
+    line.rounds(5, 100'000);
+    line.rounds(1, 240'000);
+    uint32_t window = line.congestion.window();
+    line.now_ns += 1'000'000;
+    line.congestion.lost(1, line.trip, packet, line.limits, line.now_ns);
+    EXPECT_EQ(line.congestion.window(), window * 3ull / 4);
+    line.congestion.lost(1, line.trip, packet, line.limits, line.now_ns + 1);
+    EXPECT_EQ(line.congestion.window(), window * 3ull / 4) << "once a round trip";
+
+    Line full;
+    full.rounds(5, 100'000);
+    window = full.congestion.window();
+    full.now_ns += 1'000'000;
+    full.congestion.lost(30, full.trip, packet, full.limits, full.now_ns);
+    EXPECT_EQ(full.congestion.window(), window / 2);
+}
+
+TEST(Congestion, SpacesAWindowOverItsRoundTrip) {
+    Line line;
+    EXPECT_EQ(line.congestion.spacing_ns(packet, line.trip), 0u);
+    line.rounds(3, 100'000);
+    line.rounds(2, 220'000);
+    uint64_t whole_ns = line.congestion.spacing_ns(line.congestion.window(), line.trip);
+    EXPECT_NEAR(static_cast<double>(whole_ns), static_cast<double>(line.trip.smoothed_ns()) * 4 / 5, 2);
+}
+
+TEST(Congestion, BeginsAnewAfterSilence) {
+    Line line;
+    line.rounds(5, 100'000);
+    line.congestion.silent(packet, line.limits);
+    EXPECT_EQ(line.congestion.window(), 2 * packet);
+    EXPECT_TRUE(line.congestion.doubling());
+}
+
+}  // namespace
+}  // namespace lanyard::dgram

@@ -1,0 +1,210 @@
+// Flows without losses: what is in which packet, when acknowledgements go, windows, and what is kept of a quiet peer.
+#include <gtest/gtest.h>
+
+#include "pair.h"
+
+namespace lanyard::dgram {
+namespace {
+
+struct TwoSides : testing::Test {
+    Side a{0, 1, 100}, b{1, 0, 200};
+    uint64_t now_ns = 1'000'000;
+
+    // Both know each other, the round trip is about 100 us.
+    void meet() {
+        a.send("hello");
+        for (const PacketBytes &packet : a.packets(now_ns)) b.give(packet, now_ns);
+        b.send("hello");
+        for (const PacketBytes &packet : b.packets(now_ns += 100'000)) a.give(packet, now_ns);
+        exchange(a, b, now_ns, now_ns + 3'000'000);
+    }
+};
+
+TEST_F(TwoSides, FirstPacketHasDataAndTheFirstAnswerNamesBothEpochs) {
+    a.send("first");
+    PacketBytes first = a.packet(now_ns);
+    PacketHeader header;
+    ASSERT_TRUE(read_header(Crc32c::built_in(), first, header));
+    EXPECT_EQ(header.number, 1u);
+    EXPECT_EQ(header.from_epoch, 100u);
+    EXPECT_EQ(header.to_epoch, 0u);
+    EXPECT_EQ(first.size(), 68 + 5u);
+    EXPECT_EQ(b.give(first, now_ns), Flow::Came::taken);
+    EXPECT_EQ(b.came, std::vector<std::string>{"first"});
+    b.send("answer");
+    PacketBytes answer = b.packet(now_ns);
+    ASSERT_TRUE(read_header(Crc32c::built_in(), answer, header));
+    EXPECT_EQ(header.from_epoch, 200u);
+    EXPECT_EQ(header.to_epoch, 100u);
+    EXPECT_TRUE(has(answer, FrameKind::acknowledge)) << "rides on what goes anyway";
+    a.give(answer, now_ns);
+    EXPECT_EQ(a.delivered_below, 1u);
+    EXPECT_EQ(a.came, std::vector<std::string>{"answer"});
+}
+
+TEST_F(TwoSides, LoneAcknowledgementComesAfterAWhileAndIsNotAnswered) {
+    a.send("first");
+    b.give(a.packet(now_ns), now_ns);
+    EXPECT_TRUE(b.packet(now_ns).empty());
+    uint64_t due_ns = b.flow.deadline_ns();
+    EXPECT_EQ(due_ns, now_ns + b.home.limits.answer.delay_ns);
+    PacketBytes answer = b.packet(due_ns);
+    EXPECT_EQ(number_of(answer), 0u);
+    a.give(answer, due_ns);
+    EXPECT_EQ(a.delivered_below, 1u);
+    EXPECT_TRUE(a.packet(due_ns).empty());
+    EXPECT_EQ(a.flow.deadline_ns(), UINT64_MAX);
+}
+
+TEST_F(TwoSides, ShortEnvelopesShareAPacket) {
+    meet();
+    for (int i = 0; i < 10; ++i) a.send("x");
+    PacketBytes packet = a.packet(now_ns);
+    std::vector<Frame> frames = frames_of(packet);
+    ASSERT_EQ(frames.size(), 10u);
+    EXPECT_EQ(frames[0].kind, FrameKind::envelope);
+    EXPECT_EQ(frames[9].kind, FrameKind::next);
+    EXPECT_EQ(packet.size(), header_bytes + envelope_frame_bytes + 9 * next_frame_bytes + 10);
+}
+
+TEST_F(TwoSides, LongEnvelopeIsCutAndPutTogether) {
+    meet();
+    std::string text(20'000, 'x');
+    for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>('a' + i % 26);
+    a.send(text);
+    a.send("");
+    a.send("after");
+    exchange(a, b, now_ns, now_ns + 5'000'000);
+    ASSERT_EQ(b.came.size(), 4u);
+    EXPECT_EQ(b.came[1], text);
+    EXPECT_EQ(b.came[2], "");
+    EXPECT_EQ(b.came[3], "after");
+    EXPECT_EQ(a.delivered_below, 4u);
+}
+
+TEST_F(TwoSides, EveryPacketFits) {
+    meet();
+    for (int i = 0; i < 300; ++i) a.send(std::string(static_cast<size_t>(i) * 7 % 1500, 'x'));
+    a.send_bulk(0, std::string(50'000, 'b'));
+    b.send(std::string(10'000, 'y'));
+    for (uint64_t until = now_ns + 20'000'000; now_ns < until; now_ns += 20'000)
+        for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}})
+            for (const PacketBytes &packet : from->packets(now_ns)) {
+                ASSERT_LE(packet.size(), Side::largest);
+                ASSERT_EQ(to->give(packet, now_ns), Flow::Came::taken);
+            }
+    EXPECT_EQ(b.came.size(), 301u);
+    EXPECT_EQ(a.bulk_done, std::vector<uint64_t>{0});
+}
+
+TEST_F(TwoSides, BulkIsToldDeliveredOnceAndAtOnce) {
+    meet();
+    a.send_bulk(3, std::string(3000, 'b'));
+    std::vector<PacketBytes> packets = a.packets(now_ns);
+    ASSERT_EQ(packets.size(), 3u);
+    EXPECT_FALSE(has(packets[1], FrameKind::probe));
+    EXPECT_TRUE(has(packets[2], FrameKind::probe)) << "its sender waits for that";
+    for (const PacketBytes &packet : packets) b.give(packet, now_ns);
+    PacketBytes answer = b.packet(now_ns);
+    ASSERT_FALSE(answer.empty()) << "at once";
+    a.give(answer, now_ns);
+    EXPECT_EQ(a.bulk_done, std::vector<uint64_t>{3});
+    EXPECT_EQ(b.bulk_came[3], std::string(3000, 'b'));
+}
+
+TEST_F(TwoSides, NoMoreIsInFlightThanTheWindow) {
+    meet();
+    uint32_t window = a.flow.congestion().window();
+    a.send_bulk(0, std::string(10'000'000, 'b'));
+    size_t bytes = 0;
+    for (int i = 0; i < 50; ++i)  // pacing lets it out little by little
+        for (const PacketBytes &packet : a.packets(now_ns += 1000)) bytes += packet.size();
+    EXPECT_LE(bytes, window);
+    EXPECT_GT(bytes, window - 2 * Side::largest);
+}
+
+TEST_F(TwoSides, ReceiverLimitsBulkButNotEnvelopes) {
+    FlowLimits limits;
+    limits.first_bulk = 2 * Side::largest;
+    Side c(0, 1, 100, limits);
+    c.send_bulk(0, std::string(100'000, 'b'));
+    EXPECT_EQ(c.packets(now_ns).size(), 2u);
+    c.send("envelope");
+    PacketBytes packet = c.packet(now_ns);
+    EXPECT_TRUE(has(packet, FrameKind::envelope));
+    EXPECT_FALSE(has(packet, FrameKind::bulk));
+}
+
+TEST_F(TwoSides, PacingLeavesGapsBehindABurst) {
+    FlowLimits limits;
+    limits.congestion.burst = 4000;
+    Side c(0, 1, 100, limits);
+    c.send("hello");
+    b.give(c.packet(now_ns), now_ns + 50'000);
+    PacketBytes answer = b.packet(now_ns += 300'000);
+    c.give(answer, now_ns += 50'000);
+    c.send_bulk(0, std::string(10'000'000, 'b'));
+    size_t bytes = 0;
+    for (const PacketBytes &packet : c.packets(now_ns)) bytes += packet.size();
+    EXPECT_LE(bytes, 4000 + Side::largest);
+    EXPECT_GT(c.flow.deadline_ns(), now_ns);
+    EXPECT_LT(c.flow.deadline_ns(), now_ns + 100'000);
+}
+
+TEST_F(TwoSides, KeepNothingWhenAllIsAcknowledged) {
+    meet();
+    EXPECT_FALSE(a.flow.active());
+    EXPECT_FALSE(b.flow.active());
+    EXPECT_EQ(a.home.sent.bytes() + a.home.traffic.bytes() + a.home.early.bytes(), 0u);
+    a.send_bulk(0, std::string(100'000, 'b'));
+    EXPECT_TRUE(a.flow.active());
+    exchange(a, b, now_ns, now_ns + 20'000'000);
+    EXPECT_FALSE(a.flow.active());
+    EXPECT_FALSE(b.flow.active());
+    EXPECT_EQ(a.home.sent.bytes() + a.home.bulk.bytes() + a.home.traffic.bytes() + b.home.traffic.bytes(), 0u);
+}
+
+TEST_F(TwoSides, WhatCouldNotBeSentIsSentLaterUnderTheSameNumber) {
+    meet();
+    a.send("one");
+    std::vector<std::byte> buffer(Side::largest);
+    OutPacket out{};
+    out.buffer = buffer.data();
+    ASSERT_TRUE(a.flow.compose(out, now_ns));
+    uint64_t number = out.number;
+    a.flow.take_back(out, now_ns);
+    a.send("two");
+    std::vector<PacketBytes> packets = a.packets(now_ns);
+    ASSERT_EQ(packets.size(), 1u);
+    EXPECT_EQ(number_of(packets[0]), number);
+    b.give(packets[0], now_ns);
+    EXPECT_EQ(b.came, (std::vector<std::string>{"hello", "one", "two"}));
+    EXPECT_EQ(a.home.counts.lost_by_order + a.home.counts.lost_by_time + a.home.counts.probes, 0u);
+}
+
+TEST_F(TwoSides, EndTellsThePeerOnce) {
+    meet();
+    a.flow.close();
+    PacketBytes packet = a.packet(now_ns);
+    EXPECT_TRUE(a.flow.over());
+    b.give(packet, now_ns);
+    EXPECT_EQ(b.ends, std::vector<FlowEnd>{FlowEnd::closed});
+    EXPECT_TRUE(b.flow.over());
+    b.give(packet, now_ns);
+    b.send("too late");
+    EXPECT_TRUE(b.packet(now_ns).empty());
+    EXPECT_EQ(b.ends.size(), 1u);
+    EXPECT_TRUE(a.ends.empty());
+}
+
+TEST_F(TwoSides, AskingIsAnswered) {
+    meet();
+    a.flow.ask();
+    b.give(a.packet(now_ns), now_ns);
+    a.give(b.packet(now_ns), now_ns);
+    EXPECT_TRUE(a.packet(now_ns).empty());
+    EXPECT_FALSE(a.flow.active());
+}
+
+}  // namespace
+}  // namespace lanyard::dgram

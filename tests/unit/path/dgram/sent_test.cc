@@ -1,0 +1,149 @@
+// Records of packets on their way: acknowledged, lost by order and time, late after all.
+#include "path/dgram/sent.h"
+
+#include <gtest/gtest.h>
+
+namespace lanyard::dgram {
+namespace {
+
+class Sent : public testing::Test {
+protected:
+    void send(uint64_t number, uint64_t at_ns) {
+        SentPacket packet;
+        packet.number = number;
+        packet.sent_ns = at_ns;
+        packet.begin = {number, 0};
+        packet.end = {number + 1, 0};
+        packet.bytes = 100;
+        sent.add(records, packet);
+    }
+    void send_all(uint64_t until, uint64_t at_ns = 0) {
+        for (uint64_t number = 1; number <= until; ++number) send(number, at_ns);
+    }
+    // What is told to have come.
+    std::vector<uint64_t> acknowledge(uint64_t cumulative, std::vector<Range> ranges = {}) {
+        Acknowledgement said;
+        said.count = static_cast<uint32_t>(ranges.size());
+        std::copy(ranges.begin(), ranges.end(), said.ranges);
+        std::vector<uint64_t> come;
+        found = sent.acknowledge(records, cumulative, said, [&](const SentPacket &packet) { come.push_back(packet.number); });
+        return come;
+    }
+    uint32_t find_lost(uint64_t now_ns) { return sent.find_lost(records, trip, now_ns, by_order); }
+    std::vector<uint64_t> lost() {
+        std::vector<uint64_t> numbers;
+        while (SentPacket *packet = sent.first_lost(records)) {
+            numbers.push_back(packet->number);
+            packet->begin = packet->end;
+        }
+        return numbers;
+    }
+
+    SentPackets::Records records;
+    SentPackets sent;
+    RoundTrip trip;
+    SentPackets::Found found;
+    uint32_t by_order = 0;
+};
+
+using Numbers = std::vector<uint64_t>;
+
+TEST_F(Sent, AreAcknowledgedInAnyOrder) {
+    send_all(10);
+    EXPECT_EQ(sent.in_flight(), 1000u);
+    EXPECT_EQ(acknowledge(3), (Numbers{1, 2}));
+    EXPECT_EQ(acknowledge(3, {{1, 2}, {6, 1}}), (Numbers{4, 5, 9}));
+    EXPECT_EQ(found.highest, 9u);
+    EXPECT_EQ(found.bytes, 300u);
+    EXPECT_EQ(acknowledge(3, {{1, 2}, {6, 1}}), Numbers{}) << "the same again";
+    EXPECT_EQ(sent.oldest(records), 3u);
+    EXPECT_EQ(acknowledge(11), (Numbers{3, 6, 7, 8, 10}));
+    EXPECT_FALSE(sent.outstanding());
+    EXPECT_EQ(sent.in_flight(), 0u);
+}
+
+TEST_F(Sent, AreLostByOrder) {
+    trip.add(1'000'000, 0, 0);
+    send_all(6);
+    acknowledge(1, {{1, 2}});  // 2 and 3
+    EXPECT_EQ(find_lost(10), 0u) << "two later ones prove nothing";
+    acknowledge(1, {{1, 3}});
+    EXPECT_EQ(find_lost(10), 1u);
+    EXPECT_EQ(by_order, 1u);
+    EXPECT_EQ(sent.highest_lost(), 1u);
+    EXPECT_EQ(lost(), Numbers{1});
+    EXPECT_EQ(sent.in_flight(), 200u);
+}
+
+TEST_F(Sent, AreLostByTime) {
+    trip.add(1'000'000, 0, 0);
+    send_all(2, 500);
+    acknowledge(1, {{1, 1}});
+    EXPECT_EQ(find_lost(1'000'500), 0u);
+    EXPECT_EQ(sent.loss_due_ns(), 500 + trip.loss_age_ns());
+    EXPECT_EQ(find_lost(500 + trip.loss_age_ns()), 1u);
+    EXPECT_EQ(by_order, 0u);
+    EXPECT_EQ(sent.loss_due_ns(), UINT64_MAX);
+}
+
+TEST_F(Sent, AreNotLostBehindTheLastThatCame) {
+    trip.add(1000, 0, 0);
+    send_all(5);
+    acknowledge(2);
+    EXPECT_EQ(find_lost(1'000'000'000), 0u) << "nothing later was acknowledged";
+}
+
+TEST_F(Sent, MayComeThoughGivenUp) {
+    trip.add(1'000'000, 0, 0);
+    send_all(5);
+    acknowledge(1, {{1, 3}});
+    EXPECT_EQ(find_lost(10), 1u);
+    EXPECT_EQ(acknowledge(5), (Numbers{1}));
+    EXPECT_EQ(found.too_early, 1u);
+    EXPECT_EQ(found.packets, 0u);
+    EXPECT_EQ(lost(), Numbers{});
+    // More patience with the order from now on.
+    for (uint64_t number = 6; number <= 10; ++number) send(number, 0);
+    acknowledge(5, {{1, 3}});
+    EXPECT_EQ(find_lost(10), 0u);
+    acknowledge(5, {{1, 4}});
+    EXPECT_EQ(find_lost(10), 1u);
+}
+
+TEST_F(Sent, AreNotBelievedToHaveComeWhenThePeerWasToldNotToWait) {
+    trip.add(1'000'000, 0, 0);
+    send_all(5);
+    acknowledge(1, {{1, 3}});
+    find_lost(10);
+    sent.tell_settled(5);
+    EXPECT_EQ(acknowledge(6), (Numbers{5})) << "but not 1, which was only settled";
+    EXPECT_EQ(lost(), Numbers{1});
+}
+
+TEST_F(Sent, WaitInTheOrderOfTheirEnvelopes) {
+    send_all(3);
+    for (int i = 0; i < 3; ++i) sent.give_up_oldest(records);
+    sent.first_lost(records)->begin = {1, 50};  // partly sent again
+    SentPacket again;
+    again.number = 4;
+    again.begin = {1, 0};
+    again.end = {1, 50};
+    sent.add(records, again);
+    sent.give_up_oldest(records);
+    EXPECT_EQ(lost(), (Numbers{4, 1, 2, 3}));
+}
+
+TEST_F(Sent, CanBeTakenBack) {
+    send_all(3);
+    EXPECT_FALSE(sent.take_back(records, 2));
+    EXPECT_TRUE(sent.take_back(records, 3));
+    EXPECT_EQ(sent.in_flight(), 200u);
+    EXPECT_EQ(sent.highest_lost(), 0u);
+    send(3, 0);
+    EXPECT_EQ(acknowledge(4), (Numbers{1, 2, 3})) << "its number is another's now";
+    ASSERT_TRUE(sent.first_lost(records));
+    EXPECT_EQ(sent.first_lost(records)->begin, (Position{3, 0}));
+}
+
+}  // namespace
+}  // namespace lanyard::dgram
