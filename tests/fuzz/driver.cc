@@ -33,7 +33,7 @@ namespace lanyard::fuzz {
 namespace {
 
 constexpr unsigned patience_s = 10;
-constexpr int share_percent = 10;  // of LANYARD_TEST_SECONDS, for each of seven targets
+constexpr int share_percent = 10;  // of LANYARD_TEST_SECONDS, for each of eight targets
 constexpr size_t longest_input = 8192;
 constexpr size_t most_shown = 2000;
 

@@ -9,6 +9,9 @@ namespace {
 
 bool is_of_envelope(FrameKind kind) { return kind >= FrameKind::envelope && kind <= FrameKind::part; }
 
+// Numbers before 0 are far behind.
+bool is_ahead(uint64_t number, uint64_t of) { return number > of && number <= of + UINT32_MAX; }
+
 // Where delivery stands after this piece, if it stood at `from` and the whole payload of the envelope there is `total`.
 Position after(const Piece &piece, const Position &from, uint32_t total) {
     Position end{piece.at.sequence, piece.at.offset + piece.size};
@@ -77,9 +80,10 @@ bool Flow::sensible(const PacketHeader &header, std::span<const std::byte> frame
             const Acknowledgement &said = frame.acknowledgement;
             uint64_t end = widened(said.cumulative, next_number_);
             if (said.count) end += uint64_t{said.ranges[said.count - 1].begin} + said.ranges[said.count - 1].length;
-            uint64_t expected = widened(said.expected, delivered_);
-            if (end > next_number_ || (expected > log_end_ && expected < UINT64_MAX / 2)) return false;
+            uint64_t sent = active() ? current().unsent.sequence : log_end_;
+            if (end > next_number_ || is_ahead(widened(said.expected, delivered_), sent)) return false;
         }
+        if (is_of_envelope(frame.kind) && widened(frame.sequence, expected_, 24) > expected_ + sequence_mask) return false;  // before the first
         if (frame.kind == FrameKind::settled && widened(frame.below, header.number) > header.number) return false;
         if (frame.kind == FrameKind::end && (frame.reason != EndReason::closed || header.to_epoch != epoch_)) return false;
     }
@@ -209,7 +213,7 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
         home_.counts.lost_by_time += lost - by_order;
         if (lost) congestion_.lost(lost, trip_, largest_, home_.limits.congestion, now_ns);
     }
-    if (expected > delivered_ && expected <= log_end_) {
+    if (is_ahead(expected, delivered_)) {
         delivered_ = expected;
         home_.owner.delivered(*this, delivered_);
     }

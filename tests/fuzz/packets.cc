@@ -1,0 +1,151 @@
+// A flow's decoder: a peer that has the secret says anything, while the flow has envelopes and bulk to send. What is delivered is well formed and in
+// order, nothing is asked for that was delivered, all that the flow says can be read and fits into a packet.
+// Input: packets, each a byte that says how it is made, two for its size, and its bytes. The lower two bits of the first: 0: frames of a packet
+// without number, 1: of the next number, 2: of a number of six bytes before them, 3: a whole packet, as it is. Bit 2: the flow's epoch is
+// not known yet; bit 3: the sender's is another. The upper four: how much time passes after it.
+#include <array>
+#include <vector>
+
+#include "fuzz/fuzz.h"
+#include "path/dgram/flow.h"
+
+namespace lanyard::dgram {
+namespace {
+
+using fuzz::must;
+
+constexpr uint32_t own = 1, peer = 0, own_epoch = 5, peer_epoch = 6;
+constexpr size_t largest = 700;
+constexpr uint64_t messages = 40;
+constexpr size_t message_bytes = 150, bulk_bytes_all = 6000;
+
+const Secret &secret() {
+    static const Secret made = [] {
+        Secret parsed;
+        Secret::parse(std::string(64, '7'), parsed);
+        return parsed;
+    }();
+    return made;
+}
+
+struct Owner final : FlowOwner {
+    std::array<std::byte, bulk_bytes_all> bytes{};
+    Envelope sent{};
+    uint64_t delivered_below = 0, next = 0, offset = 0, checksum = 0;
+    int bulk_done = 0, ends = 0;
+
+    void touch(const std::byte *payload, size_t size) {
+        for (size_t i = 0; i < size; ++i) checksum += static_cast<uint64_t>(payload[i]);
+    }
+    Logged logged(Flow &, uint64_t sequence) override {
+        must(sequence >= delivered_below && sequence < messages, "only what is in the log is asked for");
+        return {&sent, bytes.data(), static_cast<uint32_t>(message_bytes * (sequence % 9))};
+    }
+    const std::byte *bulk_bytes(Flow &, uint64_t, uint64_t at, std::byte *, size_t size) override {
+        must(bulk_done == 0 && at + size <= bulk_bytes_all, "only bulk that is to be sent is asked for");
+        return bytes.data() + at;
+    }
+    void delivered(Flow &, uint64_t below) override {
+        must(below > delivered_below && below <= messages, "what was sent is delivered, once");
+        delivered_below = below;
+    }
+    void bulk_delivered(Flow &, uint64_t) override { must(++bulk_done == 1, "bulk is delivered once"); }
+    void envelope(Flow &, const Piece &piece, const std::byte *payload) override {
+        must(piece.at.sequence == next && piece.at.offset == offset && piece.at.offset + piece.size <= piece.total, "envelopes come in order");
+        touch(payload, piece.size);
+        offset += piece.size;
+        if (offset < piece.total) return;
+        offset = 0;
+        ++next;
+    }
+    void bulk(Flow &, const BulkHeader &, const std::byte *payload, size_t size) override { touch(payload, size); }
+    void ended(Flow &, FlowEnd) override { must(++ends == 1, "a flow ends once"); }
+};
+
+class Conversation {
+public:
+    Conversation() : home_(own, secret(), Crc32c::built_in(), {}, owner_), flow_(home_, peer, own_epoch, largest) {
+        // What the peer would prove: made by a flow of its own.
+        FlowHome other(peer, secret(), Crc32c::built_in(), {}, owner_);
+        Flow prover(other, own, peer_epoch, largest);
+        prover.ask();
+        OutPacket out{};
+        out.buffer = buffer_.data();
+        must(prover.compose(out, now_ns_), "there is something to say");
+        must(read_header(other.crc, {out.buffer, out.size}, header_), "it can be read");
+        flow_.log_grew(messages);
+        flow_.send_bulk({1, 0}, bulk_bytes_all, 1);
+        answer();
+    }
+    void say(fuzz::Input &input) {
+        auto how = static_cast<uint8_t>(input.number(1));
+        std::string_view bytes = input.text(input.number(2));
+        std::vector<std::byte> packet = make(how, bytes);
+        flow_.received(packet, now_ns_);
+        answer();
+        now_ns_ += (uint64_t{1} << (how >> 4) * 2) * 100;
+        answer();
+    }
+    void end() {
+        for (int i = 0; i < 10'000 && flow_.deadline_ns() != UINT64_MAX; ++i) {
+            now_ns_ = std::max(now_ns_, flow_.deadline_ns());
+            answer();
+        }
+        must(flow_.deadline_ns() == UINT64_MAX, "a flow comes to rest or gives its peer up");
+    }
+
+private:
+    std::vector<std::byte> make(uint8_t how, std::string_view bytes) {
+        auto *data = reinterpret_cast<const std::byte *>(bytes.data());
+        std::vector<std::byte> packet(data, data + bytes.size());
+        if ((how & 3) == 3) return packet;
+        PacketHeader header = header_;
+        header.number = (how & 3) == 0 ? 0 : ++numbers_;
+        header.to_epoch = how & 4 ? 0 : own_epoch;
+        header.from_epoch += how & 8 ? 1 : 0;
+        if ((how & 3) == 2) {
+            fuzz::Input input(reinterpret_cast<const uint8_t *>(packet.data()), packet.size());
+            header.number = input.number(6);
+            packet.erase(packet.begin(), packet.begin() + static_cast<ptrdiff_t>(std::min<size_t>(6, packet.size())));
+        }
+        packet.insert(packet.begin(), header_bytes, std::byte{});
+        write_header(packet.data(), header);
+        seal(home_.crc, packet.data(), packet.size(), nullptr, 0);
+        return packet;
+    }
+    void answer() {
+        OutPacket out{};
+        out.buffer = buffer_.data();
+        for (int count = 0; flow_.compose(out, now_ns_); ++count) {
+            must(count < 1000, "a flow has enough at last");
+            must(out.size + out.tail_size <= largest, "a packet fits");
+            std::vector<std::byte> packet(out.buffer, out.buffer + out.size);
+            packet.insert(packet.end(), out.tail, out.tail + out.tail_size);
+            PacketHeader header;
+            must(read_header(home_.crc, packet, header) && header.from_epoch == own_epoch, "a packet can be read");
+            FrameReader reader(std::span<const std::byte>(packet).subspan(header_bytes));
+            Frame frame;
+            while (reader.next(frame)) {
+            }
+            must(!reader.malformed(), "a packet is well formed");
+        }
+    }
+
+    Owner owner_;
+    FlowHome home_;
+    Flow flow_;
+    PacketHeader header_{};
+    uint64_t numbers_ = 0, now_ns_ = 1'000'000;
+    std::array<std::byte, largest> buffer_{};
+};
+
+}  // namespace
+}  // namespace lanyard::dgram
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    lanyard::fuzz::Input input(data, size);
+    lanyard::dgram::Conversation conversation;
+    while (!input.empty()) conversation.say(input);
+    conversation.end();
+    return 0;
+}
