@@ -68,6 +68,25 @@ TEST(FlowFigures, incastOfSevenFillsTheLine) {
     }
 }
 
+// The same with envelopes alone, which nobody grants.
+TEST(FlowFigures, incastOfEnvelopesHasNoTimeouts) {
+    PacketBehaviour behaviour;
+    FlowWorld world(first_seed(), behaviour, 8, {});
+    constexpr size_t size = 16 * 1024, each = 64;
+    for (size_t i = 0; i < each; ++i)
+        for (uint32_t from = 1; from < 8; ++from) world.send(from, 0, size);
+    auto come = [&] {
+        for (uint32_t from = 1; from < 8; ++from)
+            if (world.conversation(from, 0).came < each) return false;
+        return true;
+    };
+    while (!come()) ASSERT_TRUE(world.run_until(world.now_ns() + 100'000)) << world.describe();
+    double share = line_share(7 * each * size, world.now_ns(), behaviour);
+    std::printf("incast of envelopes: %.3f of the line\n%s", share, world.describe().c_str());
+    EXPECT_GT(share, 0.85);
+    EXPECT_EQ(world.counts().probes, 0u);
+}
+
 // Everybody to everybody.
 TEST(FlowFigures, alltoallOfEightFillsTheLine) {
     PacketBehaviour behaviour;

@@ -151,6 +151,24 @@ TEST_F(Lossy, LostIsCutAnewForSmallerPackets) {
     EXPECT_EQ(packets, 3);
 }
 
+TEST_F(Lossy, NoMoreIsCutThanWasLost) {
+    FlowLimits limits;
+    limits.congestion.first_window = 600;
+    Side c(0, 1, 100, limits), d(1, 0, 200);
+    c.flow.set_largest(600);
+    c.send(std::string(1400, 'x'));
+    std::vector<PacketBytes> first = c.packets(now_ns);  // lost; the window keeps the rest back
+    ASSERT_EQ(first.size(), 1u);
+    c.flow.set_largest(Side::largest);
+    std::vector<PacketBytes> again = c.packets(now_ns = c.flow.deadline_ns());
+    ASSERT_FALSE(again.empty());
+    EXPECT_EQ(frames_of(again[0]).back().size, frames_of(first[0]).back().size);
+    for (const PacketBytes &packet : again) d.give(packet, now_ns);
+    exchange(c, d, now_ns, now_ns + 100'000'000);
+    EXPECT_EQ(d.came, std::vector<std::string>{std::string(1400, 'x')});
+    EXPECT_EQ(c.delivered_below, 1u);
+}
+
 TEST_F(Lossy, SilentPeerIsLostOnce) {
     uint64_t begin_ns = now_ns;
     a.send_bulk(0, std::string(50'000, 'b'));
@@ -180,9 +198,12 @@ TEST_F(Lossy, ReceiverWithoutRoomTakesThePacketItNeeds) {
     for (size_t i = 1; i < packets.size(); ++i) c.give(packets[i], now_ns);
     EXPECT_GT(c.home.counts.no_room, 0u);
     EXPECT_TRUE(c.came.empty());
+    EXPECT_LE(c.flow.deadline_ns(), now_ns) << "says at once that it lives";
+    c.packets(now_ns);  // lost
     exchange(c, d, now_ns, now_ns + 100'000'000);
     EXPECT_EQ(c.came.size(), 8u);
     EXPECT_EQ(d.delivered_below, 8u);
+    EXPECT_LE(d.home.counts.probes, 3u);
 }
 
 TEST_F(Lossy, DamagedPacketIsAsIfItHadNotCome) {
