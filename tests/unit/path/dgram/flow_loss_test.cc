@@ -198,12 +198,29 @@ TEST_F(Lossy, ReceiverWithoutRoomTakesThePacketItNeeds) {
     for (size_t i = 1; i < packets.size(); ++i) c.give(packets[i], now_ns);
     EXPECT_GT(c.home.counts.no_room, 0u);
     EXPECT_TRUE(c.came.empty());
-    EXPECT_LE(c.flow.deadline_ns(), now_ns) << "says at once that it lives";
-    c.packets(now_ns);  // lost
     exchange(c, d, now_ns, now_ns + 100'000'000);
     EXPECT_EQ(c.came.size(), 8u);
     EXPECT_EQ(d.delivered_below, 8u);
-    EXPECT_LE(d.home.counts.probes, 3u);
+}
+
+TEST_F(Lossy, SecondProbeHasWhatTheReceiverNeedsFirst) {
+    FlowLimits limits;
+    limits.early_blocks = 0;
+    Side c(1, 0, 300, limits);
+    Side d(0, 1, 400);
+    for (int i = 0; i < 8; ++i) d.send(std::string(1300, static_cast<char>('a' + i)));
+    std::vector<PacketBytes> packets = d.packets(now_ns);
+    for (size_t i = 1; i < packets.size(); ++i) c.give(packets[i], now_ns);
+    EXPECT_EQ(c.home.counts.no_room, packets.size() - 1);
+    EXPECT_LE(c.flow.deadline_ns(), now_ns) << "says at once that it lives";
+    d.packets(now_ns = d.flow.deadline_ns());  // the first, lost again: now it is the newest
+    EXPECT_EQ(d.home.counts.probes, 1u);
+    PacketBytes second = d.packets(now_ns = d.flow.deadline_ns())[0];
+    c.give(second, now_ns);
+    EXPECT_EQ(c.came.size(), 1u);
+    exchange(c, d, now_ns, now_ns + 100'000'000);
+    EXPECT_EQ(c.came.size(), 8u);
+    EXPECT_LE(d.home.counts.probes, 3u);  // behind the last there is nobody whose acknowledgement tells
 }
 
 TEST_F(Lossy, DamagedPacketIsAsIfItHadNotCome) {
