@@ -174,7 +174,7 @@ void FlowWorld::serve(Host &host) {
     for (int count; (count = io.receive(arrived, 16)) > 0;)
         for (int i = 0; i < count; ++i) {
             std::span packet(arrived[i].data, arrived[i].size);
-            if (disturb_percent_ && random_.chance(20)) host.heard.emplace_back(packet.begin(), packet.end());
+            if (disturb_percent_ && !packet.empty() && random_.chance(20)) host.heard.emplace_back(packet.begin(), packet.end());
             hear(packet);
         }
     if (random_.chance(disturb_percent_) && !host.heard.empty()) {
