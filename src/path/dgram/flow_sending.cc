@@ -247,6 +247,7 @@ void Flow::take_back(const OutPacket &packet, uint64_t now_ns) {
     home_.counts.acknowledgements_out -= packet.number == 0;
     if (packet.number == 0 || !traffic.sent.take_back(home_.sent, packet.number)) return;
     next_number_ = packet.number;  // nobody has seen it
+    traffic.pace_ns -= std::min(traffic.pace_ns, congestion_.spacing_ns(packet.size + packet.tail_size, trip_));
     traffic.probe_wanted |= traffic.probes > 0;
 }
 

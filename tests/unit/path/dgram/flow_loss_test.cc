@@ -14,9 +14,11 @@ struct Lossy : testing::Test {
 
     void SetUp() override {
         a.send("hello");
-        for (const PacketBytes &packet : a.packets(now_ns)) b.give(packet, now_ns);
+        PacketBytes packet = a.packet(now_ns);
+        b.give(packet, now_ns += trip_ns / 2);
         b.send("hello");
-        for (const PacketBytes &packet : b.packets(now_ns += trip_ns)) a.give(packet, now_ns);
+        packet = b.packet(now_ns);
+        a.give(packet, now_ns += trip_ns / 2);
         exchange(a, b, now_ns, now_ns + 3'000'000);
     }
     // `count` packets with one envelope each.

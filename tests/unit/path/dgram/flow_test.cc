@@ -13,9 +13,11 @@ struct TwoSides : testing::Test {
     // Both know each other, the round trip is about 100 us.
     void meet() {
         a.send("hello");
-        for (const PacketBytes &packet : a.packets(now_ns)) b.give(packet, now_ns);
+        PacketBytes packet = a.packet(now_ns);
+        b.give(packet, now_ns += 50'000);
         b.send("hello");
-        for (const PacketBytes &packet : b.packets(now_ns += 100'000)) a.give(packet, now_ns);
+        packet = b.packet(now_ns);
+        a.give(packet, now_ns += 50'000);
         exchange(a, b, now_ns, now_ns + 3'000'000);
     }
 };
@@ -180,6 +182,20 @@ TEST_F(TwoSides, WhatCouldNotBeSentIsSentLaterUnderTheSameNumber) {
     b.give(packets[0], now_ns);
     EXPECT_EQ(b.came, (std::vector<std::string>{"hello", "one", "two"}));
     EXPECT_EQ(a.home.counts.lost_by_order + a.home.counts.lost_by_time + a.home.counts.probes, 0u);
+}
+
+TEST_F(TwoSides, WhatCouldNotBeSentTakesNoTimeOfTheLine) {
+    meet();
+    a.send_bulk(0, std::string(100'000, 'b'));
+    std::vector<std::byte> buffer(Side::largest);
+    OutPacket out{};
+    out.buffer = buffer.data();
+    for (int i = 0; i < 50; ++i) {
+        ASSERT_TRUE(a.flow.compose(out, now_ns)) << i;
+        a.flow.take_back(out, now_ns);
+    }
+    exchange(a, b, now_ns, now_ns + 20'000'000);
+    EXPECT_EQ(a.bulk_done, std::vector<uint64_t>{0});
 }
 
 TEST_F(TwoSides, EndTellsThePeerOnce) {
