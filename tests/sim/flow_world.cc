@@ -177,7 +177,7 @@ void FlowWorld::serve(Host &host) {
             if (disturb_percent_ && !packet.empty() && random_.chance(20)) host.heard.emplace_back(packet.begin(), packet.end());
             hear(packet);
         }
-    if (random_.chance(disturb_percent_) && !host.heard.empty()) {
+    if (random_.chance(disturb_percent_) && !host.heard.empty() && disturbances_left_-- > 0) {
         std::vector<std::byte> packet = random_.pick(host.heard);
         if (random_.chance(50))
             for (int i = 0; i < 3; ++i) random_.pick(packet) = static_cast<std::byte>(random_.next());

@@ -45,7 +45,8 @@ public:
 
     void send(uint32_t from, uint32_t to, size_t size);
     void send_bulk(uint32_t from, uint32_t to, size_t size);
-    // Packets that came are repeated later, and such that nobody sent come too, at each with this chance in a hundred.
+    // Packets that came are repeated later, and such that nobody sent come too, with this chance in a hundred whenever a process does anything; a
+    // few hundred times, as each is answered, which is something to do.
     void disturb(int percent) { disturb_percent_ = percent; }
     // bulk_bytes() answers by copying, at random.
     void copy_bulk(bool copies) { copies_bulk_ = copies; }
@@ -77,7 +78,7 @@ private:
 
     PacketNetwork network_;
     Random random_;
-    int disturb_percent_ = 0;
+    int disturb_percent_ = 0, disturbances_left_ = 500;
     uint64_t steps_ = 0;
     bool copies_bulk_ = false;
     std::vector<Conversation> conversations_;

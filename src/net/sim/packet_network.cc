@@ -106,8 +106,7 @@ uint64_t PacketNetwork::pass(Line &line, size_t bytes) {
 bool PacketNetwork::launch(uint32_t from, const PacketIo::Outgoing &out) {
     size_t bytes = 0;
     for (int i = 0; i < out.count; ++i) bytes += out.parts[i].iov_len;
-    size_t waiting = waiting_bytes(uplinks_[from]);
-    if (waiting && waiting + bytes > behaviour_.card_queue) return false;
+    if (waiting_bytes(uplinks_[from]) >= behaviour_.card_queue) return false;  // for long ones and short ones alike
     if (bytes > behaviour_.largest) {
         ++counts_.too_long;
         return true;
