@@ -200,8 +200,9 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
         if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
     });
     home_.counts.given_up_too_early += found.too_early;
-    if (found.packets + found.too_early > 0) traffic.probes = 0;
     if (found.packets > 0) {
+        // Not for what was given up too early: a round trip that is longer than it was would never be measured, as each packet would be given up.
+        traffic.probes = 0;
         uint64_t highest = cumulative - 1;
         if (said.count) highest = cumulative + said.ranges[said.count - 1].begin + said.ranges[said.count - 1].length - 1;
         // The delay that it names is that of its highest number.
