@@ -79,6 +79,16 @@ bool parse_address(std::string_view text, Address &address) {
     return true;
 }
 
+bool parse_address_with_port(std::string_view text, Address &address) {
+    size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) return false;
+    std::string_view host = text.substr(0, colon), digits = text.substr(colon + 1);
+    bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    if (!parse_address(bracketed ? host.substr(1, host.size() - 2) : host, address) || (address.version == 6) != bracketed) return false;
+    auto [read, trouble] = std::from_chars(digits.data(), digits.data() + digits.size(), address.port);
+    return trouble == std::errc{} && read == digits.data() + digits.size();
+}
+
 std::string to_text(const Address &address) {
     char text[INET6_ADDRSTRLEN] = "";
     inet_ntop(address.version == 4 ? AF_INET : AF_INET6, address.bytes, text, sizeof text);

@@ -30,6 +30,8 @@ struct Address {
 
 // "10.0.1.2" or "fe80::1%eth0"; without a port. False when the text is no address.
 bool parse_address(std::string_view text, Address &address);
+// "10.0.1.2:4711", "[fe80::1%eth0]:4711".
+bool parse_address_with_port(std::string_view text, Address &address);
 // The same host's address, whatever the port?
 inline bool same_host(const Address &a, const Address &b) { return a.with_port(0) == b.with_port(0); }
 

@@ -22,6 +22,17 @@ TEST(Address, IsReadAndWrittenAlike) {
         EXPECT_FALSE(parse_address(text, none)) << text;
 }
 
+TEST(Address, IsReadWithItsPort) {
+    for (const char *text : {"10.0.1.2:4711", "127.0.0.1:0", "[::1]:65535", "[fe80::1%1]:80"}) {
+        Address parsed;
+        EXPECT_TRUE(parse_address_with_port(text, parsed)) << text;
+        EXPECT_EQ(to_text_with_port(parsed), text);
+    }
+    Address none;
+    for (const char *text : {"", ":", "10.0.1.2", "10.0.1.2:", "10.0.1.2:65536", "10.0.1.2:-1", "10.0.1.2:1 ", "::1:80", "[10.0.1.2]:80", "[]:1", "[::1]"})
+        EXPECT_FALSE(parse_address_with_port(text, none)) << text;
+}
+
 TEST(Address, SurvivesTheKernelsForm) {
     for (const char *text : {"10.0.1.2", "2001:db8::7", "fe80::1%3"}) {
         sockaddr_storage place;

@@ -1,0 +1,65 @@
+// Packets that suffer on purpose, of any kind beneath: a part of those sent is lost, doubled, overtaken or damaged. For tests of everything above, on
+// networks that do no such thing by themselves (LANYARD_DGRAM_HARM).
+// Thread rule: as PacketIo.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/error.h"
+#include "base/tally.h"
+#include "net/packet_io.h"
+#include "net/sim/random.h"
+
+namespace lanyard {
+
+// Of a million packets.
+struct Harm {
+    uint32_t lost = 0, doubled = 0, overtaken = 0, damaged = 0;
+    uint64_t seed = 1;
+
+    bool any() const { return lost || doubled || overtaken || damaged; }
+};
+
+// "loss=1,double=0.5,overtake=1,damage=0.1,seed=7", in per cent.
+Error parse_harm(std::string_view text, Harm &harm);
+
+class HarmedPackets final : public PacketIo {
+public:
+    struct Counts {
+        Tally<uint64_t> lost, doubled, overtaken, damaged;
+    };
+
+    HarmedPackets(std::unique_ptr<PacketIo> beneath, const Harm &harm) : beneath_(std::move(beneath)), harm_(harm), random_(harm.seed) {}
+
+    std::string name() const override { return beneath_->name(); }
+    int64_t destination(std::string_view name) override { return beneath_->destination(name); }
+    size_t largest(uint64_t destination) const override { return beneath_->largest(destination); }
+    int send(const Outgoing *list, int count) override;
+    int receive(Arrived *list, int most) override;
+    int descriptor() const override { return beneath_->descriptor(); }
+    uint64_t now_ns() override { return beneath_->now_ns(); }
+    std::string describe() const override;
+
+    const Counts &counts() const { return counts_; }
+
+private:
+    // A packet that others overtake: it leaves with the second call after this one.
+    struct Held {
+        uint64_t destination;
+        std::vector<std::byte> bytes;
+        int calls;
+    };
+
+    bool happens(uint32_t of_a_million) { return of_a_million && random_.below(1'000'000) < of_a_million; }
+    int send_one(const Outgoing &packet);
+    void release();
+
+    std::unique_ptr<PacketIo> beneath_;
+    const Harm harm_;
+    sim::Random random_;
+    std::vector<Held> held_;
+    Counts counts_;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,395 @@
+#include "net/udp_packets.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/epoll.h"
+
+namespace lanyard {
+
+namespace {
+
+constexpr size_t most_udp_payload = 65'507, least_packet = 512;
+constexpr size_t ipv4_and_udp = 28, ipv6_and_udp = 48;
+constexpr int most_messages = 64;  // of one system call
+constexpr int most_segments = 64;  // of one message: older kernels take no more
+constexpr int most_pieces = most_messages * PacketIo::most_parts * 2;
+constexpr uint32_t ports_tried = 16;
+
+template <class... Arguments>
+int system_call(long number, Arguments... arguments) {
+    for (;;) {
+        long result = syscall(number, arguments...);
+        if (result >= 0 || errno != EINTR) return static_cast<int>(result >= 0 ? result : -errno);
+    }
+}
+
+void set(int socket, int level, int option, int value) { setsockopt(socket, level, option, &value, sizeof value); }
+
+size_t bytes_of(const PacketIo::Outgoing &packet) {
+    size_t bytes = 0;
+    for (int i = 0; i < packet.count; ++i) bytes += packet.parts[i].iov_len;
+    return bytes;
+}
+
+// How many leading bits two addresses of one version share; -1 where one cannot be reached from the other.
+int kinship(const Address &own, const Address &other) {
+    if (own.version != other.version || own.is_loopback() != other.is_loopback()) return -1;
+    int bits = 0;
+    for (size_t i = 0; i < sizeof own.bytes; ++i, bits += 8)
+        if (auto differing = static_cast<uint8_t>(own.bytes[i] ^ other.bytes[i])) return bits + std::countl_zero(differing);
+    return bits;
+}
+
+}  // namespace
+
+// Some packets of a list that leave by one system call: each message is one packet, or several that the kernel cuts apart.
+struct UdpPackets::Batch {
+    size_t socket = 0;
+    int messages = 0, pieces = 0, packets = 0;
+    mmsghdr message[most_messages];
+    iovec piece[most_pieces];
+    int first_packet[most_messages + 1];  // of each message, by place in the list
+    uint64_t destination[most_messages];
+    size_t segment[most_messages];  // bytes of its packets, but the last; 0: it is one packet
+    struct alignas(cmsghdr) Control {
+        char bytes[CMSG_SPACE(sizeof(uint16_t))];
+    } control[most_messages];
+
+    void control_segments(int which) {
+        msghdr &header = message[which].msg_hdr;
+        header.msg_control = control[which].bytes;
+        header.msg_controllen = sizeof control[which].bytes;
+        cmsghdr *said = CMSG_FIRSTHDR(&header);
+        said->cmsg_level = SOL_UDP;
+        said->cmsg_type = UDP_SEGMENT;
+        said->cmsg_len = CMSG_LEN(sizeof(uint16_t));
+        auto bytes = static_cast<uint16_t>(segment[which]);
+        std::memcpy(CMSG_DATA(said), &bytes, sizeof bytes);
+    }
+};
+
+// What has come by one system call, and how much of it has been lent.
+struct UdpPackets::Inbox {
+    static constexpr int slots = 16;
+    static constexpr size_t slot_bytes = 65'536;
+    struct Slot {
+        std::byte bytes[slot_bytes];
+    };
+    struct alignas(cmsghdr) Control {
+        char bytes[CMSG_SPACE(sizeof(int))];
+    };
+
+    std::unique_ptr<Slot[]> slot{new Slot[slots]};
+    mmsghdr message[slots];
+    iovec piece[slots];
+    Control control[slots];
+    size_t segment[slots];
+    int come = 0, lent = 0;  // messages
+    size_t lent_bytes = 0;   // of the next
+
+    void prepare() {
+        for (int i = 0; i < slots; ++i) {
+            piece[i] = {slot[static_cast<size_t>(i)].bytes, slot_bytes};
+            message[i] = {};
+            message[i].msg_hdr.msg_iov = &piece[i];
+            message[i].msg_hdr.msg_iovlen = 1;
+            message[i].msg_hdr.msg_control = control[i].bytes;
+            message[i].msg_hdr.msg_controllen = sizeof control[i].bytes;
+        }
+        come = lent = 0;
+        lent_bytes = 0;
+    }
+    // Bytes of the packets that message `i` consists of.
+    size_t segment_of(int i) {
+        for (cmsghdr *said = CMSG_FIRSTHDR(&message[i].msg_hdr); said; said = CMSG_NXTHDR(&message[i].msg_hdr, said))
+            if (said->cmsg_level == SOL_UDP && said->cmsg_type == UDP_GRO) {
+                int bytes = 0;
+                std::memcpy(&bytes, CMSG_DATA(said), sizeof bytes);
+                if (bytes > 0) return static_cast<size_t>(bytes);
+            }
+        return message[i].msg_len;
+    }
+};
+
+UdpPackets::UdpPackets(const Options &options) : options_(options), inbox_(new Inbox), cuts_(options.join) {}
+
+UdpPackets::~UdpPackets() {
+    close_all();
+    if (epoll_ >= 0) close(epoll_);
+}
+
+void UdpPackets::close_all() {
+    for (const Socket &socket : sockets_) close(socket.descriptor);
+    sockets_.clear();
+}
+
+int UdpPackets::open_at(const std::vector<Address> &addresses, uint16_t port) {
+    for (const Address &address : addresses) {
+        int socket = ::socket(address.version == 6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (socket < 0) return -errno;
+        sockets_.push_back({socket, {}});
+        if (address.version == 6) {
+            set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+            set(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+        } else {
+            set(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+        }
+        for (int option : {SO_RCVBUF, SO_RCVBUFFORCE}) set(socket, SOL_SOCKET, option, options_.buffer);
+        if (options_.join) set(socket, SOL_UDP, UDP_GRO, 1);
+        sockaddr_storage place{};
+        socklen_t length = to_system(address.with_port(port), place);
+        if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) != 0) return -errno;
+        getsockname(socket, reinterpret_cast<sockaddr *>(&place), &length);
+        sockets_.back().bound = from_system(place);
+        port = sockets_.back().bound.port;
+        if (!epoll_add(epoll_, socket, EPOLLIN)) return -errno;
+    }
+    return 0;
+}
+
+Error UdpPackets::open(const std::vector<Address> &addresses, uint16_t least, uint16_t most) {
+    if (epoll_ < 0) epoll_ = epoll_create1(EPOLL_CLOEXEC);
+    uint32_t choices = least == 0 ? ports_tried : static_cast<uint32_t>(most - least) + 1, first = 0;
+    if (getrandom(&first, sizeof first, GRND_NONBLOCK) < 0) first = 0;
+    int result = -EADDRNOTAVAIL;
+    for (uint32_t i = 0; i < choices && result != 0; ++i) {
+        close_all();
+        result = open_at(addresses, least == 0 ? 0 : static_cast<uint16_t>(least + (first % choices + i) % choices));
+        if (result != -EADDRINUSE && result != -EACCES) break;
+    }
+    if (result == 0) return {};
+    close_all();
+    std::string where;
+    for (const Address &address : addresses) where += (where.empty() ? "" : ", ") + to_text(address);
+    std::string ports = least ? " with a port of LANYARD_PORT_RANGE=" + std::to_string(least) + "-" + std::to_string(most) : "";
+    const char *advice = least && result == -EADDRINUSE ? "; each process of a host needs a port of its own: name more of them" : "";
+    return Error(ErrorClass::other, "this process cannot receive datagrams at " + where + ports + ": " + system_text(-result) + advice);
+}
+
+std::string UdpPackets::name() const {
+    std::string name;
+    for (const Socket &socket : sockets_) name += (name.empty() ? "" : ",") + to_text_with_port(socket.bound);
+    return name;
+}
+
+int64_t UdpPackets::destination(std::string_view name) {
+    if (auto found = known_.find(name); found != known_.end()) return found->second;
+    Destination chosen{};
+    int closest = -1;
+    for (std::string_view left = name; !left.empty();) {
+        std::string_view one = left.substr(0, left.find(','));
+        left.remove_prefix(std::min(left.size(), one.size() + 1));
+        Address address;
+        if (!parse_address_with_port(one, address) || address.port == 0) return -EINVAL;
+        for (size_t i = 0; i < sockets_.size(); ++i)
+            if (int bits = kinship(sockets_[i].bound, address); bits > closest) {
+                closest = bits;
+                chosen.socket = i;
+                chosen.address_length = to_system(address, chosen.address);
+            }
+    }
+    if (closest < 0) return -EINVAL;
+    learn_largest(chosen);
+    destinations_.push_back(chosen);
+    auto number = static_cast<int64_t>(destinations_.size()) - 1;
+    known_.emplace(name, number);
+    return number;
+}
+
+// As the kernel believes, which it says of connected sockets only.
+void UdpPackets::learn_largest(Destination &destination) const {
+    bool six = destination.address.ss_family == AF_INET6;
+    int mtu = 0;
+    socklen_t length = sizeof mtu;
+    int socket = ::socket(destination.address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool known = socket >= 0 && connect(socket, reinterpret_cast<const sockaddr *>(&destination.address), destination.address_length) == 0 &&
+                 getsockopt(socket, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU : IP_MTU, &mtu, &length) == 0;
+    if (socket >= 0) close(socket);
+    size_t headers = six ? ipv6_and_udp : ipv4_and_udp;
+    size_t bytes = known ? static_cast<size_t>(std::max(mtu, 0)) : 1500;
+    destination.largest = std::clamp(bytes - std::min(bytes, headers), least_packet, most_udp_payload);
+}
+
+// As many packets from the front as one system call takes, all by one socket; how many.
+int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const {
+    batch.messages = batch.pieces = 0;
+    size_t together = 0, latest = 0;  // bytes of the message that is being made, and of its last packet
+    int segments = 0;
+    int at = 0;
+    for (; at < count; ++at) {
+        const Outgoing &packet = list[at];
+        const Destination &to = destinations_[packet.destination];
+        size_t bytes = bytes_of(packet);
+        if (batch.messages == 0) batch.socket = to.socket;
+        if (to.socket != batch.socket || batch.pieces + packet.count > most_pieces) break;
+        int last = batch.messages - 1;
+        bool joins = cuts_ && batch.messages > 0 && batch.destination[last] == packet.destination && segments < most_segments &&
+                     bytes <= batch.segment[last] && latest == batch.segment[last] && bytes > 0 && together + bytes <= most_udp_payload;
+        if (!joins) {
+            if (batch.messages == most_messages) break;
+            last = batch.messages++;
+            batch.first_packet[last] = at;
+            batch.destination[last] = packet.destination;
+            batch.segment[last] = bytes;
+            msghdr &header = batch.message[last].msg_hdr;
+            header = {};
+            header.msg_name = const_cast<sockaddr_storage *>(&to.address);
+            header.msg_namelen = to.address_length;
+            header.msg_iov = &batch.piece[batch.pieces];
+            together = 0;
+            segments = 0;
+        }
+        std::copy_n(packet.parts, packet.count, &batch.piece[batch.pieces]);
+        batch.pieces += packet.count;
+        batch.message[last].msg_hdr.msg_iovlen += static_cast<size_t>(packet.count);
+        together += bytes;
+        latest = bytes;
+        if (++segments == 2) batch.control_segments(last);
+    }
+    batch.first_packet[batch.messages] = batch.packets = at;
+    return at;
+}
+
+// Of the packets of the batch those that have been dealt with, or -errno.
+int UdpPackets::send_batch(Batch &batch) {
+    Socket &socket = sockets_[batch.socket];
+    int done = 0;
+    while (done < batch.messages) {
+        ++counts_.send_calls;
+        int sent = system_call(SYS_sendmmsg, socket.descriptor, &batch.message[done], static_cast<unsigned>(batch.messages - done), MSG_DONTWAIT);
+        if (sent > 0) {
+            counts_.sent += static_cast<uint64_t>(batch.first_packet[done + sent] - batch.first_packet[done]);
+            done += sent;
+        } else if (sent == -EAGAIN || sent == -ENOBUFS) {
+            await_room(socket, true);
+            break;
+        } else if (batch.message[done].msg_hdr.msg_control && (sent == -EIO || sent == -EINVAL || sent == -EOPNOTSUPP)) {
+            cuts_ = false;
+            break;
+        } else if (forgive(sent, batch, done)) {
+            ++done;
+        } else {
+            return sent;
+        }
+    }
+    return batch.first_packet[done];
+}
+
+// Is it a matter of this one message, which is dropped then?
+bool UdpPackets::forgive(int trouble, Batch &batch, int which) {
+    auto packets = static_cast<uint64_t>(batch.first_packet[which + 1] - batch.first_packet[which]);
+    switch (-trouble) {
+        case EMSGSIZE:
+            learn_largest(destinations_[batch.destination[which]]);
+            counts_.too_long += packets;
+            return true;
+        case EPERM: case EACCES: case ENETUNREACH: case EHOSTUNREACH: case ENETDOWN: case EHOSTDOWN: case ECONNREFUSED: case EADDRNOTAVAIL:
+            counts_.refused += packets;
+            return true;
+        default: return false;
+    }
+}
+
+void UdpPackets::await_room(Socket &socket, bool awaits) {
+    if (socket.awaits_room == awaits) return;
+    socket.awaits_room = awaits;
+    epoll_change(epoll_, socket.descriptor, awaits ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+int UdpPackets::send(const Outgoing *list, int count) {
+    Batch batch;
+    for (int done = 0; done < count;) {
+        const Outgoing &next = list[done];
+        if (bytes_of(next) > destinations_[next.destination].largest) {
+            ++counts_.too_long;
+            ++done;
+            continue;
+        }
+        int fitting = 1;
+        while (done + fitting < count && bytes_of(list[done + fitting]) <= destinations_[list[done + fitting].destination].largest) ++fitting;
+        bool cut = cuts_;
+        int taken = take_batch(list + done, fitting, batch);
+        int dealt = send_batch(batch);
+        if (dealt < 0) return dealt;
+        done += dealt;
+        if (dealt < taken && cut == cuts_) return done;  // full
+    }
+    for (Socket &socket : sockets_) await_room(socket, false);
+    return count;
+}
+
+int UdpPackets::read(Socket &socket) {
+    inbox_->prepare();
+    ++counts_.receive_calls;
+    int come = system_call(SYS_recvmmsg, socket.descriptor, inbox_->message, static_cast<unsigned>(Inbox::slots), MSG_DONTWAIT, nullptr);
+    if (come == -EAGAIN || come == -ECONNREFUSED) return 0;
+    if (come < 0) return come;
+    inbox_->come = come;
+    for (int i = 0; i < come; ++i) {
+        inbox_->segment[i] = inbox_->segment_of(i);
+        if (!(inbox_->message[i].msg_hdr.msg_flags & MSG_TRUNC)) continue;
+        ++counts_.cut;
+        inbox_->message[i].msg_len = 0;
+    }
+    return come;
+}
+
+int UdpPackets::lend(Arrived *list, int most) {
+    int lent = 0;
+    for (Inbox &in = *inbox_; lent < most && in.lent < in.come;) {
+        size_t left = in.message[in.lent].msg_len - in.lent_bytes;
+        if (left == 0) {
+            ++in.lent;
+            in.lent_bytes = 0;
+            continue;
+        }
+        size_t bytes = std::min(left, in.segment[in.lent]);
+        list[lent++] = {in.slot[static_cast<size_t>(in.lent)].bytes + in.lent_bytes, bytes};
+        in.lent_bytes += bytes;
+    }
+    counts_.come += static_cast<uint64_t>(lent);
+    return lent;
+}
+
+int UdpPackets::receive(Arrived *list, int most) {
+    if (int lent = lend(list, most)) return lent;
+    for (size_t tried = 0; tried < sockets_.size(); ++tried) {
+        Socket &socket = sockets_[next_socket_];
+        if (++next_socket_ == sockets_.size()) next_socket_ = 0;
+        int come = read(socket);
+        if (come < 0) return come;
+        if (int lent = lend(list, most)) return lent;
+    }
+    return 0;
+}
+
+uint64_t UdpPackets::now_ns() { return clock_ns(); }
+
+int UdpPackets::granted_buffer() const {
+    int bytes = 0;
+    socklen_t length = sizeof bytes;
+    if (!sockets_.empty()) getsockopt(sockets_[0].descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, &length);
+    return bytes / 2;  // the kernel doubles what it grants, for its own needs
+}
+
+std::string UdpPackets::describe() const {
+    std::string text = "UDP at " + name() + ", " + std::to_string(granted_buffer() / 1024) + " KiB of buffer, packets " +
+                       (cuts_ ? "joined" : "one by one");
+    if (uint64_t dropped = counts_.too_long) text += ", " + std::to_string(dropped) + " too long";
+    if (uint64_t dropped = counts_.refused) text += ", " + std::to_string(dropped) + " refused by the system";
+    if (uint64_t dropped = counts_.cut) text += ", " + std::to_string(dropped) + " longer than any may be";
+    return text;
+}
+
+}  // namespace lanyard

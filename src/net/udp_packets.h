@@ -1,0 +1,97 @@
+// Packets over UDP: one socket for each address of this process, for all peers.
+//
+// - Several packets to one destination leave by one system call, and as one where the kernel cuts them (UDP_SEGMENT); several that came arrive by one,
+//   joined (UDP_GRO). Whether that works is found by using it: what the kernel or a driver refuses is not tried again.
+// - No packet is cut on its way (IP_PMTUDISC_DO). A destination's largest packet is what the kernel believes of the path; one that proves to
+//   be too long is dropped, and the kernel asked again. A router that drops long packets without saying so is for the flow to notice.
+// - What the kernel refuses for one destination (no route, a firewall) counts as loss.
+// - Buffers for what comes are touched as far as they are used.
+// Thread rule: as PacketIo.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/error.h"
+#include "base/tally.h"
+#include "net/address.h"
+#include "net/packet_io.h"
+
+namespace lanyard {
+
+class UdpPackets final : public PacketIo {
+public:
+    struct Counts {
+        Tally<uint64_t> sent, come;
+        Tally<uint64_t> too_long, refused;  // dropped before they left
+        Tally<uint64_t> cut;                // that came longer than any packet may be
+        Tally<uint64_t> send_calls, receive_calls;
+    };
+    struct Options {
+        int buffer = 4 << 20;  // bytes of the kernel's receive buffer, of which it may grant less
+        bool join = true;      // packets, in the kernel, where it can
+    };
+
+    UdpPackets() : UdpPackets(Options{}) {}
+    explicit UdpPackets(const Options &options);
+    ~UdpPackets() override;
+    UdpPackets(const UdpPackets &) = delete;
+    UdpPackets &operator=(const UdpPackets &) = delete;
+
+    // With a port between `least` and `most`, the same at all addresses; any where `least` is 0.
+    Error open(const std::vector<Address> &addresses, uint16_t least, uint16_t most);
+
+    // "10.0.1.2:4711,[fd00::1]:4711"
+    std::string name() const override;
+    int64_t destination(std::string_view name) override;
+    size_t largest(uint64_t destination) const override { return destinations_[destination].largest; }
+    int send(const Outgoing *list, int count) override;
+    int receive(Arrived *list, int most) override;
+    int descriptor() const override { return epoll_; }
+    uint64_t now_ns() override;
+    std::string describe() const override;
+
+    const Counts &counts() const { return counts_; }
+    // Bytes that the kernel keeps for this process at one address until they are read.
+    int granted_buffer() const;
+
+private:
+    struct Destination {
+        size_t socket;  // place in sockets_
+        sockaddr_storage address;
+        socklen_t address_length;
+        size_t largest;
+    };
+    struct Socket {
+        int descriptor;
+        Address bound;
+        bool awaits_room = false;
+    };
+    struct Batch;
+    struct Inbox;
+
+    int open_at(const std::vector<Address> &addresses, uint16_t port);
+    void close_all();
+    void learn_largest(Destination &destination) const;
+    int take_batch(const Outgoing *list, int count, Batch &batch) const;
+    int send_batch(Batch &batch);
+    bool forgive(int trouble, Batch &batch, int first);
+    void await_room(Socket &socket, bool awaits);
+    int read(Socket &socket);
+    int lend(Arrived *list, int most);
+
+    const Options options_;
+    int epoll_ = -1;
+    std::vector<Socket> sockets_;
+    size_t next_socket_ = 0;
+    std::vector<Destination> destinations_;
+    std::map<std::string, int64_t, std::less<>> known_;
+    std::unique_ptr<Inbox> inbox_;
+    bool cuts_ = true;  // the kernel, by UDP_SEGMENT
+    Counts counts_;
+};
+
+}  // namespace lanyard

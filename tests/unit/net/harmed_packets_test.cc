@@ -1,0 +1,136 @@
+#include "net/harmed_packets.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <map>
+
+namespace lanyard {
+namespace {
+
+// Gives back what was sent, in order.
+class Mirror final : public PacketIo {
+public:
+    std::string name() const override { return "mirror"; }
+    int64_t destination(std::string_view) override { return 0; }
+    size_t largest(uint64_t) const override { return 1500; }
+    int send(const Outgoing *list, int count) override {
+        if (full) return 0;
+        for (int i = 0; i < count; ++i) {
+            std::string bytes;
+            for (int part = 0; part < list[i].count; ++part) bytes.append(static_cast<const char *>(list[i].parts[part].iov_base), list[i].parts[part].iov_len);
+            there.push_back(bytes);
+        }
+        return count;
+    }
+    int receive(Arrived *list, int most) override {
+        lent.clear();
+        int count = 0;
+        while (count < most && !there.empty()) {
+            lent.push_back(there.front());
+            there.pop_front();
+            list[count++] = {reinterpret_cast<const std::byte *>(lent.back().data()), lent.back().size()};
+        }
+        return count;
+    }
+    int descriptor() const override { return -1; }
+    uint64_t now_ns() override { return 0; }
+    std::string describe() const override { return "mirror"; }
+
+    bool full = false;
+    std::deque<std::string> there, lent;
+};
+
+struct Outcome {
+    std::map<uint32_t, int> come;  // packets by number
+    int damaged = 0, disordered = 0;
+    HarmedPackets::Counts counts;
+};
+
+constexpr uint32_t packets = 20'000;
+
+Outcome suffer(const Harm &harm) {
+    HarmedPackets io(std::make_unique<Mirror>(), harm);
+    Outcome outcome;
+    uint32_t latest = 0;
+    auto take = [&] {
+        PacketIo::Arrived list[8];
+        while (int count = io.receive(list, 8))
+            for (int i = 0; i < count; ++i) {
+                uint32_t number[2];
+                EXPECT_EQ(list[i].size, sizeof number);
+                std::memcpy(number, list[i].data, sizeof number);
+                if (number[0] != ~number[1]) {
+                    ++outcome.damaged;
+                    continue;
+                }
+                ++outcome.come[number[0]];
+                outcome.disordered += number[0] < latest;
+                latest = std::max(latest, number[0]);
+            }
+    };
+    for (uint32_t at = 0; at < packets; ++at) {
+        uint32_t number[2] = {at, ~at};
+        iovec parts[2] = {{&number[0], 4}, {&number[1], 4}};
+        PacketIo::Outgoing packet{0, parts, 2};
+        EXPECT_EQ(io.send(&packet, 1), 1);
+        if (at % 3 == 0) take();
+    }
+    for (int turn = 0; turn < 3; ++turn) take();
+    outcome.counts = io.counts();
+    return outcome;
+}
+
+TEST(HarmedPackets, DoesNoHarmUnasked) {
+    Outcome outcome = suffer({});
+    EXPECT_EQ(outcome.come.size(), packets);
+    EXPECT_EQ(outcome.damaged + outcome.disordered, 0);
+}
+
+TEST(HarmedPackets, DoesTheHarmItIsAskedFor) {
+    Harm harm;
+    ASSERT_FALSE(parse_harm("loss=2,double=1,overtake=3,damage=0.5,seed=9", harm));
+    EXPECT_EQ(harm.lost, 20'000u);
+    EXPECT_EQ(harm.damaged, 5'000u);
+    Outcome outcome = suffer(harm);
+    auto about = [](uint64_t count, double share) { return static_cast<double>(count) > 0.7 * share * packets && static_cast<double>(count) < 1.3 * share * packets; };
+    EXPECT_TRUE(about(outcome.counts.lost, 0.02));
+    EXPECT_TRUE(about(outcome.counts.doubled, 0.01));
+    EXPECT_TRUE(about(outcome.counts.overtaken, 0.03));
+    EXPECT_TRUE(about(outcome.counts.damaged, 0.005));
+    EXPECT_EQ(outcome.come.size(), packets - outcome.counts.lost - outcome.counts.damaged);
+    EXPECT_EQ(static_cast<uint64_t>(outcome.damaged), outcome.counts.damaged);
+    EXPECT_GT(outcome.disordered, 100);
+    int doubled = 0;
+    for (auto [number, times] : outcome.come) doubled += times == 2;
+    EXPECT_EQ(static_cast<uint64_t>(doubled), outcome.counts.doubled);
+}
+
+TEST(HarmedPackets, IsTheSameForASeed) {
+    Harm harm{.lost = 100'000, .overtaken = 100'000, .seed = 3};
+    EXPECT_EQ(suffer(harm).come, suffer(harm).come);
+    Harm other = harm;
+    other.seed = 4;
+    EXPECT_NE(suffer(harm).come, suffer(other).come);
+}
+
+TEST(HarmedPackets, IsFullWhereTheEndpointIs) {
+    auto mirror = std::make_unique<Mirror>();
+    mirror->full = true;
+    HarmedPackets io(std::move(mirror), {});
+    PacketIo::Outgoing packet{0, nullptr, 0};
+    EXPECT_EQ(io.send(&packet, 1), 0);
+}
+
+TEST(HarmedPackets, RefusesWhatItDoesNotUnderstand) {
+    for (const char *text : {"loss", "loss=", "loss=x", "loss=101", "loss=-1", "gain=1", "loss=1;double=2", "=1"}) {
+        Harm harm;
+        Error error = parse_harm(text, harm);
+        ASSERT_TRUE(error) << text;
+        EXPECT_NE(error.take().sentence.find("per cent"), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace lanyard

@@ -1,0 +1,200 @@
+// Packets over the kernel's loopback: what is sent comes whole and alone, joined by the kernel or not, and what cannot be sent is dropped and
+// counted or waits for room.
+#include "net/udp_packets.h"
+
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "net/sim/random.h"
+
+namespace lanyard {
+namespace {
+
+Address loopback(const char *text = "127.0.0.1") {
+    Address address;
+    EXPECT_TRUE(parse_address(text, address));
+    return address;
+}
+
+struct Endpoint {
+    explicit Endpoint(UdpPackets::Options options = {}, std::vector<Address> addresses = {loopback()}) : packets(options) {
+        EXPECT_FALSE(packets.open(addresses, 0, 0));
+    }
+
+    // In at most five seconds.
+    std::vector<std::string> receive(size_t wanted, int at_once = 64) {
+        std::vector<std::string> come;
+        std::vector<PacketIo::Arrived> list(static_cast<size_t>(at_once));
+        for (int turn = 0; turn < 5000 && come.size() < wanted; ++turn) {
+            int count = packets.receive(list.data(), at_once);
+            EXPECT_GE(count, 0);
+            for (int i = 0; i < count; ++i) come.emplace_back(reinterpret_cast<const char *>(list[static_cast<size_t>(i)].data), list[static_cast<size_t>(i)].size);
+            if (count == 0) wait(1);
+        }
+        return come;
+    }
+    bool wait(int ms) {
+        pollfd wanted{packets.descriptor(), POLLIN, 0};
+        return poll(&wanted, 1, ms) > 0;
+    }
+
+    UdpPackets packets;
+};
+
+// Packets of these texts, each cut into parts, and the list to send them by.
+struct Outgoing {
+    Outgoing(uint64_t destination, const std::vector<std::string> &texts) : kept(texts), parts(texts.size() * 3) {
+        for (size_t i = 0; i < kept.size(); ++i) {
+            char *text = kept[i].data();
+            size_t cut = kept[i].size() / 3, rest = kept[i].size() - 2 * cut;
+            parts[3 * i] = {text, cut};
+            parts[3 * i + 1] = {text + cut, cut};
+            parts[3 * i + 2] = {text + 2 * cut, rest};
+            list.push_back({destination, &parts[3 * i], 3});
+        }
+    }
+    int count() const { return static_cast<int>(list.size()); }
+
+    std::vector<std::string> kept;
+    std::vector<iovec> parts;
+    std::vector<PacketIo::Outgoing> list;
+};
+
+std::vector<std::string> random_texts(sim::Random &random, size_t count, size_t most) {
+    std::vector<std::string> texts(count);
+    size_t usual = 1 + random.below(most);
+    for (std::string &text : texts) {
+        text.resize(random.chance(70) ? usual : 1 + random.below(most));
+        for (char &byte : text) byte = static_cast<char>(random.next());
+    }
+    return texts;
+}
+
+TEST(UdpPackets, ComeWholeAndAlone) {
+    for (bool join : {true, false}) {
+        Endpoint from({.join = join}), to({.join = join});
+        auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
+        sim::Random random(7);
+        for (int round = 0; round < 200; ++round) {
+            std::vector<std::string> texts = random_texts(random, 1 + random.below(100), random.chance(20) ? 20'000 : 1'500);
+            size_t bytes = std::accumulate(texts.begin(), texts.end(), size_t{0}, [](size_t sum, const std::string &text) { return sum + text.size(); });
+            if (bytes > 500'000) texts.resize(10);  // the kernel would drop some
+            Outgoing out(destination, texts);
+            ASSERT_EQ(from.packets.send(out.list.data(), out.count()), out.count());
+            ASSERT_EQ(to.receive(texts.size(), 1 + static_cast<int>(random.below(64))), texts);
+        }
+        EXPECT_EQ(from.packets.counts().sent, to.packets.counts().come);
+        if (join) {
+            EXPECT_LT(from.packets.counts().send_calls * 10, from.packets.counts().sent);
+        }
+    }
+}
+
+TEST(UdpPackets, LendsWhatDidNotFitTheNextTime) {
+    Endpoint from, to;
+    auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
+    std::vector<std::string> texts{"one", "two", "six", "ten", "x"};
+    Outgoing out(destination, texts);
+    EXPECT_EQ(from.packets.send(out.list.data(), out.count()), 5);
+    EXPECT_TRUE(to.wait(5000));
+    std::vector<PacketIo::Arrived> list(2);
+    std::vector<std::string> come;
+    for (int turn = 0; turn < 100 && come.size() < 5; ++turn) {
+        int count = to.packets.receive(list.data(), 2);
+        ASSERT_LE(count, 2);
+        for (int i = 0; i < count; ++i) come.emplace_back(reinterpret_cast<const char *>(list[static_cast<size_t>(i)].data), list[static_cast<size_t>(i)].size);
+    }
+    EXPECT_EQ(come, texts);
+}
+
+TEST(UdpPackets, KnowsTheLargestAndDropsWhatIsLonger) {
+    Endpoint from, to;
+    auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
+    size_t largest = from.packets.largest(destination);
+    EXPECT_GT(largest, 16'000u);  // of loopback
+    Outgoing out(destination, {"before", std::string(largest, 'l'), std::string(largest + 1, 'm'), "after"});
+    EXPECT_EQ(from.packets.send(out.list.data(), out.count()), 4);
+    EXPECT_EQ(to.receive(3), (std::vector<std::string>{"before", std::string(largest, 'l'), "after"}));
+    EXPECT_EQ(from.packets.counts().too_long, 1u);
+}
+
+TEST(UdpPackets, GivesANameTheSameNumber) {
+    Endpoint from, one, other;
+    int64_t first = from.packets.destination(one.packets.name()), second = from.packets.destination(other.packets.name());
+    EXPECT_GE(first, 0);
+    EXPECT_GE(second, 0);
+    EXPECT_NE(first, second);
+    EXPECT_EQ(from.packets.destination(one.packets.name()), first);
+    for (const char *name : {"", "10.0.0.1", "127.0.0.1:0", "127.0.0.1:99999", "[::1]:7", "nonsense", "10.0.0.1:7"})
+        EXPECT_EQ(from.packets.destination(name), -EINVAL) << name;
+}
+
+TEST(UdpPackets, ReachesThroughTheAddressThatIsClosest) {
+    Endpoint from({}, {loopback(), loopback("::1")}), to({}, {loopback("::1")});
+    auto destination = static_cast<uint64_t>(from.packets.destination("127.0.0.1:9," + to.packets.name()));
+    Outgoing other(static_cast<uint64_t>(from.packets.destination(to.packets.name())), {"hello"});
+    EXPECT_EQ(from.packets.send(other.list.data(), 1), 1);
+    EXPECT_EQ(to.receive(1), std::vector<std::string>{"hello"});
+    EXPECT_LT(destination, 2u);
+}
+
+// Nobody is there: that is like loss, also when the host says so.
+TEST(UdpPackets, TakesRefusalForLoss) {
+    Endpoint from;
+    std::string gone;
+    {
+        Endpoint to;
+        gone = to.packets.name();
+    }
+    auto destination = static_cast<uint64_t>(from.packets.destination(gone));
+    for (int round = 0; round < 10; ++round) {
+        Outgoing out(destination, {"a", "b"});
+        EXPECT_EQ(from.packets.send(out.list.data(), out.count()), 2);
+        PacketIo::Arrived list[4];
+        EXPECT_EQ(from.packets.receive(list, 4), 0);
+    }
+}
+
+TEST(UdpPackets, SaysWhichPortsAreTaken) {
+    UdpPackets first, second;
+    Endpoint scout;
+    std::string name = scout.packets.name();
+    auto port = static_cast<uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
+    Error error = first.open({loopback()}, port, port);
+    ASSERT_TRUE(error);
+    std::string sentence = error.take().sentence;
+    EXPECT_NE(sentence.find("127.0.0.1 with a port of LANYARD_PORT_RANGE=" + std::to_string(port) + "-" + std::to_string(port)), std::string::npos)
+        << sentence;
+    EXPECT_NE(sentence.find("name more of them"), std::string::npos) << sentence;
+    Error nowhere = second.open({loopback("203.0.113.1")}, 0, 0);
+    ASSERT_TRUE(nowhere);
+    EXPECT_NE(nowhere.take().sentence.find("cannot receive datagrams at 203.0.113.1"), std::string::npos);
+}
+
+TEST(UdpPackets, TakesAnotherPortOfTheRange) {
+    Endpoint scout;
+    std::string name = scout.packets.name();
+    auto port = static_cast<uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
+    if (port > 65'000) GTEST_SKIP() << "the kernel chose a port near the end";
+    for (int i = 0; i < 20; ++i) {
+        UdpPackets packets;
+        EXPECT_FALSE(packets.open({loopback()}, port, static_cast<uint16_t>(port + 50)));
+        EXPECT_NE(packets.name(), name);
+    }
+}
+
+TEST(UdpPackets, DescribesItself) {
+    Endpoint endpoint({.buffer = 4096});
+    EXPECT_NE(endpoint.packets.describe().find("UDP at 127.0.0.1:"), std::string::npos);
+    EXPECT_LE(endpoint.packets.granted_buffer(), 8192);
+}
+
+}  // namespace
+}  // namespace lanyard
