@@ -55,7 +55,8 @@ bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> fram
         traffic.refused_from = header.from_epoch;
         return false;
     }
-    if (header.to_epoch == 0 && header.number == 0) return false;
+    // Who has heard nothing of us yet may end nevertheless.
+    if (header.to_epoch == 0 && header.number == 0) return header.from_epoch == peer_epoch_;
     if (peer_epoch_ == 0 || header.from_epoch == peer_epoch_) return true;
     if (header.to_epoch == epoch_ && is_refusal(frames)) {
         end(FlowEnd::refused);
@@ -85,7 +86,8 @@ bool Flow::sensible(const PacketHeader &header, std::span<const std::byte> frame
         }
         if (is_of_envelope(frame.kind) && widened(frame.sequence, expected_, 24) > expected_ + sequence_mask) return false;  // before the first
         if (frame.kind == FrameKind::settled && widened(frame.below, header.number) > header.number) return false;
-        if (frame.kind == FrameKind::end && (frame.reason != EndReason::closed || header.to_epoch != epoch_)) return false;
+        if (frame.kind == FrameKind::end && frame.reason != EndReason::closed) return false;
+        if (frame.kind == FrameKind::acknowledge && header.to_epoch != epoch_) return false;
     }
     return !reader.malformed();
 }

@@ -33,7 +33,7 @@ bool Flow::may_send_bulk(const Traffic &traffic) const {
 
 bool Flow::has_data(Traffic &traffic) const {
     return traffic.probe_wanted || must_settle(traffic) || traffic.unsent < Position{log_end_, 0} || traffic.first_bulk != UINT32_MAX ||
-           first_lost(traffic);
+           first_lost(traffic) || traffic.sent.first_lost_bulk(home_.sent);
 }
 
 // Is there anything that windows allow? Pacing is another matter.
@@ -45,9 +45,8 @@ bool Flow::may_send(Traffic &traffic) const {
     uint32_t in_flight = traffic.sent.in_flight();
     if (in_flight > 0 && in_flight + largest_ > congestion_.window()) return false;
     if (traffic.unsent < Position{log_end_, 0}) return true;
-    SentPacket *lost = first_lost(traffic);
-    if (lost && lost->begin < lost->end) return true;
-    return (lost || traffic.first_bulk != UINT32_MAX) && may_send_bulk(traffic);
+    if (first_lost(traffic)) return true;
+    return (traffic.first_bulk != UINT32_MAX || traffic.sent.first_lost_bulk(home_.sent)) && may_send_bulk(traffic);
 }
 
 bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
@@ -136,7 +135,7 @@ bool Flow::wants_answer(Traffic &traffic, size_t room) const {
     if (traffic.first_bulk == UINT32_MAX) return false;
     if (bulk_window_ < few && traffic.sent.bulk_in_flight() + 2 * largest_ > bulk_window_) return true;
     const BulkItem &item = home_.bulk.at(traffic.first_bulk);
-    return item.next == UINT32_MAX && item.size - item.cut <= room && !first_lost(traffic);
+    return item.next == UINT32_MAX && item.size - item.cut <= room && !first_lost(traffic) && !traffic.sent.first_lost_bulk(home_.sent);
 }
 
 // In this order: what the peer should stop waiting for, a probe, envelopes, lost ones first, bulk, lost first.
@@ -149,8 +148,7 @@ void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
     }
     if (wants_answer(traffic, writer.room() - probe_frame_bytes - bulk_frame_bytes)) writer.probe();
 
-    SentPacket *lost = first_lost(traffic);
-    if (lost && lost->begin < lost->end) cut_envelopes(writer, packet, record, lost->begin, lost->end);
+    if (SentPacket *lost = first_lost(traffic)) cut_envelopes(writer, packet, record, lost->begin, lost->end);
     if (traffic.unsent < Position{log_end_, 0} && (record.empty() || record.end == traffic.unsent))
         cut_envelopes(writer, packet, record, traffic.unsent, {log_end_, 0});
     if (!packet.tail && may_send_bulk(traffic)) cut_bulk(writer, packet, record);
@@ -206,8 +204,7 @@ void Flow::cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record) 
     if (writer.room() < bulk_frame_bytes + worth_cutting) return;
     Traffic &traffic = current();
     size_t room = writer.room() - bulk_frame_bytes;
-    SentPacket *lost = first_lost(traffic);
-    if (lost && lost->bulk_size) {
+    if (SentPacket *lost = traffic.sent.first_lost_bulk(home_.sent)) {
         record.bulk_item = lost->bulk_item;
         record.bulk_offset = lost->bulk_offset;
         record.bulk_size = static_cast<uint32_t>(std::min<size_t>(room, lost->bulk_size));

@@ -34,12 +34,26 @@ void SentPackets::put_to_lost(Records &records, uint32_t index) {
     SentPacket &packet = records.at(index);
     in_flight_ -= packet.bytes;
     bulk_in_flight_ -= packet.bulk_size;
-    uint32_t before = last_lost_, after = none;
-    if (before != none && packet.begin < records.at(before).begin)  // else it is the last, as usual
-        for (before = none, after = first_lost_; records.at(after).begin <= packet.begin; after = records.at(after).next) before = after;
-    packet.next = after;
-    (before == none ? first_lost_ : records.at(before).next) = index;
-    if (after == none) last_lost_ = index;
+    if (packet.bulk_size) {
+        uint32_t apart = index;
+        if (packet.begin < packet.end) {
+            apart = records.take();
+            records.at(apart) = packet;
+            records.at(apart).begin = records.at(apart).end = {};
+            records.at(index).bulk_size = 0;
+        }
+        records.at(apart).next = none;
+        (lost_bulk_.last == none ? lost_bulk_.first : records.at(lost_bulk_.last).next) = apart;
+        lost_bulk_.last = apart;
+        if (apart == index) return;
+    }
+    SentPacket &envelopes = records.at(index);
+    uint32_t before = lost_envelopes_.last, after = none;
+    if (before != none && envelopes.begin < records.at(before).begin)  // else it is the last, as usual
+        for (before = none, after = lost_envelopes_.first; records.at(after).begin <= envelopes.begin; after = records.at(after).next) before = after;
+    envelopes.next = after;
+    (before == none ? lost_envelopes_.first : records.at(before).next) = index;
+    if (after == none) lost_envelopes_.last = index;
 }
 
 uint32_t SentPackets::find_lost(Records &records, const RoundTrip &trip, uint64_t now_ns, uint32_t &by_order) {
@@ -77,19 +91,19 @@ bool SentPackets::take_back(Records &records, uint64_t number) {
     for (uint32_t at = first_; at != index; at = records.at(at).next) before = at;
     (before == none ? first_ : records.at(before).next) = none;
     last_ = before;
-    put_to_lost(records, index);
     records.at(index).number = SentPacket::no_number;  // another packet will have it
+    put_to_lost(records, index);
     return true;
 }
 
-SentPacket *SentPackets::first_lost(Records &records) {
-    while (first_lost_ != none && records.at(first_lost_).empty()) {
-        uint32_t index = first_lost_;
-        first_lost_ = records.at(index).next;
-        if (first_lost_ == none) last_lost_ = none;
+SentPacket *SentPackets::first_of(Records &records, Lost &list) {
+    while (list.first != none && records.at(list.first).empty()) {
+        uint32_t index = list.first;
+        list.first = records.at(index).next;
+        if (list.first == none) list.last = none;
         records.give(index);
     }
-    return first_lost_ == none ? nullptr : &records.at(first_lost_);
+    return list.first == none ? nullptr : &records.at(list.first);
 }
 
 }  // namespace lanyard::dgram

@@ -1,8 +1,9 @@
 // What is on its way to a peer: a record for each packet, which says what the packet contained, not the bytes. Records lie in a slab that all flows
-// share, in one of two lists of their flow:
+// share, in one of the lists of their flow:
 //
 //   outstanding    sent and neither acknowledged nor given up, by number
-//   lost           given up; their contents wait to be cut anew into other packets, the envelopes that the receiver needs first at the front
+//   lost           given up; their contents wait to be cut anew into other packets: envelopes, those that the receiver needs first at the front,
+//                  and bulk apart from them, so that neither waits for the other
 //
 // Loss is found (RFC 9002's rules)
 // - by order: a packet with a number higher by three or more was acknowledged. A network that often changes the order more than that is noticed by
@@ -82,19 +83,27 @@ public:
     // The newest, should it have this number: it was not sent after all.
     bool take_back(Records &records, uint64_t number);
 
-    // The first of what waits to be cut anew, or nullptr. What is empty is dropped.
-    SentPacket *first_lost(Records &records);
+    // The first of the envelopes, and of the bulk, that wait to be cut anew, or nullptr. What is empty is dropped.
+    SentPacket *first_lost(Records &records) { return first_of(records, lost_envelopes_); }
+    SentPacket *first_lost_bulk(Records &records) { return first_of(records, lost_bulk_); }
     template <class Drop>
     void drop_all(Records &records, Drop drop);
 
 private:
 
+    struct Lost {
+        uint32_t first = none, last = none;
+    };
+
     void give_up(Records &records, uint32_t index);
+    SentPacket *first_of(Records &records, Lost &list);
+    template <class Come>
+    void acknowledge_lost(Records &records, Lost &list, uint64_t cumulative, const Acknowledgement &acknowledgement, Found &found, Come come);
     void put_to_lost(Records &records, uint32_t index);
     static bool has_come(uint64_t number, uint64_t cumulative, const Acknowledgement &acknowledgement);
 
     uint32_t first_ = none, last_ = none;            // outstanding
-    uint32_t first_lost_ = none, last_lost_ = none;
+    Lost lost_envelopes_, lost_bulk_;
     uint32_t in_flight_ = 0, bulk_in_flight_ = 0;    // bytes of outstanding packets, and of bulk in them
     uint32_t order_ = usual_order;
     uint64_t highest_acknowledged_ = 0, highest_lost_ = 0, told_settled_ = 0;
@@ -129,8 +138,15 @@ SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulativ
         records.give(index);
     }
     if (found.highest > highest_acknowledged_) highest_acknowledged_ = found.highest;
-    before = none;
-    for (uint32_t index = first_lost_, next; index != none; index = next) {
+    acknowledge_lost(records, lost_envelopes_, cumulative, acknowledgement, found, come);
+    acknowledge_lost(records, lost_bulk_, cumulative, acknowledgement, found, come);
+    return found;
+}
+
+template <class Come>
+void SentPackets::acknowledge_lost(Records &records, Lost &list, uint64_t cumulative, const Acknowledgement &acknowledgement, Found &found, Come come) {
+    uint32_t before = none;
+    for (uint32_t index = list.first, next; index != none; index = next) {
         SentPacket &packet = records.at(index);
         next = packet.next;
         bool told = packet.number >= cumulative || packet.number >= told_settled_;
@@ -138,26 +154,25 @@ SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulativ
             before = index;
             continue;
         }
-        (before == none ? first_lost_ : records.at(before).next) = next;
-        if (last_lost_ == index) last_lost_ = before;
+        (before == none ? list.first : records.at(before).next) = next;
+        if (list.last == index) list.last = before;
         ++found.too_early;
         if (order_ < most_order) ++order_;
         come(packet);
         records.give(index);
     }
-    return found;
 }
 
 template <class Drop>
 void SentPackets::drop_all(Records &records, Drop drop) {
-    for (uint32_t *list : {&first_, &first_lost_})
+    for (uint32_t *list : {&first_, &lost_envelopes_.first, &lost_bulk_.first})
         while (*list != none) {
             uint32_t index = *list;
             *list = records.at(index).next;
             drop(records.at(index));
             records.give(index);
         }
-    last_ = last_lost_ = none;
+    last_ = lost_envelopes_.last = lost_bulk_.last = none;
     in_flight_ = bulk_in_flight_ = 0;
 }
 

@@ -133,6 +133,29 @@ TEST_F(Sent, WaitInTheOrderOfTheirEnvelopes) {
     EXPECT_EQ(lost(), (Numbers{4, 1, 2, 3}));
 }
 
+// Else one would wait for the other's window.
+TEST_F(Sent, WaitForAnotherPacketBulkApartFromEnvelopes) {
+    SentPacket packet;
+    for (packet.number = 1; packet.number <= 3; ++packet.number) {
+        packet.begin = {packet.number, 0};
+        packet.end = {packet.number + (packet.number > 1), 0};  // the first is bulk alone
+        packet.bulk_size = packet.number < 3 ? 70 : 0;
+        packet.bytes = 100;
+        sent.add(records, packet);
+    }
+    for (int i = 0; i < 3; ++i) sent.give_up_oldest(records);
+    EXPECT_EQ(sent.bulk_in_flight(), 0u);
+    ASSERT_TRUE(sent.first_lost(records));
+    EXPECT_EQ(sent.first_lost(records)->begin, (Position{2, 0}));
+    EXPECT_EQ(sent.first_lost(records)->bulk_size, 0u);
+    EXPECT_EQ(sent.first_lost_bulk(records)->number, 1u);
+    sent.first_lost_bulk(records)->bulk_size = 0;
+    EXPECT_EQ(sent.first_lost_bulk(records)->number, 2u);
+    EXPECT_EQ(acknowledge(1, {{1, 2}}), (Numbers{2, 3, 2})) << "both parts of the second, and the third";
+    EXPECT_FALSE(sent.first_lost(records));
+    EXPECT_FALSE(sent.first_lost_bulk(records));
+}
+
 TEST_F(Sent, CanBeTakenBack) {
     send_all(3);
     EXPECT_FALSE(sent.take_back(records, 2));
@@ -143,6 +166,20 @@ TEST_F(Sent, CanBeTakenBack) {
     EXPECT_EQ(acknowledge(4), (Numbers{1, 2, 3})) << "its number is another's now";
     ASSERT_TRUE(sent.first_lost(records));
     EXPECT_EQ(sent.first_lost(records)->begin, (Position{3, 0}));
+}
+
+TEST_F(Sent, CanBeTakenBackWithTheirBulk) {
+    SentPacket both;
+    both.number = 1;
+    both.begin = {1, 0};
+    both.end = {2, 0};
+    both.bulk_size = 70;
+    sent.add(records, both);
+    EXPECT_TRUE(sent.take_back(records, 1));
+    send(1, 0);
+    EXPECT_EQ(acknowledge(2), Numbers{1}) << "its number is another's now";
+    EXPECT_TRUE(sent.first_lost(records));
+    EXPECT_TRUE(sent.first_lost_bulk(records));
 }
 
 }  // namespace
