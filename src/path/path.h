@@ -150,6 +150,8 @@ public:
     virtual bool peek_short(uint32_t peer, ShortFrame &frame) { return false; }
     virtual void take_short(uint32_t peer, void *payload) {}
 
+    // Frames that may come together, as one packet brings them: so many more than its budget poll() may deliver.
+    virtual int most_at_once() const { return 1; }
     // Delivers what has come, at most `budget` frames; the number delivered plus internal work done.
     virtual int poll(Sink &sink, int budget, uint64_t now_ns) = 0;
     // Would polls go on with something now though nobody asks: bytes half sent or half received, a connection that is being made?

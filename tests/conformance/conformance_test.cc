@@ -1,4 +1,5 @@
 // The kinds of path that run the conformance suite (path_suite.h).
+#include "conformance/dgram_connected.h"
 #include "conformance/example_path.h"
 #include "conformance/link_connected.h"
 #include "conformance/path_suite.h"
@@ -65,12 +66,19 @@ std::unique_ptr<Connected> connect_tcp(uint32_t peers, uint64_t) { return std::m
 std::unique_ptr<Connected> connect_sim_links(uint32_t peers, uint64_t seed) { return std::make_unique<SimLinkConnected>(peers, seed); }
 std::unique_ptr<Connected> connect_tcp_checked(uint32_t peers, uint64_t) { return std::make_unique<TcpConnected>(peers, true); }
 std::unique_ptr<Connected> connect_sim_links_checked(uint32_t peers, uint64_t seed) { return std::make_unique<SimLinkConnected>(peers, seed, true); }
+std::unique_ptr<Connected> connect_udp(uint32_t peers, uint64_t) { return std::make_unique<UdpConnected>(peers, Harm{}); }
+std::unique_ptr<Connected> connect_udp_harmed(uint32_t peers, uint64_t seed) {
+    return std::make_unique<UdpConnected>(peers, Harm{10'000, 10'000, 10'000, 1'000, seed});
+}
+std::unique_ptr<Connected> connect_sim_packets(uint32_t peers, uint64_t seed) { return std::make_unique<SimPacketsConnected>(peers, seed); }
 std::unique_ptr<Connected> connect_example(uint32_t peers, uint64_t) { return std::make_unique<ExampleConnected>(peers); }
 
 INSTANTIATE_TEST_SUITE_P(Path, PathSuite,
                          ::testing::Values(Kind{"self", connect_self}, Kind{"shm", connect_shm}, Kind{"tcp", connect_tcp},
                                            Kind{"sim", connect_sim}, Kind{"sim_links", connect_sim_links}, Kind{"tcp_checked", connect_tcp_checked},
-                                           Kind{"sim_links_checked", connect_sim_links_checked}, Kind{"example", connect_example}),
+                                           Kind{"sim_links_checked", connect_sim_links_checked}, Kind{"udp", connect_udp},
+                                           Kind{"udp_harmed", connect_udp_harmed}, Kind{"sim_packets", connect_sim_packets},
+                                           Kind{"example", connect_example}),
                          [](const auto &about) { return std::string(about.param.name); });
 
 }  // namespace

@@ -20,6 +20,9 @@ public:
     // The path of peer i is paths[i]; it reaches all the others, and itself where it is alone.
     std::vector<Path *> paths;
 
+    // Bytes of bulk may come more than once.
+    bool repeats_bulk = false;
+
     // The time that poll() is told.
     virtual uint64_t now_ns() { return clock_ns(); }
     // Ends the process of one peer, where the path can notice such a thing; false when it cannot.

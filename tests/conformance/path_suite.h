@@ -48,6 +48,7 @@ private:
 
     uint64_t next_token_ = 1;
     std::map<std::pair<uint32_t, uint32_t>, uint64_t> envelopes_sent_, bulk_sent_;
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<size_t>> bulk_sizes_;
     ::testing::ScopedTrace trace_;
 };
 

@@ -1,0 +1,280 @@
+#include "path/dgram/dgram_path.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lanyard {
+
+using dgram::Flow;
+using dgram::FlowEnd;
+using dgram::OutPacket;
+using dgram::Piece;
+
+// Packets that are composed and leave together.
+struct DgramPath::Outbox {
+    static constexpr int most = 32;
+
+    struct Room {
+        std::byte bytes[dgram::most_packet];
+    };
+    std::unique_ptr<Room[]> room{new Room[most]};  // touched as far as packets are long
+    OutPacket packet[most];
+    Peer *peer[most];
+    iovec part[most][2];
+    PacketIo::Outgoing outgoing[most];
+    int count = 0;
+};
+
+DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Secret &secret, const Crc32c &crc, const DgramLimits &limits,
+                     FindName find)
+    : io_(io), epoch_(epoch), limits_(limits), home_(own, secret, crc, limits_.flow, *this), find_(std::move(find)), peers_(peers), outbox_(new Outbox) {}
+
+DgramPath::~DgramPath() = default;
+
+// nullptr: it is lost, or has no name; that is told.
+DgramPath::Peer *DgramPath::contact(uint32_t number) {
+    std::unique_ptr<Peer> &peer = peers_[number];
+    if (!peer) {
+        std::string name;
+        Error error = find_(number, name);
+        int64_t destination = error ? -1 : io_.destination(name);
+        size_t largest = destination < 0 ? dgram::least_packet : std::min(io_.largest(static_cast<uint64_t>(destination)), dgram::most_packet);
+        peer = std::make_unique<Peer>(home_, number, epoch_, static_cast<uint64_t>(destination), largest);
+        ++known_;
+        if (destination < 0) {
+            peer->lost = true;
+            lost_.push_back({number, error ? error.take().sentence : "has no address that this process can send datagrams to (" + name + ")", {}});
+        }
+    }
+    return peer->lost ? nullptr : peer.get();
+}
+
+void DgramPath::list(Peer &peer) {
+    if (std::exchange(peer.listed, true)) return;
+    active_.push_back(peer.flow.peer());
+}
+
+Sent DgramPath::send(uint32_t number, const Envelope &envelope, Payload payload) {
+    Peer *peer = contact(number);
+    if (!peer) return Sent::done;
+    if (!peer->log.empty() && peer->log.bytes() + payload.size > limits_.log_limit) return Sent::full;
+    peer->log.append(envelope, payload, spare_rings_);
+    peer->flow.log_grew(peer->log.end());
+    list(*peer);
+    if (sink_) to_write_ = true;
+    else write_out();
+    return Sent::done;
+}
+
+Sent DgramPath::send_bulk(uint32_t number, const BulkHeader &header, Payload payload, uint64_t token) {
+    Peer *peer = contact(number);
+    if (!peer || payload.size == 0) return Sent::done;
+    if (peer->bulk_under_way == limits_.most_bulk) return Sent::full;
+    ++peer->bulk_under_way;
+    size_t size = payload.size;
+    uint32_t place = static_cast<uint32_t>(bulk_.size());
+    if (free_bulk_.empty()) {
+        bulk_.emplace_back();
+    } else {
+        place = free_bulk_.back();
+        free_bulk_.pop_back();
+    }
+    Bulk &bulk = bulk_[place];
+    bulk = {payload.data, nullptr, token, number};
+    if (!bulk.data) {
+        bulk.packed.reset(new std::byte[size]);
+        payload.copy(bulk.packed.get(), size);
+        bulk.data = bulk.packed.get();
+    }
+    peer->flow.send_bulk(header, size, place);
+    list(*peer);
+    if (sink_) to_write_ = true;
+    else write_out();
+    return Sent::pending;
+}
+
+dgram::Logged DgramPath::logged(Flow &flow, uint64_t sequence) {
+    const dgram::EnvelopeLog::Entry &entry = peers_[flow.peer()]->log.at(sequence);
+    return {&entry.envelope, entry.payload(), entry.size};
+}
+
+const std::byte *DgramPath::bulk_bytes(Flow &, uint64_t place, uint64_t offset, std::byte *, size_t) { return bulk_[place].data + offset; }
+
+void DgramPath::delivered(Flow &flow, uint64_t below) { peers_[flow.peer()]->log.drop(below, spare_rings_); }
+
+void DgramPath::bulk_delivered(Flow &flow, uint64_t place) {
+    Bulk &bulk = bulk_[place];
+    sent_.push_back(bulk.token);
+    bulk.packed.reset();
+    bulk.data = nullptr;
+    free_bulk_.push_back(static_cast<uint32_t>(place));
+    --peers_[flow.peer()]->bulk_under_way;
+}
+
+void DgramPath::envelope(Flow &flow, const Piece &piece, const std::byte *payload) {
+    if (piece.first() && piece.size == piece.total) {
+        ++told_;
+        return sink_->envelope(flow.peer(), piece.envelope, payload, piece.size);
+    }
+    std::unique_ptr<Assembly> &assembly = peers_[flow.peer()]->assembly;
+    if (piece.first()) assembly.reset(new Assembly{piece.envelope, piece.total, 0, std::unique_ptr<std::byte[]>(new std::byte[piece.total])});
+    LANYARD_MUST(assembly && assembly->come == piece.at.offset && piece.size <= assembly->size - assembly->come);
+    std::memcpy(assembly->bytes.get() + assembly->come, payload, piece.size);
+    assembly->come += piece.size;
+    if (assembly->come < assembly->size) return;
+    std::unique_ptr<Assembly> whole = std::move(assembly);
+    ++told_;
+    sink_->envelope(flow.peer(), whole->envelope, whole->bytes.get(), whole->size);
+}
+
+void DgramPath::bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) {
+    std::byte *place = sink_->place(flow.peer(), header, size);
+    if (place) std::memcpy(place, payload, size);
+    ++told_;
+    sink_->bulk(flow.peer(), header, place ? place : payload, size);
+}
+
+void DgramPath::ended(Flow &flow, FlowEnd how) {
+    Peer &peer = *peers_[flow.peer()];
+    peer.lost = true;
+    peer.assembly.reset();
+    Loss loss{flow.peer(), how == FlowEnd::closed ? "has ended" : how == FlowEnd::refused ? "is another process now, which knows nothing of this one"
+                         : "has not answered for " + std::to_string(limits_.flow.peer_timeout_ns / 1'000'000'000) + " s",
+              {}};
+    for (uint64_t at = peer.log.begin(); at < peer.log.end(); ++at) loss.undelivered.push_back(peer.log.at(at).envelope);
+    peer.log.drop(peer.log.end(), spare_rings_);
+    for (size_t place = 0; peer.bulk_under_way > 0 && place < bulk_.size(); ++place)
+        if (bulk_[place].data && bulk_[place].peer == flow.peer()) bulk_delivered(flow, place);  // nobody reads it any more
+    lost_.push_back(std::move(loss));
+}
+
+void DgramPath::take_packet(std::span<const std::byte> packet) {
+    uint32_t number;
+    if (!Flow::sender_of(packet, number) || !reaches(number)) {
+        ++home_.counts.garbage;
+        return;
+    }
+    Peer *peer = contact(number);
+    if (!peer) return;
+    peer->flow.received(packet, now_ns_);
+    if (peer->flow.active()) list(*peer);
+}
+
+int DgramPath::take_packets(int budget) {
+    PacketIo::Arrived come[Outbox::most];
+    int packets = 0;
+    while (told_ < budget) {
+        int count = io_.receive(come, std::min(budget - told_, Outbox::most));
+        if (count <= 0) break;
+        for (int i = 0; i < count; ++i) take_packet({come[i].data, come[i].size});
+        packets += count;
+    }
+    return packets;
+}
+
+// False: the outbox is full.
+bool DgramPath::fill_from(Peer &peer) {
+    Outbox &out = *outbox_;
+    while (out.count < Outbox::most) {
+        OutPacket &packet = out.packet[out.count];
+        packet.buffer = out.room[static_cast<size_t>(out.count)].bytes;
+        if (!peer.flow.compose(packet, now_ns_)) return true;
+        iovec *part = out.part[out.count];
+        part[0] = {packet.buffer, packet.size};
+        part[1] = {const_cast<std::byte *>(packet.tail), packet.tail_size};
+        out.outgoing[out.count] = {peer.destination, part, packet.tail_size ? 2 : 1};
+        out.peer[out.count++] = &peer;
+    }
+    return false;
+}
+
+// False: the endpoint is full.
+bool DgramPath::send_filled() {
+    Outbox &out = *outbox_;
+    if (out.count == 0) return true;
+    int sent = std::max(io_.send(out.outgoing, out.count), 0);
+    for (int i = out.count; i-- > sent;) out.peer[i]->flow.take_back(out.packet[i], now_ns_);
+    bool all = sent == out.count;
+    out.count = 0;
+    return all;
+}
+
+// By turns, so that a full endpoint starves nobody.
+void DgramPath::write_out() {
+    if (!sink_) now_ns_ = io_.now_ns();
+    full_ = to_write_ = false;
+    size_t count = active_.size();
+    for (size_t turn = 0; turn < count && !full_; ++turn) {
+        if (++first_active_ >= count) first_active_ = 0;
+        Peer &peer = *peers_[active_[first_active_]];
+        while (!full_ && !fill_from(peer)) full_ = !send_filled();
+        if (full_) --first_active_;
+    }
+    if (!full_) full_ = !send_filled();
+    next_ns_ = no_deadline;
+    std::erase_if(active_, [&](uint32_t number) {
+        Peer &peer = *peers_[number];
+        if (peer.flow.active() && !peer.flow.over()) {
+            next_ns_ = std::min(next_ns_, peer.flow.deadline_ns());
+            return false;
+        }
+        peer.listed = false;
+        return true;
+    });
+}
+
+int DgramPath::tell() {
+    int told = 0;
+    for (size_t i = 0; i < sent_.size(); ++i, ++told) sink_->sent(sent_[i]);
+    sent_.clear();
+    std::vector<Loss> lost = std::exchange(lost_, {});
+    for (Loss &loss : lost) {
+        for (const Envelope &envelope : loss.undelivered) sink_->undelivered(loss.peer, envelope);
+        sink_->lost(loss.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(loss.peer) + " " + loss.why));
+        ++told;
+    }
+    return told;
+}
+
+int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
+    sink_ = &sink;
+    now_ns_ = now_ns;
+    told_ = 0;
+    int work = tell();
+    told_ += work;
+    int packets = take_packets(budget);
+    if (packets > 0 || to_write_ || full_ || now_ns >= next_ns_) write_out();
+    sink_ = nullptr;
+    return std::max(work + packets, told_);
+}
+
+// Of a packet, and of those that waited for it.
+int DgramPath::most_at_once() const {
+    size_t early = limits_.flow.early_blocks * (dgram::EarlyBlock::room / sizeof(Piece));
+    return static_cast<int>(dgram::most_packet / dgram::next_frame_bytes + early);
+}
+
+bool DgramPath::settled() {
+    for (uint32_t number : active_) peers_[number]->flow.ask();
+    return active_.empty();
+}
+
+bool DgramPath::busy() const {
+    return full_ || !sent_.empty() || !lost_.empty() ||
+           std::any_of(active_.begin(), active_.end(), [&](uint32_t number) { return peers_[number]->bulk_under_way > 0; });
+}
+
+uint64_t DgramPath::deadline_ns() const { return sent_.empty() && lost_.empty() ? next_ns_ : 0; }
+
+std::string DgramPath::describe() const { return "dgram: " + io_.describe(); }
+
+void DgramPath::close() {
+    for (std::unique_ptr<Peer> &peer : peers_)
+        if (peer && !peer->lost) {
+            peer->flow.close();
+            list(*peer);
+        }
+    write_out();
+}
+
+}  // namespace lanyard

@@ -1,0 +1,135 @@
+// The datagram path: one endpoint (net/packet_io.h) reaches every peer, and a flow for each peer (flow.h) makes what travels reliable. To p2p a path like
+// any other: an envelope is `done` when its copy is in the log of its peer, bulk stays where it is until the peer's library has it all, so
+// nothing that was sent is ever lost (loses_bulk() is false).
+//
+// What is sent outside poll() leaves at once where the flow may send; what poll() brings about leaves at its end, many packets by one system call.
+// A poll delivers whole packets, which may hold many envelopes, and what waited for them: beyond its budget up to most_at_once().
+// A peer is an object from the first packet to or from it; after that it holds what its flow holds, and nothing for what has been delivered.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/packet_io.h"
+#include "path/dgram/envelope_log.h"
+#include "path/dgram/flow.h"
+#include "path/path.h"
+
+namespace lanyard {
+
+struct DgramLimits {
+    dgram::FlowLimits flow;
+    size_t max_eager = 256 * 1024 + 64;
+    size_t log_limit = 1024 * 1024;  // bytes in the log of one peer
+    int most_bulk = 8;               // bulk frames of one peer that are under way
+};
+
+class DgramPath final : public Path, private dgram::FlowOwner {
+public:
+    // The name of a peer's endpoint, once it is needed.
+    using FindName = std::function<Error(uint32_t peer, std::string &name)>;
+
+    // `epoch`: not 0, and unlike those of earlier processes with this number.
+    DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Secret &secret, const Crc32c &crc, const DgramLimits &limits, FindName find);
+    ~DgramPath() override;
+
+    const char *name() const override { return "dgram"; }
+    size_t max_eager() const override { return limits_.max_eager; }
+    size_t max_bulk() const override { return max_bulk_frame; }
+    bool reaches(uint32_t peer) const override { return peer < peers_.size() && peer != home_.own; }
+    Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
+    Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
+    bool settled() override;
+    int poll(Sink &sink, int budget, uint64_t now_ns) override;
+    int most_at_once() const override;
+    bool busy() const override;
+    bool unsettled() const override { return !active_.empty(); }
+    uint64_t deadline_ns() const override;
+    int descriptor() const override { return io_.descriptor(); }
+    std::string describe() const override;
+    // Tells all peers that this process ends.
+    void close() override;
+
+    const dgram::FlowCounts &counts() const { return home_.counts; }
+    // Peers that something was sent to, or came from; and those of them with something under way.
+    size_t known() const { return known_; }
+    size_t active() const { return active_.size(); }
+
+private:
+    // Bulk that is being sent.
+    struct Bulk {
+        const std::byte *data;
+        std::unique_ptr<std::byte[]> packed;  // of what was not contiguous
+        uint64_t token;
+        uint32_t peer;
+    };
+    // An envelope of which the beginning has come.
+    struct Assembly {
+        Envelope envelope;
+        size_t size = 0, come = 0;
+        std::unique_ptr<std::byte[]> bytes;
+    };
+    struct Peer {
+        Peer(dgram::FlowHome &home, uint32_t number, uint32_t epoch, uint64_t to, size_t largest)
+            : flow(home, number, epoch, largest), destination(to) {}
+
+        dgram::Flow flow;
+        const uint64_t destination;
+        dgram::EnvelopeLog log;
+        std::unique_ptr<Assembly> assembly;
+        int bulk_under_way = 0;
+        bool listed = false;  // among the active
+        bool lost = false;
+    };
+    struct Outbox;
+
+    dgram::Logged logged(dgram::Flow &flow, uint64_t sequence) override;
+    const std::byte *bulk_bytes(dgram::Flow &flow, uint64_t token, uint64_t offset, std::byte *scratch, size_t size) override;
+    void delivered(dgram::Flow &flow, uint64_t below) override;
+    void bulk_delivered(dgram::Flow &flow, uint64_t token) override;
+    void envelope(dgram::Flow &flow, const dgram::Piece &piece, const std::byte *payload) override;
+    void bulk(dgram::Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) override;
+    void ended(dgram::Flow &flow, dgram::FlowEnd how) override;
+
+    Peer *contact(uint32_t peer);
+    void list(Peer &peer);
+    int take_packets(int budget);
+    void take_packet(std::span<const std::byte> packet);
+    void write_out();
+    bool fill_from(Peer &peer);
+    bool send_filled();
+    int tell();
+    void tell_lost(uint32_t peer, const std::string &why);
+
+    PacketIo &io_;
+    const uint32_t epoch_;
+    const DgramLimits limits_;
+    dgram::FlowHome home_;
+    FindName find_;
+    std::vector<std::unique_ptr<Peer>> peers_;  // by number; none: never met
+    size_t known_ = 0;
+    std::vector<uint32_t> active_;
+    size_t first_active_ = 0;  // who is next to write
+    std::vector<dgram::EnvelopeLog::Ring> spare_rings_;
+    std::vector<Bulk> bulk_;
+    std::vector<uint32_t> free_bulk_;
+    std::unique_ptr<Outbox> outbox_;
+    Sink *sink_ = nullptr;  // during poll()
+    int told_ = 0;          // to it, in this poll
+    uint64_t now_ns_ = 0, next_ns_ = no_deadline;
+    bool full_ = false;     // the endpoint
+    bool to_write_ = false;  // something was sent inside poll()
+    // For the next poll: bulk that has been delivered, peers that are lost and why.
+    std::vector<uint64_t> sent_;
+    struct Loss {
+        uint32_t peer;
+        std::string why;
+        std::vector<Envelope> undelivered;
+    };
+    std::vector<Loss> lost_;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,98 @@
+// Datagram paths of several processes that are one process: over the kernel's UDP on loopback, harmed on purpose or not, and over a simulated network.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "conformance/connected.h"
+#include "net/harmed_packets.h"
+#include "net/sim/packet_network.h"
+#include "net/udp_packets.h"
+#include "path/dgram/dgram_path.h"
+
+namespace lanyard::conformance {
+
+class DgramConnected : public Connected {
+public:
+    bool kill(uint32_t peer) override {
+        dgrams_[peer]->close();
+        return true;
+    }
+
+protected:
+    DgramConnected() { repeats_bulk = true; }
+
+    void connect(const std::vector<PacketIo *> &endpoints, uint64_t peer_timeout_ns) {
+        Secret secret;
+        LANYARD_MUST(Secret::parse(std::string(64, '7'), secret));
+        DgramLimits limits;
+        limits.flow.peer_timeout_ns = peer_timeout_ns;
+        for (PacketIo *endpoint : endpoints) names_.push_back(endpoint->name());
+        auto count = static_cast<uint32_t>(endpoints.size());
+        for (uint32_t own = 0; own < count; ++own) {
+            auto find = [this](uint32_t peer, std::string &name) {
+                name = names_[peer];
+                return Error();
+            };
+            dgrams_.push_back(std::make_unique<DgramPath>(*endpoints[own], own, count, 1 + own, secret, Crc32c::built_in(), limits, find));
+            paths.push_back(dgrams_.back().get());
+        }
+    }
+
+private:
+    std::vector<std::string> names_;
+    std::vector<std::unique_ptr<DgramPath>> dgrams_;
+};
+
+class UdpConnected final : public DgramConnected {
+public:
+    UdpConnected(uint32_t peers, const Harm &harm) {
+        Address loopback;
+        parse_address("127.0.0.1", loopback);
+        std::vector<PacketIo *> all;
+        for (uint32_t peer = 0; peer < peers; ++peer) {
+            auto udp = std::make_unique<UdpPackets>();
+            LANYARD_MUST(!udp->open({loopback}, 0, 0));
+            Harm own = harm;
+            own.seed += peer;
+            endpoints_.push_back(harm.any() ? std::unique_ptr<PacketIo>(new HarmedPackets(std::move(udp), own)) : std::move(udp));
+            all.push_back(endpoints_.back().get());
+        }
+        connect(all, 1'000'000'000);
+    }
+
+private:
+    std::vector<std::unique_ptr<PacketIo>> endpoints_;
+};
+
+// One of many networks, by the seed. Its time goes on with every poll.
+class SimPacketsConnected final : public DgramConnected {
+public:
+    SimPacketsConnected(uint32_t peers, uint64_t seed) : network_(seed, any(seed), peers) {
+        std::vector<PacketIo *> all;
+        for (uint32_t peer = 0; peer < peers; ++peer) all.push_back(&network_.host(peer));
+        connect(all, 50'000'000'000);
+    }
+    uint64_t now_ns() override {
+        network_.advance(network_.now_ns() + step_ns);
+        return network_.now_ns();
+    }
+
+private:
+    static constexpr uint64_t step_ns = 10'000;
+
+    // Fast enough for the suite's patience.
+    static sim::PacketBehaviour any(uint64_t seed) {
+        sim::Random random(seed);
+        sim::PacketBehaviour any = sim::PacketBehaviour::any(random);
+        any.bytes_per_s = std::max<uint64_t>(any.bytes_per_s, 200'000'000);
+        any.delay_ns = std::min<uint64_t>(any.delay_ns, 100'000);
+        any.lost_ppm = std::min<uint32_t>(any.lost_ppm, 20'000);
+        any.port_queue = any.card_queue = 200'000;
+        return any;
+    }
+
+    sim::PacketNetwork network_;
+};
+
+}  // namespace lanyard::conformance
