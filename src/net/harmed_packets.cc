@@ -36,8 +36,8 @@ Error parse_harm(std::string_view text, Harm &harm) {
         if (name == "seed" && good) harm.seed = static_cast<uint64_t>(number);
         else if (part && good && number <= 100) *part = static_cast<uint32_t>(number * million_per_cent + 0.5);
         else
-            return Error(ErrorClass::arg, "'" + std::string(word) + "' is not understood; a list such as loss=1,double=1,overtake=1,damage=0.1,seed=7 "
-                                          "says how many per cent of the packets suffer");
+            return Error(ErrorClass::arg, "'" + std::string(word) + "' is not understood; a list such as "
+                                          "loss=1,double=1,overtake=1,damage=0.1,seed=7 says how many per cent of the packets suffer");
     }
     return {};
 }

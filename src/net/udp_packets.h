@@ -1,7 +1,7 @@
 // Packets over UDP: one socket for each address of this process, for all peers.
 //
-// - Several packets to one destination leave by one system call, and as one where the kernel cuts them (UDP_SEGMENT); several that came arrive by one,
-//   joined (UDP_GRO). Whether that works is found by using it: what the kernel or a driver refuses is not tried again.
+// - Several packets to one destination leave by one system call, and as one where the kernel cuts them (UDP_SEGMENT); several that came arrive
+//   by one, joined (UDP_GRO). Whether that works is found by using it: what the kernel or a driver refuses is not tried again.
 // - No packet is cut on its way (IP_PMTUDISC_DO). A destination's largest packet is what the kernel believes of the path; one that proves to
 //   be too long is dropped, and the kernel asked again. A router that drops long packets without saying so is for the flow to notice.
 // - What the kernel refuses for one destination (no route, a firewall) counts as loss.

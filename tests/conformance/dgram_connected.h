@@ -1,4 +1,5 @@
-// Datagram paths of several processes that are one process: over the kernel's UDP on loopback, harmed on purpose or not, and over a simulated network.
+// Datagram paths of several processes that are one process: over the kernel's UDP on loopback, harmed on purpose or not, and over a
+// simulated network.
 #pragma once
 
 #include <memory>

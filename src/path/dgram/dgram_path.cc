@@ -25,9 +25,15 @@ struct DgramPath::Outbox {
     int count = 0;
 };
 
-DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Secret &secret, const Crc32c &crc, const DgramLimits &limits,
-                     FindName find)
-    : io_(io), epoch_(epoch), limits_(limits), home_(own, secret, crc, limits_.flow, *this), find_(std::move(find)), peers_(peers), outbox_(new Outbox) {}
+DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Secret &secret, const Crc32c &crc,
+                     const DgramLimits &limits, FindName find)
+    : io_(io),
+      epoch_(epoch),
+      limits_(limits),
+      home_(own, secret, crc, limits_.flow, *this),
+      find_(std::move(find)),
+      peers_(peers),
+      outbox_(new Outbox) {}
 
 DgramPath::~DgramPath() = default;
 

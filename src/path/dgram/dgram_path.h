@@ -1,6 +1,6 @@
-// The datagram path: one endpoint (net/packet_io.h) reaches every peer, and a flow for each peer (flow.h) makes what travels reliable. To p2p a path like
-// any other: an envelope is `done` when its copy is in the log of its peer, bulk stays where it is until the peer's library has it all, so
-// nothing that was sent is ever lost (loses_bulk() is false).
+// The datagram path: one endpoint (net/packet_io.h) reaches every peer, and a flow for each peer (flow.h) makes what travels reliable. To p2p a
+// path like any other: an envelope is `done` when its copy is in the log of its peer, bulk stays where it is until the peer's library has it
+// all, so nothing that was sent is ever lost (loses_bulk() is false).
 //
 // What is sent outside poll() leaves at once where the flow may send; what poll() brings about leaves at its end, many packets by one system call.
 // A poll delivers whole packets, which may hold many envelopes, and what waited for them: beyond its budget up to most_at_once().
@@ -33,7 +33,8 @@ public:
     using FindName = std::function<Error(uint32_t peer, std::string &name)>;
 
     // `epoch`: not 0, and unlike those of earlier processes with this number.
-    DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Secret &secret, const Crc32c &crc, const DgramLimits &limits, FindName find);
+    DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Secret &secret, const Crc32c &crc, const DgramLimits &limits,
+              FindName find);
     ~DgramPath() override;
 
     const char *name() const override { return "dgram"; }

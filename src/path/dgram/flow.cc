@@ -71,7 +71,8 @@ void Flow::release() {
 bool Flow::nothing_under_way() const {
     Traffic &traffic = current();
     return !traffic.sent.outstanding() && !has_data(traffic) && traffic.arrivals.due_ns() == never && !traffic.arrivals.gaps() &&
-           traffic.early.empty() && !traffic.end_wanted && !traffic.refused_epoch && !traffic.sent.first_lost(home_.sent) && !traffic.sent.first_lost_bulk(home_.sent);
+           traffic.early.empty() && !traffic.end_wanted && !traffic.refused_epoch && !traffic.sent.first_lost(home_.sent) &&
+           !traffic.sent.first_lost_bulk(home_.sent);
 }
 
 void Flow::log_grew(uint64_t end) {

@@ -144,7 +144,8 @@ SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulativ
 }
 
 template <class Come>
-void SentPackets::acknowledge_lost(Records &records, Lost &list, uint64_t cumulative, const Acknowledgement &acknowledgement, Found &found, Come come) {
+void SentPackets::acknowledge_lost(Records &records, Lost &list, uint64_t cumulative, const Acknowledgement &acknowledgement, Found &found,
+                                   Come come) {
     uint32_t before = none;
     for (uint32_t index = list.first, next; index != none; index = next) {
         SentPacket &packet = records.at(index);

@@ -29,7 +29,8 @@ TEST(Address, IsReadWithItsPort) {
         EXPECT_EQ(to_text_with_port(parsed), text);
     }
     Address none;
-    for (const char *text : {"", ":", "10.0.1.2", "10.0.1.2:", "10.0.1.2:65536", "10.0.1.2:-1", "10.0.1.2:1 ", "::1:80", "[10.0.1.2]:80", "[]:1", "[::1]"})
+    for (const char *text : {"", ":", "10.0.1.2", "10.0.1.2:", "10.0.1.2:65536", "10.0.1.2:-1", "10.0.1.2:1 ", "::1:80", "[10.0.1.2]:80", "[]:1",
+                             "[::1]"})
         EXPECT_FALSE(parse_address_with_port(text, none)) << text;
 }
 

@@ -19,7 +19,8 @@ public:
         if (full) return 0;
         for (int i = 0; i < count; ++i) {
             std::string bytes;
-            for (int part = 0; part < list[i].count; ++part) bytes.append(static_cast<const char *>(list[i].parts[part].iov_base), list[i].parts[part].iov_len);
+            for (const iovec *part = list[i].parts; part < list[i].parts + list[i].count; ++part)
+                bytes.append(static_cast<const char *>(part->iov_base), part->iov_len);
             there.push_back(bytes);
         }
         return count;
@@ -94,7 +95,10 @@ TEST(HarmedPackets, DoesTheHarmItIsAskedFor) {
     EXPECT_EQ(harm.lost, 20'000u);
     EXPECT_EQ(harm.damaged, 5'000u);
     Outcome outcome = suffer(harm);
-    auto about = [](uint64_t count, double share) { return static_cast<double>(count) > 0.7 * share * packets && static_cast<double>(count) < 1.3 * share * packets; };
+    auto about = [](uint64_t count, double share) {
+        double part = static_cast<double>(count) / packets;
+        return part > 0.7 * share && part < 1.3 * share;
+    };
     EXPECT_TRUE(about(outcome.counts.lost, 0.02));
     EXPECT_TRUE(about(outcome.counts.doubled, 0.01));
     EXPECT_TRUE(about(outcome.counts.overtaken, 0.03));

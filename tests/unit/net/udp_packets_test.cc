@@ -8,10 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <map>
-#include <numeric>
-
 #include "net/sim/random.h"
 
 namespace lanyard {
@@ -22,6 +18,8 @@ Address loopback(const char *text = "127.0.0.1") {
     EXPECT_TRUE(parse_address(text, address));
     return address;
 }
+
+std::string text_of(const PacketIo::Arrived &packet) { return {reinterpret_cast<const char *>(packet.data), packet.size}; }
 
 struct Endpoint {
     explicit Endpoint(UdpPackets::Options options = {}, std::vector<Address> addresses = {loopback()}) : packets(options) {
@@ -35,7 +33,7 @@ struct Endpoint {
         for (int turn = 0; turn < 5000 && come.size() < wanted; ++turn) {
             int count = packets.receive(list.data(), at_once);
             EXPECT_GE(count, 0);
-            for (int i = 0; i < count; ++i) come.emplace_back(reinterpret_cast<const char *>(list[static_cast<size_t>(i)].data), list[static_cast<size_t>(i)].size);
+            for (int i = 0; i < count; ++i) come.push_back(text_of(list[static_cast<size_t>(i)]));
             if (count == 0) wait(1);
         }
         return come;
@@ -84,7 +82,8 @@ TEST(UdpPackets, ComeWholeAndAlone) {
         sim::Random random(7);
         for (int round = 0; round < 200; ++round) {
             std::vector<std::string> texts = random_texts(random, 1 + random.below(100), random.chance(20) ? 20'000 : 1'500);
-            size_t bytes = std::accumulate(texts.begin(), texts.end(), size_t{0}, [](size_t sum, const std::string &text) { return sum + text.size(); });
+            size_t bytes = 0;
+            for (const std::string &text : texts) bytes += text.size();
             if (bytes > 500'000) texts.resize(10);  // the kernel would drop some
             Outgoing out(destination, texts);
             ASSERT_EQ(from.packets.send(out.list.data(), out.count()), out.count());
@@ -109,7 +108,7 @@ TEST(UdpPackets, LendsWhatDidNotFitTheNextTime) {
     for (int turn = 0; turn < 100 && come.size() < 5; ++turn) {
         int count = to.packets.receive(list.data(), 2);
         ASSERT_LE(count, 2);
-        for (int i = 0; i < count; ++i) come.emplace_back(reinterpret_cast<const char *>(list[static_cast<size_t>(i)].data), list[static_cast<size_t>(i)].size);
+        for (int i = 0; i < count; ++i) come.push_back(text_of(list[static_cast<size_t>(i)]));
     }
     EXPECT_EQ(come, texts);
 }
