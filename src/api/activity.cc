@@ -132,7 +132,7 @@ Error meet_all(Runtime &ending) {
 // Over connections a process may go only when all it sent has arrived, and stays to answer until that is so for everybody. (At the
 // meeting at exit that is not asked: who comes there has finalised, and needs nothing that has not arrived.)
 Error leave_network(Runtime &ending) {
-    LinkPath &path = *ending.network.path;
+    NetworkPath &path = *ending.network.path;
     ending.engine->wait_owned(Condition{all_settled, &ending.network});
     if (Error error = ending.messenger->untold_loss()) return error;
     if (!activity().sessions) path.leave();

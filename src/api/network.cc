@@ -1,11 +1,15 @@
 #include "api/network.h"
 
+#include <sys/random.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <set>
+
+#include "base/clock.h"
+#include "net/harmed_packets.h"
 
 namespace lanyard {
 
@@ -87,6 +91,26 @@ Error find_peer(Bootstrap &bootstrap, uint32_t peer, std::vector<Address> &addre
     return Error(ErrorClass::other, "rank " + std::to_string(peer) + " has published no address that can be used from here: \"" + text + "\"");
 }
 
+// Of datagrams: "127.0.0.1:4711,10.0.1.2:4711". Loopback of another node is not the peer.
+Error find_peer_name(Bootstrap &bootstrap, uint32_t peer, std::string &name) {
+    std::string text;
+    if (Error error = bootstrap.get(address_key(peer), text)) return error;
+    for (const std::string &word : split_words(text)) {
+        Address address;
+        if (!parse_address_with_port(word, address))
+            return Error(ErrorClass::other, "rank " + std::to_string(peer) + " has published no addresses: \"" + text + "\"");
+        if (on_this_node(bootstrap, peer) || !address.is_loopback()) name += (name.empty() ? "" : ",") + word;
+    }
+    return {};
+}
+
+uint32_t fresh_epoch() {
+    uint32_t epoch = 0;
+    while (epoch == 0)
+        if (getrandom(&epoch, sizeof epoch, 0) < 0) epoch = static_cast<uint32_t>(clock_ns());
+    return epoch;
+}
+
 // "5000-5100", checked when the settings were read.
 void read_range(const std::string &text, uint16_t &least, uint16_t &most) {
     least = most = 0;
@@ -107,8 +131,8 @@ uint32_t most_connections() {
 
 }  // namespace
 
-bool network_needed(const Bootstrap &bootstrap, bool tcp, bool shm) {
-    if (!tcp || bootstrap.size() == 1) return false;
+bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm) {
+    if (!allowed || bootstrap.size() == 1) return false;
     const std::vector<int> &node = bootstrap.identity().node_of_rank;
     bool one_node = std::all_of(node.begin(), node.end(), [&](int each) { return each == node.front(); });
     return !one_node || !shm;
@@ -120,7 +144,9 @@ int64_t network_speed_mbit(const Settings &settings) {
     return fastest_mbit(chosen);
 }
 
-Error open_network(const Settings &settings, Bootstrap &bootstrap, bool shm, Network &network) {
+namespace {
+
+Error open_links(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, bool shm, Network &network) {
     WireIdentity identity;
     identity.own = static_cast<uint32_t>(bootstrap.rank());
     Proof job = digest(bootstrap.job());
@@ -128,24 +154,56 @@ Error open_network(const Settings &settings, Bootstrap &bootstrap, bool shm, Net
     Crc32c crc;
     if (settings.checksum)
         if (Error error = Crc32c::load(crc)) return error;
-    std::vector<Address> addresses;
-    if (Error error = choose_addresses(settings, bootstrap, shm, addresses)) return error;
     network.sockets = std::make_unique<SystemSockets>(static_cast<int>(settings.socket_buffer), static_cast<int>(settings.peer_timeout));
     if (network.sockets->descriptor() < 0) return Error(ErrorClass::other, "the kernel gives no epoll descriptor: too many files are open");
-
-    if (bootstrap.rank() == 0)
-        if (Error error = bootstrap.put(secret_key, Secret::random().to_text())) return error;
     LinkLimits limits;
     limits.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
     limits.most_open = most_connections();
     limits.weigh_from = several_networks(addresses) ? weigh_from_bytes : 0;
     limits.look_every_ns = shm && bootstrap.local_size() > 1 ? look_beside_shm_ns : 0;
     auto find = [&bootstrap](uint32_t peer, std::vector<Address> &list) { return find_peer(bootstrap, peer, list); };
-    network.path = std::make_unique<LinkPath>(*network.sockets, identity, static_cast<uint32_t>(bootstrap.size()), limits, find, crc);
+    auto links = std::make_unique<LinkPath>(*network.sockets, identity, static_cast<uint32_t>(bootstrap.size()), limits, find, crc);
+    network.links = links.get();
+    network.path = std::move(links);
     uint16_t least, most, port;
     read_range(settings.port_range, least, most);
-    if (Error error = network.path->listen(addresses, least, most, port)) return error;
+    if (Error error = network.links->listen(addresses, least, most, port)) return error;
     return bootstrap.put(address_key(identity.own), publish(addresses, port));
+}
+
+Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, Network &network) {
+    UdpPackets::Options options;
+    if (settings.socket_buffer > 0) options.buffer = static_cast<int>(settings.socket_buffer);
+    auto udp = std::make_unique<UdpPackets>(options);
+    uint16_t least, most;
+    read_range(settings.port_range, least, most);
+    if (Error error = udp->open(addresses, least, most)) return error;
+    Harm harm;
+    if (Error error = parse_harm(settings.dgram_harm, harm)) return std::move(error).within("LANYARD_DGRAM_HARM");
+    harm.seed += static_cast<uint64_t>(bootstrap.rank());
+    std::string name = udp->name();
+    if (harm.any()) network.packets = std::make_unique<HarmedPackets>(std::move(udp), harm);
+    else network.packets = std::move(udp);
+    DgramLimits limits;
+    limits.flow.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
+    Crc32c crc = Crc32c::built_in();
+    auto find = [&bootstrap](uint32_t peer, std::string &text) { return find_peer_name(bootstrap, peer, text); };
+    auto own = static_cast<uint32_t>(bootstrap.rank());
+    auto datagrams = std::make_unique<DgramPath>(*network.packets, own, static_cast<uint32_t>(bootstrap.size()), fresh_epoch(), crc, limits, find);
+    network.datagrams = datagrams.get();
+    network.path = std::move(datagrams);
+    return bootstrap.put(address_key(own), name);
+}
+
+}  // namespace
+
+Error open_network(const Settings &settings, Bootstrap &bootstrap, bool datagrams, bool shm, Network &network) {
+    std::vector<Address> addresses;
+    if (Error error = choose_addresses(settings, bootstrap, shm, addresses)) return error;
+    if (bootstrap.rank() == 0)
+        if (Error error = bootstrap.put(secret_key, Secret::random().to_text())) return error;
+    if (datagrams) return open_datagrams(settings, bootstrap, addresses, network);
+    return open_links(settings, bootstrap, addresses, shm, network);
 }
 
 Error join_network(Bootstrap &bootstrap, Network &network) {

@@ -8,18 +8,23 @@
 #include "launch/bootstrap.h"
 #include "link/link_path.h"
 #include "net/system_sockets.h"
+#include "net/udp_packets.h"
+#include "path/dgram/dgram_path.h"
 
 namespace lanyard {
 
 struct Network {
-    std::unique_ptr<SystemSockets> sockets;
-    std::unique_ptr<LinkPath> path;
+    std::unique_ptr<SystemSockets> sockets;  // of links
+    std::unique_ptr<PacketIo> packets;       // of datagrams
+    std::unique_ptr<NetworkPath> path;
+    LinkPath *links = nullptr;  // the path, of which kind it is
+    DgramPath *datagrams = nullptr;
 };
 
 // Does any pair of processes need it? All ranks find the same.
-bool network_needed(const Bootstrap &bootstrap, bool tcp, bool shm);
-// Listens, and tells the others where. `shm`: the processes of this node are reached without it. Then comes a barrier.
-Error open_network(const Settings &settings, Bootstrap &bootstrap, bool shm, Network &network);
+bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm);
+// Listens, and tells the others where. `datagrams`: by these instead of TCP; `shm`: the processes of this node are reached without it. Then comes a barrier.
+Error open_network(const Settings &settings, Bootstrap &bootstrap, bool datagrams, bool shm, Network &network);
 // Of the network that joins this host to others, in Mbit/s: of the fastest interface that others are told of; 0: not known.
 int64_t network_speed_mbit(const Settings &settings);
 // After it.

@@ -143,15 +143,17 @@ Error make_paths(Runtime &made) {
     Bootstrap &bootstrap = *made.bootstrap;
     std::vector<std::string> words = split_words(made.settings.paths);
     bool shm = std::find(words.begin(), words.end(), "shm") != words.end();
-    bool tcp = std::find(words.begin(), words.end(), "tcp") != words.end();
+    // Of the two networks the one that is named first.
+    auto network_word = std::find_if(words.begin(), words.end(), [](const std::string &word) { return word == "tcp" || word == "dgram"; });
+    bool datagrams = network_word != words.end() && *network_word == "dgram";
     made.self_path = std::make_unique<SelfPath>(static_cast<uint32_t>(bootstrap.rank()));
     bool alone = bootstrap.local_size() == 1;
     bool segments = (shm || bootstrap.segment_fd() >= 0) && some_share_a_node(bootstrap);
-    bool network = network_needed(bootstrap, tcp, shm);
+    bool network = network_needed(bootstrap, network_word != words.end(), shm);
     if (alone) keep_record_alone(made);
     SegmentMaker segment(made);
     Error error;
-    if (network) error = open_network(made.settings, bootstrap, shm, made.network);
+    if (network) error = open_network(made.settings, bootstrap, datagrams, shm, made.network);
     if (!error && segments && !alone) error = segment.create();
     if (!error && (segments || network)) error = bootstrap.barrier();
     if (!error && network) error = join_network(bootstrap, made.network);
@@ -308,7 +310,7 @@ void show_to_tools(Runtime &made) {
     std::lock_guard guard(tool::tool_lock());
     tool::Observed &seen = tool::observed();
     seen = {&made.settings,         made.engine.get(),   made.helper.get(), made.messenger.get(),
-            made.network.path.get(), made.shm_path.get(), made.record,       apply_settings};
+            made.network.links,      made.shm_path.get(), made.record,       apply_settings};
 }
 
 void copy_text(char *to, size_t room, const char *text) {

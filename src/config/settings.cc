@@ -134,6 +134,9 @@ std::vector<SettingRow> network_rows() {
                     "check what comes over TCP, frame by frame, with a checksum (CRC32C, by the package libisal2): what a network or a card has "
                     "changed is sent again; to be set alike for all processes")
             .for_all(),
+        text_row("DGRAM_HARM", expert, &Settings::dgram_harm,
+                 "for tests: the part of the UDP packets that is lost, doubled, overtaken or damaged on purpose, in per cent "
+                 "(loss=1,double=1,overtake=1,damage=0.1,seed=7)"),
         text_row("PROGRESS", user, &Settings::progress,
                  "who moves messages while the program computes: auto (a helper thread where processes are connected by sockets), helper (such a "
                  "thread in any case) or caller (nobody, until the program calls MPI again)")

@@ -40,7 +40,7 @@
 #include "base/crc32c.h"
 #include "base/tally.h"
 #include "link/link.h"
-#include "path/path.h"
+#include "path/network_path.h"
 #include "path/tcp/connector.h"
 
 namespace lanyard {
@@ -63,7 +63,7 @@ struct LinkLimits {
     uint64_t measure_ns = 20'000'000;      // how long each of them is written to
 };
 
-class LinkPath final : public Path, private Connector::User {
+class LinkPath final : public NetworkPath, private Connector::User {
 public:
     using FindAddresses = std::function<Error(uint32_t peer, std::vector<Address> &list)>;
     struct Counts {
@@ -79,19 +79,13 @@ public:
     Error listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port) {
         return connector_.listen(addresses, least, most, port);
     }
-    // Has there been a connection to every other process? Those that lack are wanted from now on.
-    bool connected_to_all();
-    // Nothing is sent any more, and all that was sent has arrived: a connection that ends is no loss.
-    void leave() { leaving_ = true; }
-    void stay() { leaving_ = false; }  // after leave(): it goes on after all
-    // Says now what has come, where that was to be said with a later message.
-    void answer_all();
-    // The process ends, others go on: closes quiet connections, so that the other side need not look for this one.
-    void rest_all();
-    // Processes share processors: each socket is asked for, as a read that finds nothing costs the others time.
-    void share_processors() { most_hot_ = 0; }
-    // Before the first poll.
-    void set_secret(const Secret &secret) { identity_.secret = secret; }
+    bool connected_to_all() override;
+    void leave() override { leaving_ = true; }
+    void stay() override { leaving_ = false; }
+    void answer_all() override;
+    void rest_all() override;
+    void share_processors() override { most_hot_ = 0; }
+    void set_secret(const Secret &secret) override { identity_.secret = secret; }
     const Counts &counts() const { return counts_; }
     // A peer's address by which the latest connection to it went.
     Address address_of(uint32_t peer) { return link(peer).last_address; }

@@ -35,7 +35,8 @@ protected:
                 name = names_[peer];
                 return Error();
             };
-            dgrams_.push_back(std::make_unique<DgramPath>(*endpoints[own], own, count, 1 + own, secret, Crc32c::built_in(), limits, find));
+            dgrams_.push_back(std::make_unique<DgramPath>(*endpoints[own], own, count, 1 + own, Crc32c::built_in(), limits, find));
+            dgrams_.back()->set_secret(secret);
             paths.push_back(dgrams_.back().get());
         }
     }

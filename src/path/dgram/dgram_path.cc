@@ -5,6 +5,10 @@
 
 namespace lanyard {
 
+namespace {
+constexpr uint64_t ask_every_ns = 1'000'000;  // peers whether they have everything, by who waits for that
+}
+
 using dgram::Flow;
 using dgram::FlowEnd;
 using dgram::OutPacket;
@@ -25,12 +29,11 @@ struct DgramPath::Outbox {
     int count = 0;
 };
 
-DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Secret &secret, const Crc32c &crc,
-                     const DgramLimits &limits, FindName find)
+DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Crc32c &crc, const DgramLimits &limits, FindName find)
     : io_(io),
       epoch_(epoch),
       limits_(limits),
-      home_(own, secret, crc, limits_.flow, *this),
+      home_(own, Secret(), crc, limits_.flow, *this),
       find_(std::move(find)),
       peers_(peers),
       outbox_(new Outbox) {}
@@ -151,7 +154,7 @@ void DgramPath::ended(Flow &flow, FlowEnd how) {
     peer.log.drop(peer.log.end(), spare_rings_);
     for (size_t place = 0; peer.bulk_under_way > 0 && place < bulk_.size(); ++place)
         if (bulk_[place].data && bulk_[place].peer == flow.peer()) bulk_delivered(flow, place);  // nobody reads it any more
-    lost_.push_back(std::move(loss));
+    if (!leaving_ || how != FlowEnd::closed) lost_.push_back(std::move(loss));
 }
 
 void DgramPath::take_packet(std::span<const std::byte> packet) {
@@ -169,9 +172,13 @@ void DgramPath::take_packet(std::span<const std::byte> packet) {
 int DgramPath::take_packets(int budget) {
     PacketIo::Arrived come[Outbox::most];
     int packets = 0;
+    more_ = true;
     while (told_ < budget) {
         int count = io_.receive(come, std::min(budget - told_, Outbox::most));
-        if (count <= 0) break;
+        if (count <= 0) {
+            more_ = false;
+            break;
+        }
         for (int i = 0; i < count; ++i) take_packet({come[i].data, come[i].size});
         packets += count;
     }
@@ -260,17 +267,36 @@ int DgramPath::most_at_once() const {
     return static_cast<int>(dgram::most_packet / dgram::next_frame_bytes + early);
 }
 
+bool DgramPath::unsettled() const {
+    return std::any_of(active_.begin(), active_.end(), [&](uint32_t number) {
+        const Peer &peer = *peers_[number];
+        return !peer.log.empty() || peer.bulk_under_way > 0;
+    });
+}
+
 bool DgramPath::settled() {
-    for (uint32_t number : active_) peers_[number]->flow.ask();
-    return active_.empty();
+    if (!unsettled()) return true;
+    uint64_t now_ns = io_.now_ns();
+    if (now_ns < ask_at_ns_) return false;
+    ask_at_ns_ = now_ns + ask_every_ns;
+    for (uint32_t number : active_)
+        if (!peers_[number]->log.empty()) peers_[number]->flow.ask();
+    next_ns_ = 0;
+    return false;
+}
+
+void DgramPath::answer_all() {
+    for (uint32_t number : active_) peers_[number]->flow.answer();
+    write_out();
 }
 
 bool DgramPath::busy() const {
-    return full_ || !sent_.empty() || !lost_.empty() ||
-           std::any_of(active_.begin(), active_.end(), [&](uint32_t number) { return peers_[number]->bulk_under_way > 0; });
+    return full_ || more_ || !sent_.empty() || !lost_.empty() || std::any_of(active_.begin(), active_.end(), [&](uint32_t number) {
+        return peers_[number]->bulk_under_way > 0 || peers_[number]->assembly;
+    });
 }
 
-uint64_t DgramPath::deadline_ns() const { return sent_.empty() && lost_.empty() ? next_ns_ : 0; }
+uint64_t DgramPath::deadline_ns() const { return more_ || !sent_.empty() || !lost_.empty() ? 0 : next_ns_; }
 
 std::string DgramPath::describe() const { return "dgram: " + io_.describe(); }
 

@@ -16,7 +16,7 @@
 #include "net/packet_io.h"
 #include "path/dgram/envelope_log.h"
 #include "path/dgram/flow.h"
-#include "path/path.h"
+#include "path/network_path.h"
 
 namespace lanyard {
 
@@ -27,15 +27,21 @@ struct DgramLimits {
     int most_bulk = 8;               // bulk frames of one peer that are under way
 };
 
-class DgramPath final : public Path, private dgram::FlowOwner {
+class DgramPath final : public NetworkPath, private dgram::FlowOwner {
 public:
     // The name of a peer's endpoint, once it is needed.
     using FindName = std::function<Error(uint32_t peer, std::string &name)>;
 
     // `epoch`: not 0, and unlike those of earlier processes with this number.
-    DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Secret &secret, const Crc32c &crc, const DgramLimits &limits,
-              FindName find);
+    DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Crc32c &crc, const DgramLimits &limits, FindName find);
     ~DgramPath() override;
+
+    void set_secret(const Secret &secret) override { home_.secret = secret; }
+    bool connected_to_all() override { return true; }  // there are no connections
+    void leave() override { leaving_ = true; }
+    void stay() override { leaving_ = false; }
+    void answer_all() override;
+    void rest_all() override {}
 
     const char *name() const override { return "dgram"; }
     size_t max_eager() const override { return limits_.max_eager; }
@@ -47,7 +53,7 @@ public:
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     int most_at_once() const override;
     bool busy() const override;
-    bool unsettled() const override { return !active_.empty(); }
+    bool unsettled() const override;
     uint64_t deadline_ns() const override;
     int descriptor() const override { return io_.descriptor(); }
     std::string describe() const override;
@@ -120,8 +126,10 @@ private:
     std::unique_ptr<Outbox> outbox_;
     Sink *sink_ = nullptr;  // during poll()
     int told_ = 0;          // to it, in this poll
-    uint64_t now_ns_ = 0, next_ns_ = no_deadline;
+    uint64_t now_ns_ = 0, next_ns_ = no_deadline, ask_at_ns_ = 0;
     bool full_ = false;     // the endpoint
+    bool leaving_ = false;
+    bool more_ = false;      // has come, beyond the budget of the last poll
     bool to_write_ = false;  // something was sent inside poll()
     // For the next poll: bulk that has been delivered, peers that are lost and why.
     std::vector<uint64_t> sent_;

@@ -94,6 +94,10 @@ void Flow::ask() {
     if (!over_) traffic().probe_wanted = true;
 }
 
+void Flow::answer() {
+    if (active() && current().arrivals.due_ns() != never) current().arrivals.copy_came(0);
+}
+
 void Flow::close() {
     if (!over_) traffic().end_wanted = true;
 }

@@ -127,7 +127,7 @@ struct FlowHome {
         : own(own_number), secret(jobs_secret), crc(check), limits(limit), owner(owns), share(limit.bulk_budget) {}
 
     const uint32_t own;  // process number
-    const Secret secret;
+    Secret secret;  // before the first flow is made
     const Crc32c crc;
     const FlowLimits limits;
     FlowOwner &owner;
@@ -169,6 +169,8 @@ public:
     void send_bulk(const BulkHeader &to, uint64_t size, uint64_t token);
     // Asks the peer whether it lives, though nothing is outstanding.
     void ask();
+    // Tells the peer at the next compose() what has come, should something be due to be told later.
+    void answer();
     // Tells the peer, once and without an answer, that nothing more comes; when composed, this flow is over.
     void close();
 

@@ -1,0 +1,27 @@
+// A path to processes that share no memory with this one: what the runtime asks of it beyond the contract of all paths (path.h), mostly when a
+// process comes and goes. Thread rule: the owner of the engine.
+#pragma once
+
+#include "net/secret.h"
+#include "path/path.h"
+
+namespace lanyard {
+
+class NetworkPath : public Path {
+public:
+    // The job's; before the first poll.
+    virtual void set_secret(const Secret &secret) = 0;
+    // Has there been contact with every other process? Those that lack are wanted from now on.
+    virtual bool connected_to_all() = 0;
+    // Nothing is sent any more, and all that was sent has arrived: a peer that goes is no loss. After that, stay(): it goes on after all.
+    virtual void leave() = 0;
+    virtual void stay() = 0;
+    // Says now what has come, where that was to be said with a later message.
+    virtual void answer_all() = 0;
+    // The process ends, others go on: what is quiet is closed, so that the other side need not look for this one.
+    virtual void rest_all() = 0;
+    // Processes share processors: a look that finds nothing costs the others time.
+    virtual void share_processors() {}
+};
+
+}  // namespace lanyard
