@@ -179,7 +179,7 @@ Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::
     read_range(settings.port_range, least, most);
     if (Error error = udp->open(addresses, least, most)) return error;
     Harm harm;
-    if (Error error = parse_harm(settings.dgram_harm, harm)) return std::move(error).within("LANYARD_DGRAM_HARM");
+    if (Error error = parse_harm(settings.dgram_harm, harm)) return error.within("LANYARD_DGRAM_HARM");
     harm.seed += static_cast<uint64_t>(bootstrap.rank());
     std::string name = udp->name();
     if (harm.any()) network.packets = std::make_unique<HarmedPackets>(std::move(udp), harm);

@@ -23,7 +23,8 @@ struct Network {
 
 // Does any pair of processes need it? All ranks find the same.
 bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm);
-// Listens, and tells the others where. `datagrams`: by these instead of TCP; `shm`: the processes of this node are reached without it. Then comes a barrier.
+// Listens, and tells the others where. `datagrams`: by these instead of TCP; `shm`: the processes of this node are reached without it. Then
+// comes a barrier.
 Error open_network(const Settings &settings, Bootstrap &bootstrap, bool datagrams, bool shm, Network &network);
 // Of the network that joins this host to others, in Mbit/s: of the fastest interface that others are told of; 0: not known.
 int64_t network_speed_mbit(const Settings &settings);

@@ -120,12 +120,12 @@ def test_every_setting_that_cannot_be_used_is_told():
     done = lanyard("doctor", "--json", **wrong)
     told = [finding["sentence"] for finding in json.loads(done.stdout) if finding["subject"] == "settings"]
     assert done.returncode == 1 and len(told) == len(wrong)
-    assert any('there is no path "smh", did you mean shm?; the paths are self, shm and tcp' in sentence for sentence in told)
+    assert any('there is no path "smh", did you mean shm?; the paths are self, shm, tcp and dgram' in sentence for sentence in told)
 
 
 def test_settings_tell_the_words_they_take():
     sentences = {row["name"]: row["sentence"] for row in json.loads(lanyard("info", "--settings", "--json").stdout)}
-    assert "self, shm and tcp" in sentences["LANYARD_PATHS"]
+    assert "self, shm, tcp and dgram" in sentences["LANYARD_PATHS"]
     assert "info, debug or trace" in sentences["LANYARD_LOG"] and "shm, tcp, p2p, comm, coll" in sentences["LANYARD_LOG"]
     for word in ("messages never received", "requests never completed", "receives never matched", "sends it waits for"):
         assert word in sentences["LANYARD_CHECK"]

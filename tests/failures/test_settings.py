@@ -12,10 +12,10 @@ MPI_ERR_ARG = 13  # what a program alone ends with, as MPI_Init raises it
 
 
 @pytest.mark.parametrize(("name", "value", "words"), [
-    ("LANYARD_PATHS", "smh", 'there is no path "smh", did you mean shm?; the paths are self, shm and tcp'),
-    ("LANYARD_PATHS", "self,udp", 'there is no path "udp"; the paths are self, shm and tcp'),
-    ("LANYARD_PATHS", "shm,", 'there is no path ""; the paths are self, shm and tcp'),
-    ("LANYARD_PATHS", ",", "it names no path; the paths are self, shm and tcp"),
+    ("LANYARD_PATHS", "smh", 'there is no path "smh", did you mean shm?; the paths are self, shm, tcp and dgram'),
+    ("LANYARD_PATHS", "self,udp", 'there is no path "udp"; the paths are self, shm, tcp and dgram'),
+    ("LANYARD_PATHS", "shm,", 'there is no path ""; the paths are self, shm, tcp and dgram'),
+    ("LANYARD_PATHS", ",", "it names no path; the paths are self, shm, tcp and dgram"),
     ("LANYARD_EAGER_LIMIT", "abc", "it takes a whole number from -1 to 262144 (k, m and g may follow)"),
     ("LANYARD_EAGER_LIMIT", "-2", "it takes a whole number from -1 to 262144"),
     ("LANYARD_EAGER_LIMIT", "16kk", "it takes a whole number from -1 to 262144"),

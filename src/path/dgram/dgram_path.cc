@@ -179,6 +179,7 @@ int DgramPath::take_packets(int budget) {
             more_ = false;
             break;
         }
+        now_ns_ = io_.now_ns();  // the engine's may be older than what was sent since
         for (int i = 0; i < count; ++i) take_packet({come[i].data, come[i].size});
         packets += count;
     }
@@ -214,7 +215,7 @@ bool DgramPath::send_filled() {
 
 // By turns, so that a full endpoint starves nobody.
 void DgramPath::write_out() {
-    if (!sink_) now_ns_ = io_.now_ns();
+    now_ns_ = io_.now_ns();
     full_ = to_write_ = false;
     size_t count = active_.size();
     for (size_t turn = 0; turn < count && !full_; ++turn) {
