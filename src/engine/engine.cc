@@ -232,6 +232,7 @@ void Engine::await_peers() {
 }
 
 void Engine::enter_slowly() {
+    left_open_.store(false, std::memory_order_relaxed);
     if (helper_) helper_->program_enters();
 }
 
@@ -250,7 +251,8 @@ void Engine::leave_to_helper() {
         await_peers();
         going_on = under_way();
     }
-    if (!going_on) helper_->end_spell();
+    if (going_on) left_open_.store(true, std::memory_order_relaxed);
+    else helper_->end_spell();
     bool open = going_on || unsettled();
     give_up();
     if (open || helper_->listens()) helper_->program_leaves(going_on, open);

@@ -98,7 +98,7 @@ public:
     void enter() {
         if (single_threaded_) return;
         if (!try_take()) take_slowly();
-        if (leaves_slowly_.load(std::memory_order_relaxed)) [[unlikely]] enter_slowly();
+        if (left_open_.load(std::memory_order_relaxed)) [[unlikely]] enter_slowly();
     }
     void leave() {
         if (leaves_slowly_.load(std::memory_order_relaxed)) [[unlikely]] leave_slowly();
@@ -211,6 +211,7 @@ private:
     alignas(64) std::atomic<uint32_t> owned_{free};
     bool single_threaded_ = false;
     std::atomic<bool> leaves_slowly_{false};  // there is a helper, or something to call
+    std::atomic<bool> left_open_{false};      // the program left with something under way
     uint32_t steps_since_clock_ = 0;
     std::atomic<uint32_t> sleepers_{0};
     std::atomic<int32_t> contenders_{0};

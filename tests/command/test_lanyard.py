@@ -161,7 +161,7 @@ def test_paths_say_why_copying_could_not_be_tried():
 
 def test_paths_show_what_is_chosen():
     chosen = {row["name"]: row["chosen"] for row in json.loads(lanyard("info", "--paths", "--json", LANYARD_PATHS="self").stdout)}
-    assert chosen == {"self": True, "shm": False, "tcp": False}
+    assert chosen == {"self": True, "shm": False, "tcp": False, "dgram": False}
 
 
 def test_doctor_finds_nothing_wrong_with_this_build():
