@@ -28,7 +28,6 @@ size_t bytes_of_piece(uint64_t wanted, uint64_t piece) { return static_cast<size
 // Begins a transfer by both sides; false where the ordinary way must do.
 bool Messenger::begin_both_sides(Transfer &transfer) {
     if (!transfer.buffer.contiguous() || transfer.wanted < help_from || pieces_of(transfer.wanted) > most_pieces || under_valgrind()) return false;
-    if (!engine_.single_threaded()) return false;  // with threads pieces were seen to be missing at the end, for a reason not known yet
     if (transfer.error) return false;  // truncated: the sender would count pieces that have no place here
     if (!take_word(transfer)) return false;
     transfer.id = transfers_.add(transfer);

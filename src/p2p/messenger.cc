@@ -270,6 +270,7 @@ void Messenger::finish_long(Transfer &transfer) {
         transfers_.remove(transfer.id);
         transfer.id = 0;
     }
+    transfer.word = nullptr;  // a sender that helps may be told that all has come before it finds its word over
     transfer.asked_for_bulk = transfer.written = transfer.received_by_peer = false;
     transfer.in_flight = 0;
     transfer.data_peer = no_peer;

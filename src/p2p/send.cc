@@ -80,7 +80,6 @@ void Messenger::send(Transfer &transfer) {
     Peer &peer = peers_[transfer.peer];
     transfer.error = {};
     transfer.cancelled = transfer.cancelling = false;
-    transfer.word = nullptr;
     transfer.data_peer = no_peer;
     if (fails_with_peer(transfer)) return;
     if (settings_.check && !(transfer.context & collective_bit)) transfer.check = type_signature(transfer.buffer, transfer.buffer.bytes());

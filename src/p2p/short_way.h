@@ -67,7 +67,6 @@ inline Sent Messenger::transmit(Peer &peer, uint32_t number, Envelope &envelope,
     transfer.error = {};
     transfer.cancelled = transfer.cancelling = false;
     transfer.received = 0;
-    transfer.word = nullptr;
     if (Unexpected *message = unexpected_.find(transfer)) return receive_stored(transfer, *message);
     const Peer *peer = transfer.peer == no_peer ? nullptr : &peers_[transfer.peer];
     if (peer && peer->lost) [[unlikely]] return fail(transfer, tell_loss(transfer.peer, "the process to receive from"));

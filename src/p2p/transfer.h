@@ -53,7 +53,7 @@ struct Transfer : MatchEntry, Outgoing, Task {
     bool streamed = false;   // bulk is copied to its place past the caches
     enum class State : uint8_t { idle, queued, kept, offered, moving } state = State::idle;
     uint64_t id = 0;                        // names this transfer to the peer; 0 when the peer need not know
-    std::atomic<uint64_t> *word = nullptr;  // where pieces are claimed, while both sides copy (claims.h)
+    std::atomic<uint64_t> *word = nullptr;  // where pieces or the whole are claimed (claims.h, claim.cc); nullptr once it is over
 
     Completion completion;
     int32_t destination = 0;       // of a send: the rank of `peer`, for reports only

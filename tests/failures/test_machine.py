@@ -80,8 +80,8 @@ def test_any_direct_copy_may_fail(mpirun, program, of, fault):
 
 @pytest.mark.one_host("ranks on two hosts have no direct copies")
 def test_copies_fail_while_a_helper_makes_them(mpirun, program):
-    # (Where several threads may call, the receiver copies alone: nobody writes.)
-    assert direct_and_failed(mpirun, program, 2, "reads", "refuse", "all", 5, env={"LANYARD_PROGRESS": "helper"})[1] > 0
+    for of in ("reads", "writes"):
+        assert direct_and_failed(mpirun, program, 2, of, "refuse", "all", 5, env={"LANYARD_PROGRESS": "helper"})[1] > 0
 
 
 class SmallMemory:

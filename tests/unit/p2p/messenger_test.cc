@@ -130,6 +130,25 @@ TEST_F(MessengerTest, CarriesEverySizeEveryWay) {
     }
 }
 
+// Else whatever is done with the transfer next would change the word, which by then belongs to another message.
+TEST_F(MessengerTest, ForgetsTheWordOfAMessageThatBothSidesCopied) {
+    sim::Behaviour behaviour = quiet();
+    behaviour.touches_memory = true;
+    make(behaviour);
+    int held = 0;
+    for (int turns = 0; turns < 200; ++turns) {
+        auto receiver = receive(900'000), sender = send(900'000);
+        for (int i = 0; i < turns && !receiver->done(); ++i) step(1);
+        held += sender->transfer.word != nullptr;
+        for (int i = 0; i < 10'000 && !receiver->done(); ++i) job->rank(1).engine.step();  // the sender is away
+        complete(sender, receiver);
+        EXPECT_EQ(sender->transfer.word, nullptr) << "after " << turns << " turns";
+        EXPECT_EQ(receiver->transfer.word, nullptr) << "after " << turns << " turns";
+        receiver->expect_filled(900'000);
+    }
+    EXPECT_GT(held, 0) << "no sender was helping";
+}
+
 TEST_F(MessengerTest, TruncatesWithoutTouchingMore) {
     for (bool touches : {false, true}) {
         sim::Behaviour behaviour = quiet();
