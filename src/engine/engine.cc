@@ -123,8 +123,8 @@ bool Engine::sockets_are_due() {
 }
 
 void Engine::step_for_test() {
-    bool system_calls = tests_spare_sockets_ && sockets_are_due();
-    if (!tests_spare_sockets_ && ++steps_since_clock_ >= steps_per_clock) read_clock();
+    bool system_calls = any_sockets_ && sockets_are_due();
+    if (!any_sockets_ && ++steps_since_clock_ >= steps_per_clock) read_clock();
     if (turn(frames_per_poll, system_calls) > 0) {
         fruitless_tests_ = 0;
         return;
@@ -206,6 +206,7 @@ uint64_t Engine::deadline_ns() const {
 
 bool Engine::under_way() const {
     if (under_way_ > 0 || !tasks_.empty()) return true;
+    if (!any_sockets_) return false;
     for (const Polled &polled : paths_)
         if (polled.by_system_call && polled.path->busy()) return true;
     return false;
@@ -218,6 +219,7 @@ bool Engine::patient() const {
 }
 
 bool Engine::unsettled() const {
+    if (!any_sockets_) return false;
     for (const Polled &polled : paths_)
         if (polled.by_system_call && polled.path->unsettled()) return true;
     return false;
@@ -232,7 +234,7 @@ void Engine::await_peers() {
 }
 
 void Engine::enter_slowly() {
-    left_open_.store(false, std::memory_order_relaxed);
+    if (!take_from(left_open)) take_slowly();
     if (helper_) helper_->program_enters();
 }
 
@@ -251,10 +253,10 @@ void Engine::leave_to_helper() {
         await_peers();
         going_on = under_way();
     }
-    if (going_on) left_open_.store(true, std::memory_order_relaxed);
+    if (going_on) helper_->begin_absence();
     else helper_->end_spell();
     bool open = going_on || unsettled();
-    give_up();
+    give_up_as(going_on ? left_open : free);
     if (open || helper_->listens()) helper_->program_leaves(going_on, open);
 }
 
@@ -276,13 +278,13 @@ void Engine::take_slowly() {
     contenders_.fetch_add(1, std::memory_order_relaxed);
     for (int turn = 0;; ++turn) {
         if (turn < spins_for_engine + yields_for_engine) {
-            if (owned_.load(std::memory_order_relaxed) == free && try_take()) break;
+            if (is_free(owned_.load(std::memory_order_relaxed)) && try_take()) break;
             if (turn < spins_for_engine) cpu_relax();
             else sched_yield();
         } else {
             // Who has slept may not be the last that slept: it takes the engine as "wanted", so that it wakes the next one.
             uint32_t before = owned_.exchange(taken_and_wanted, std::memory_order_acquire);
-            if (before == free) break;
+            if (is_free(before)) break;
             futex_wait(owned_, taken_and_wanted, no_limit, false);
         }
     }
@@ -294,7 +296,7 @@ void Engine::wake_contender() { futex_wake(owned_, 1, false); }
 // An owner that found nothing to do steps aside long enough for one of those who wait to get in.
 void Engine::let_contenders_in() {
     give_up();
-    for (int turn = 0; turn < 64 && contenders_.load(std::memory_order_relaxed) > 0 && owned_.load(std::memory_order_relaxed) == free; ++turn)
+    for (int turn = 0; turn < 64 && contenders_.load(std::memory_order_relaxed) > 0 && is_free(owned_.load(std::memory_order_relaxed)); ++turn)
         cpu_relax();
     take();
 }

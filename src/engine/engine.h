@@ -54,7 +54,7 @@ public:
     void add_path(Path &path) {
         bool by_system_call = path.descriptor() >= 0;
         paths_.push_back({&path, by_system_call});
-        tests_spare_sockets_ |= by_system_call;
+        any_sockets_ |= by_system_call;
     }
     void set_sink(Sink &sink) { sink_ = &sink; }
 
@@ -81,24 +81,15 @@ public:
 
     bool single_threaded() const { return single_threaded_; }
 
-    bool try_take() {
-        uint32_t expected = free;
-        return owned_.compare_exchange_strong(expected, taken, std::memory_order_acquire, std::memory_order_relaxed);
-    }
+    bool try_take() { return take_from(free) || take_from(left_open); }
     void take() {
-        if (!single_threaded_ && !try_take()) take_slowly();
+        if (!single_threaded_ && !take_from(free)) take_slowly();
     }
-    void give_up() {
-        if (single_threaded_) return;
-        if (sleepers_.load(std::memory_order_relaxed)) tell_sleepers();
-        if (owned_.exchange(free, std::memory_order_release) == taken_and_wanted) wake_contender();
-    }
+    void give_up() { give_up_as(free); }
 
     // The same, by a thread of the program that enters MPI, and that leaves it.
     void enter() {
-        if (single_threaded_) return;
-        if (!try_take()) take_slowly();
-        if (left_open_.load(std::memory_order_relaxed)) [[unlikely]] enter_slowly();
+        if (!single_threaded_ && !take_from(free)) enter_slowly();
     }
     void leave() {
         if (leaves_slowly_.load(std::memory_order_relaxed)) [[unlikely]] leave_slowly();
@@ -181,7 +172,8 @@ private:
         bool by_system_call;
     };
 
-    static constexpr uint32_t free = 0, taken = 1, taken_and_wanted = 2;
+    // Of owned_. left_open: free too, but the program left with something under way, and the helper is told when it is back.
+    static constexpr uint32_t free = 0, taken = 1, taken_and_wanted = 2, left_open = 3;
 
     // A thread asleep for its waiter.
     struct Sleeper {
@@ -191,6 +183,15 @@ private:
         bool watcher = false;
     };
 
+    static bool is_free(uint32_t state) { return state == free || state == left_open; }
+    bool take_from(uint32_t state) {
+        return owned_.compare_exchange_strong(state, taken, std::memory_order_acquire, std::memory_order_relaxed);
+    }
+    void give_up_as(uint32_t state) {
+        if (single_threaded_) return;
+        if (sleepers_.load(std::memory_order_relaxed)) tell_sleepers();
+        if (owned_.exchange(state, std::memory_order_release) == taken_and_wanted) wake_contender();
+    }
     void read_clock();
     void ring_alarm();
     bool sockets_are_due();
@@ -211,7 +212,6 @@ private:
     alignas(64) std::atomic<uint32_t> owned_{free};
     bool single_threaded_ = false;
     std::atomic<bool> leaves_slowly_{false};  // there is a helper, or something to call
-    std::atomic<bool> left_open_{false};      // the program left with something under way
     uint32_t steps_since_clock_ = 0;
     std::atomic<uint32_t> sleepers_{0};
     std::atomic<int32_t> contenders_{0};
@@ -221,7 +221,7 @@ private:
     bool helping_ = false, helped_by_memory_ = false;
     uint32_t under_way_ = 0;
     bool crowded_ = false;
-    bool tests_spare_sockets_ = false;
+    bool any_sockets_ = false;  // among the paths
     // When step_for_test() last had paths polled by system calls, by both clocks, and how many ticks later it does so again.
     uint64_t sockets_tested_ns_ = 0, sockets_tested_ticks_ = 0, ticks_between_tests_ = 0;
     Sink *sink_ = nullptr;

@@ -67,7 +67,6 @@ void Helper::program_leaves(bool under_way, bool unsettled) {
     uint32_t departures = departures_.fetch_add(1, std::memory_order_seq_cst) + 1;
     if (!under_way && !unsettled) return;
     if (!started_.load(std::memory_order_relaxed)) start();
-    if (under_way) left_ns_.store(clock_ns(), std::memory_order_relaxed);
     if (under_way && !armed_.load(std::memory_order_relaxed) && expects_absence()) arm(departures);
     if (!dozing_.load(std::memory_order_seq_cst) && !dozing_.exchange(true)) ring();
 }
@@ -160,6 +159,8 @@ uint64_t Helper::rest(uint32_t departures) {
 // Owning the engine: goes on with everything as far as it goes, and gives it up; until when to sleep.
 uint64_t Helper::serve(uint32_t departures) {
     armed_.store(false, std::memory_order_relaxed);
+    // The absence ends here, as the program will find an engine that was not left open.
+    if (left_ns_.exchange(0, std::memory_order_relaxed)) brief_spells_.store(0, std::memory_order_relaxed);
     bool all = engine_.help();
     bool left = engine_.under_way() || engine_.unsettled();
     uint64_t deadline_ns = engine_.deadline_ns();

@@ -28,6 +28,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/clock.h"
+
 namespace lanyard {
 
 class Engine;
@@ -47,12 +49,13 @@ public:
     bool listens() const { return armed() || dozing_.load(std::memory_order_relaxed); }
     // Will it be armed for a thread that leaves with something under way, rather than count on its coming back at once?
     bool expects_absence() const { return brief_spells_.load(std::memory_order_relaxed) < enough_brief_spells; }
-    // A thread of the program has given up the engine.
-    void program_leaves(bool under_way, bool unsettled);
-    // A thread of the program has taken the engine.
+    // A thread of the program is about to give up the engine with something under way, and has taken it again. The engine is owned.
+    void begin_absence() { left_ns_.store(clock_ns(), std::memory_order_relaxed); }
     void program_enters() {
         if (left_ns_.load(std::memory_order_relaxed)) end_absence();
     }
+    // A thread of the program has given up the engine.
+    void program_leaves(bool under_way, bool unsettled);
     // A thread of the program begins to wait: it looks after the sockets itself.
     void program_waits() {
         end_spell();
