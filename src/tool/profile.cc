@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <deque>
-#include <fstream>
 #include <mutex>
 #include <vector>
 
@@ -87,6 +87,22 @@ Error gather_texts(Executor &executor, Team &team, const std::string &own, std::
     return {};
 }
 
+// 0, or the errno; then no part of the file is left.
+int write_whole(const std::string &file, const std::string &text) {
+    std::FILE *out = std::fopen(file.c_str(), "we");
+    if (!out) return errno;
+    int failure = std::fwrite(text.data(), 1, text.size(), out) == text.size() ? 0 : errno;
+    if (std::fclose(out) != 0 && failure == 0) failure = errno;
+    if (failure != 0) std::remove(file.c_str());
+    return failure;
+}
+
+// In which this process runs.
+std::string own_folder() {
+    char folder[4096] = "";
+    return getcwd(folder, sizeof folder) ? folder : "the folder of rank 0";
+}
+
 }  // namespace
 
 Profile::Profile(Messenger &messenger) : messenger_(messenger), began_ns_(clock_ns()), began_ticks_(clock_ticks()) {
@@ -136,11 +152,12 @@ Error Profile::report(Executor &executor, Team &world, const std::string &job) {
     for (const std::string &text : texts) ranks.push_back(rank_profile(text));
     std::string file = "lanyard-profile-" + job + ".json";
     std::fputs(table_of(ranks).c_str(), stderr);
-    std::ofstream out(file);
-    out << json_of(job, texts);
-    out.close();
-    if (out) std::fprintf(stderr, "The numbers of every rank are in %s.\n", file.c_str());
-    else log(LogLevel::warn, "profile", "the file %s with the profile's numbers could not be written: %s", file.c_str(), system_text(errno).c_str());
+    int failure = write_whole(file, json_of(job, texts));
+    if (failure == 0) std::fprintf(stderr, "The numbers of every rank are in %s.\n", file.c_str());
+    else
+        log(LogLevel::warn, "profile",
+            "the file %s with the profile's numbers could not be written in %s: %s; start the program in another folder (mpirun -wdir DIR)",
+            file.c_str(), own_folder().c_str(), system_text(failure).c_str());
     return {};
 }
 

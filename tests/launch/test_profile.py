@@ -1,6 +1,7 @@
 """mpirun --profile: the table at the end and the file beside it, against a program whose calls and messages are known."""
 import json
 import pathlib
+import re
 
 import pytest
 
@@ -109,8 +110,35 @@ def test_nothing_without(mpirun, program, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+NOT_WRITTEN = r"the file lanyard-profile-\S+\.json with the profile's numbers could not be written in {folder}: {why}; " \
+              r"start the program in another folder \(mpirun -wdir DIR\)\n"
+
+
 def test_folder_in_which_nothing_can_be_written(mpirun, program):
     code, out, err = mpirun.run("--profile", "-n", 2, program, cwd=pathlib.Path("/proc/self"))
     assert (code, out) == (0, ""), err
     assert "Profile of 2 ranks: " in err
-    assert ".json with the profile's numbers could not be written: " in err
+    assert re.search(NOT_WRITTEN.format(folder=r"/proc/\d+", why="No such file or directory"), err), err
+
+
+FULL = """
+#include <mpi.h>
+#include <signal.h>
+#include <sys/resource.h>
+int main(int argc, char **argv) {
+    struct rlimit limit = {64, 64};
+    MPI_Init(&argc, &argv);
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_no_part_of_a_file_is_left(mpirun, built, tmp_path):
+    """It takes 64 bytes of the file only, as where the file system is full."""
+    code, out, err = mpirun.run("--profile", "-n", 1, built("full", FULL, mpirun.build / "bin" / "mpicc"), cwd=tmp_path)
+    assert (code, out) == (0, ""), err
+    assert re.search(NOT_WRITTEN.format(folder=re.escape(str(tmp_path)), why="File too large"), err), err
+    assert list(tmp_path.iterdir()) == []
