@@ -80,10 +80,9 @@ double in_mpi(const RankProfile &rank) {
 
 std::string heading(const Ranks &ranks) {
     Spread share(ranks, [](const RankProfile &rank) { return percent(in_mpi(rank), rank.seconds); });
-    Spread seconds(ranks, [](const RankProfile &rank) { return rank.seconds; });
-    auto size = static_cast<double>(ranks.size());
+    double seconds = seconds_of_all(ranks), inside = Spread(ranks, in_mpi).sum;
     std::string text = line("Profile of %zu rank%s: %s from MPI_Init to MPI_Finalize, %.1f %% of it in MPI", ranks.size(),
-                            ranks.size() > 1 ? "s" : "", time_text(seconds.sum / size).c_str(), share.sum / size);
+                            ranks.size() > 1 ? "s" : "", time_text(seconds / static_cast<double>(ranks.size())).c_str(), percent(inside, seconds));
     if (ranks.size() == 1) return text;
     text.pop_back();
     return text + line(" (rank %d: %.1f %%, rank %d: %.1f %%)", share.least_rank, share.least, share.most_rank, share.most);

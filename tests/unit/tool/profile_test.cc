@@ -64,6 +64,19 @@ Stored, as they (or offers of them) came before their receive: 14 messages, with
 )");
 }
 
+// As in the rows: mean time by mean run, whatever shares the ranks have themselves.
+TEST(Profile, HeadingAndTableMeanTheSameByAShare) {
+    RankProfile shorter = some_rank(0), longer = some_rank(1);
+    shorter.seconds = 1;
+    shorter.calls = {{"MPI_Send", 1, 0.1, 0}};
+    longer.seconds = 9;
+    longer.calls = {{"MPI_Send", 1, 8.9, 0}};
+    std::string table = table_of({shorter, longer});
+    EXPECT_NE(table.find("5 s from MPI_Init to MPI_Finalize, 90.0 % of it in MPI (rank 0: 10.0 %, rank 1: 98.9 %)\n"), std::string::npos) << table;
+    EXPECT_NE(table.find("MPI_Send                                2     4.5 s    90.0 %"), std::string::npos) << table;
+    EXPECT_NE(table.find("nothing: computing, outside MPI              500 ms    10.0 %"), std::string::npos) << table;
+}
+
 TEST(Profile, OneRankThatSentNothing) {
     RankProfile rank;
     rank.seconds = 1;
