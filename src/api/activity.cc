@@ -61,7 +61,8 @@ Error make_first(const char *call) {
         if (!runtime()) return error;
         ErrorRecord record = error.take();  // the job cannot start: nobody could handle it
         Bootstrap &bootstrap = *runtime()->bootstrap;
-        bootstrap.abort(1, std::string("Lanyard: ") + call + " on rank " + std::to_string(bootstrap.rank()) + ": " + record.sentence);
+        bootstrap.abort(1, std::string("Lanyard: ") + call + " on rank " + std::to_string(bootstrap.rank()) + ": " + record.sentence,
+                        false);
         _exit(1);
     }
     fill_handle_tables(*runtime()->universe);

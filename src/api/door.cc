@@ -19,7 +19,7 @@ std::atomic<const Door *> door_in_use{nullptr};
     std::string text = std::string("Lanyard: this process uses MPI through ") + first.library + " and now initialises it again through " +
                        second.library + ": parts of the program were built for different MPI ABIs, whose handles do not mix; build all for one";
     Runtime *made = runtime();
-    if (made && made->bootstrap) made->bootstrap->abort(1, text);
+    if (made && made->bootstrap) made->bootstrap->abort(1, text, false);
     else std::fprintf(stderr, "%s\n", text.c_str());
     std::fflush(nullptr);
     _exit(1);

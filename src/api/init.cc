@@ -48,7 +48,8 @@ Error lanyard_abort(Comm &comm, int errorcode) {
     std::string who = "rank " + std::to_string(runtime()->bootstrap->rank());
     universe.abort(universe, errorcode,
                    "Lanyard: MPI_Abort(comm=" + (comm.name.empty() ? "unnamed" : comm.name) + ", errorcode=" + std::to_string(errorcode) +
-                                            ") was called by " + who + "; the job ends");
+                                            ") was called by " + who + "; the job ends",
+                   true);
     return {};
 }
 

@@ -65,7 +65,7 @@ namespace {
     if (exit_code == 0) exit_code = 1;  // the program's own code, or none at all
     Runtime *made = runtime();
     if (made && made->universe && !alone && in_use(lanyard_process_state.load()))
-        made->universe->abort(*made->universe, exit_code, message);
+        made->universe->abort(*made->universe, exit_code, message, false);
     // MPI is not active: no launcher waits for this process as a rank, so it ends alone.
     std::fprintf(stderr, "%s\n", message.c_str());
     std::fflush(nullptr);

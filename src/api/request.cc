@@ -45,7 +45,8 @@ void end_for_lack(const char *object) {
     Universe &universe = *runtime()->universe;
     universe.abort(universe, static_cast<int>(ErrorClass::no_mem),
                    "Lanyard: rank " + std::to_string(universe.world->rank) + " can have no further " + object + ": " +
-                       std::to_string(most_open) + " are not over yet, or there is no memory left; the job ends");
+                       std::to_string(most_open) + " are not over yet, or there is no memory left; the job ends",
+                   false);
     std::abort();
 }
 

@@ -187,8 +187,8 @@ Error make_routes(Runtime &made) {
     return {};
 }
 
-void abort_job(Universe &, int code, std::string_view message) {
-    the_runtime->bootstrap->abort(code, message);
+void abort_job(Universe &, int code, std::string_view message, bool asked) {
+    the_runtime->bootstrap->abort(code, message, asked);
     std::fflush(nullptr);
     _exit(code & 255 ? code & 255 : 1);
 }

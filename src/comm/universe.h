@@ -47,8 +47,8 @@ struct Universe {
     Locality (*locality)(const Universe &) = [](const Universe &) { return own_locality(); };
     std::string alloc_kinds = minimal_alloc_kinds;  // of the world model (session.h)
     int processors = 0;                    // as in Team: of a team made by this process; 0: each rank has its own
-    // Ends the whole job with this exit code; the launcher prints `message`. Does not return.
-    void (*abort)(Universe &universe, int code, std::string_view message) = nullptr;
+    // Ends the whole job with this exit code; the launcher prints `message`. `asked`: by the program, which called MPI_Abort. Does not return.
+    void (*abort)(Universe &universe, int code, std::string_view message, bool asked) = nullptr;
 
     // Values of the predefined attributes (MPI-5.0 9.1.2), which programs read in place; undefined: not known, not set.
     struct {

@@ -57,8 +57,8 @@ public:
     // Returns when every rank of the job has called it.
     virtual Error barrier() = 0;
     // Writes `message` to standard error and has the launcher end the whole job with exit code `code`. Returns: the
-    // caller then ends its own process with that code.
-    virtual void abort(int code, std::string_view message) = 0;
+    // caller then ends its own process with that code. `asked`: the program called MPI_Abort; otherwise it is for an error.
+    virtual void abort(int code, std::string_view message, bool asked) = 0;
     // Tells the launcher that this rank may end now without having failed. The last call, except where the launcher takes_back().
     virtual Error finalize() = 0;
     // May rejoin() follow finalize()?

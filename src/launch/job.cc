@@ -285,7 +285,8 @@ void Job::on_end(const RankEnd &end) {
 void Job::on_abort(const Abort &abort) {
     // An exit code has eight bits; what is a failure must not become a success by losing the others.
     int exit_code = abort.code != 0 && (abort.code & 255) == 0 ? 1 : abort.code & 255;
-    fail(exit_code, fmt::format("{} ended the job with MPI_Abort, code {}", rank_text(plan_, abort.rank, 0), abort.code));
+    const char *reason = abort.for_error ? "because of an error" : "with MPI_Abort";
+    fail(exit_code, fmt::format("{} ended the job {}, code {}", rank_text(plan_, abort.rank, 0), reason, abort.code));
 }
 
 void Job::on_over() {

@@ -90,7 +90,7 @@ void LocalHost::on_report(const GuardReport &report) {
     local_.streams.catch_up();
     int rank = prepared_.ranks[static_cast<size_t>(report.rank)];
     local_.pmi.rank_ended(rank);
-    RankEnd end{rank, report.pid, report.status, local_.pmi.inside(rank), false};
+    RankEnd end{rank, report.pid, report.status, local_.pmi.inside(rank), false, local_.pmi.left(rank)};
     bool killed = WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL;
     end.short_of_memory = killed && memory_kills() > memory_kills_before_;
     report_(make_frame(Kind::ended, end));

@@ -28,7 +28,7 @@ public:
     Error put(const std::string &key, const std::string &value) override;
     Error get(const std::string &key, std::string &value) override;
     Error barrier() override;
-    void abort(int code, std::string_view message) override;
+    void abort(int code, std::string_view message, bool asked) override;
     Error finalize() override;
     bool takes_back() const override { return ours_; }
     Error rejoin() override;
@@ -202,11 +202,12 @@ Error Pmi1::barrier() {
     return ask(ours_ && *call_ ? std::string("cmd=barrier_in call=") + call_ : "cmd=barrier_in", "barrier_out", answer);
 }
 
-void Pmi1::abort(int code, std::string_view message) {
+void Pmi1::abort(int code, std::string_view message, bool asked) {
     std::string text(message);
     if (!text.empty()) text += '\n';
     [[maybe_unused]] ssize_t written = write(2, text.data(), text.size());
-    send_line("cmd=abort exitcode=" + std::to_string(code) + "\n").discard();
+    // Our mpirun tells an error from a program that asked for the end; others need not know the word.
+    send_line("cmd=abort exitcode=" + std::to_string(code) + (ours_ && !asked ? " for=error\n" : "\n")).discard();
 }
 
 Error Pmi1::finalize() {

@@ -17,7 +17,7 @@ constexpr size_t most_unsent = 1024 * 1024;
 
 }  // namespace
 
-PmiServer::PmiServer(Loop &loop, const Placement &placement, std::string job, Neighbours neighbours, std::function<void(int, int)> aborted)
+PmiServer::PmiServer(Loop &loop, const Placement &placement, std::string job, Neighbours neighbours, std::function<void(const Abort &)> aborted)
     : loop_(loop), job_(std::move(job)), aborted_(std::move(aborted)), ranks_(placement.node_of_rank.size()), neighbours_(std::move(neighbours)) {
     for (int rank : placement.ranks_on(placement.own)) clients_[rank];
     published_["PMI_process_mapping"] = process_mapping(placement.node_of_rank);
@@ -103,7 +103,7 @@ void PmiServer::handle(int rank, const PmiLine &line) {
     else if (command == "finalize") {
         client.stage.left = true;
         answer(rank, "cmd=finalize_ack rc=0");
-    } else if (command == "abort") aborted_(rank, line.number("exitcode", 1));
+    } else if (command == "abort") aborted_({rank, line.number("exitcode", 1), line.value("for") == "error"});
     else if (command == "publish_name") answer(rank, "cmd=publish_result rc=-1 msg=this launcher publishes no names");
     else if (command == "lookup_name") answer(rank, "cmd=lookup_result rc=-1 msg=this launcher publishes no names");
     else if (command == "unpublish_name") answer(rank, "cmd=unpublish_result rc=-1 msg=this launcher publishes no names");

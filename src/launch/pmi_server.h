@@ -30,8 +30,8 @@ public:
         std::function<void(size_t branch, const Frame &)> below;  // release and answer
         size_t branches = 0;
     };
-    // `aborted` is called when a rank asks for the end of the job with an exit code.
-    PmiServer(Loop &loop, const Placement &placement, std::string job, Neighbours neighbours, std::function<void(int rank, int code)> aborted);
+    // `aborted` is called when a rank asks for the end of the job.
+    PmiServer(Loop &loop, const Placement &placement, std::string job, Neighbours neighbours, std::function<void(const Abort &)> aborted);
     ~PmiServer();
     PmiServer(const PmiServer &) = delete;
     PmiServer &operator=(const PmiServer &) = delete;
@@ -46,6 +46,7 @@ public:
     void job_ends() { job_ends_ = true; }
     // True when the rank has joined the job and has not left it: the others may wait for it forever.
     bool inside(int rank) const { return clients_.at(rank).stage.joined && !clients_.at(rank).stage.left; }
+    bool left(int rank) const { return clients_.at(rank).stage.left; }
     // How far each rank of this host is, for those who ask what it waits for.
     std::vector<RankStage> stages() const;
 
@@ -85,7 +86,7 @@ private:
 
     Loop &loop_;
     std::string job_;
-    std::function<void(int, int)> aborted_;
+    std::function<void(const Abort &)> aborted_;
     size_t ranks_;  // of the job
     Neighbours neighbours_;
     std::map<int, Client> clients_;  // by rank

@@ -85,8 +85,8 @@ void members(Code &code, Body &body) {
     else if constexpr (is<Body, Stream>) all(body.node, body.rank, body.target, body.credit, body.bytes);
     else if constexpr (is<Body, Answer>) all(body.key, body.value);
     else if constexpr (is<Body, Failure>) all(body.exit_code, body.sentence);
-    else if constexpr (is<Body, RankEnd>) all(body.rank, body.pid, body.status, body.inside, body.short_of_memory);
-    else if constexpr (is<Body, Abort>) all(body.rank, body.code);
+    else if constexpr (is<Body, RankEnd>) all(body.rank, body.pid, body.status, body.inside, body.short_of_memory, body.left);
+    else if constexpr (is<Body, Abort>) all(body.rank, body.code, body.for_error);
     else if constexpr (is<Body, Text>) all(body.text);
     else if constexpr (is<Body, RankStage>) all(body.joined, body.in_barrier, body.barriers_passed, body.left, body.ended, body.session);
     else if constexpr (is<Body, RankWaits>) all(body.rank, body.known, body.recorded, body.line, body.stage);

@@ -112,10 +112,12 @@ struct RankEnd {
     int status = 0;               // as from waitpid
     bool inside = false;          // it had joined the job by PMI and not left it
     bool short_of_memory = false; // the kernel has killed for want of memory meanwhile
+    bool left = false;            // it had joined the job by PMI and left it
 };
 struct Abort {
     int rank = 0;
     int code = 0;
+    bool for_error = false;  // not because the program called MPI_Abort
 };
 using AllWaits = std::vector<RankWaits>;
 struct Text {

@@ -14,9 +14,9 @@ size_t branch_count(const Assignment &job) { return std::min(job.below.size(), s
 Station::Station(Loop &loop, const Assignment &job, const Surroundings &surroundings, const Owner &owner)
     : report_(owner.report),
       pmi_(loop, job.plan.placement, job.job, neighbours(owner.at_top, branch_count(job)),
-           [this, &owner_streams = owner.streams](int rank, int code) {
+           [this, &owner_streams = owner.streams](const Abort &abort) {
                owner_streams.catch_up();  // what the rank said before it asked
-               report_(make_frame(Kind::aborted, Abort{rank, code}));
+               report_(make_frame(Kind::aborted, abort));
            }) {
     if (job.plan.placement.own >= 0) {
         Local local{job.plan, job.job, surroundings.environment, pmi_, owner.streams, owner.input, !owner.at_top};

@@ -101,7 +101,7 @@ def test_the_error_is_fatal_by_default(mpirun, program, wish):
     assert out == ""
     assert re.search(rf"Lanyard: {call} on rank [01] \([^)]+\): .*({reason}).*; the job is aborted "
                      r"\(error handler MPI_ERRORS_ARE_FATAL\)\n", err), err
-    assert re.search(rf"mpirun: rank [01] \(.*\) ended the job with MPI_Abort, code {code}\n", err), err
+    assert re.search(rf"mpirun: rank [01] \(.*\) ended the job because of an error, code {code}\n", err), err
 
 
 def test_a_process_alone_stops_in_the_same_way(mpirun, program):

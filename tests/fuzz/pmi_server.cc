@@ -23,7 +23,8 @@ public:
         neighbours.below = [](size_t branch, const Frame &frame) { must(branch == 0 && is_for_below(frame), "below are release and answer"); };
         if (!top) neighbours.above = [](const Frame &frame) { must(is_for_above(frame), "above are barrier and ask"); };
         Placement placement{{"a", "b"}, {0, 0, 1, 1}, 0};
-        server_ = std::make_unique<PmiServer>(loop_, placement, "job", neighbours, [](int rank, int) { must(rank == 0 || rank == 1, "a rank"); });
+        auto aborted = [](const Abort &abort) { must(abort.rank == 0 || abort.rank == 1, "a rank"); };
+        server_ = std::make_unique<PmiServer>(loop_, placement, "job", neighbours, aborted);
         for (int rank : {0, 1}) ranks_[rank] = server_->connect_rank(rank, 0, 2);
     }
     ~Job() {

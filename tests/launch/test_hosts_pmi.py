@@ -44,6 +44,15 @@ ask("cmd=finalize")"""))
     assert set(out.splitlines()) == {f"{mapping} cmd=universe_size rc=0 size=6"}
 
 
+def test_abort_for_an_error(mpirun, hosts):
+    code, _, err = hosts("a,b", "-n", 2, *mpirun.pmi_client("""
+init()
+if rank == 1: ask("cmd=abort exitcode=42 for=error")
+time.sleep(1000)"""))
+    assert code == 42
+    assert re.fullmatch(r"mpirun: rank 1 \(.*python3?[\d.]*, on b\) ended the job because of an error, code 42\n", err)
+
+
 def test_abort(mpirun, hosts):
     code, _, err = hosts("a,b", "--fan-out", 1, "-n", 2, *mpirun.pmi_client("""
 init()

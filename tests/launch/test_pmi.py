@@ -220,7 +220,7 @@ int main(int count, char **words) {
     }
     const auto &own = bootstrap->identity();
     if (wish == "abort") {
-        if (own.rank == 1) bootstrap->abort(5, "my reason");
+        if (own.rank == 1) bootstrap->abort(5, "my reason", true);
         pause();
     }
     std::string value;

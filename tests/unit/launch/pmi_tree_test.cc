@@ -23,7 +23,7 @@ public:
             } else {
                 neighbours.above = [this, node](const Frame &frame) { up(static_cast<size_t>(node - 1), frame); };
             }
-            servers_.push_back(std::make_unique<PmiServer>(loop_, placement, "job", neighbours, [](int, int) {}));
+            servers_.push_back(std::make_unique<PmiServer>(loop_, placement, "job", neighbours, [](const Abort &) {}));
         }
         for (int rank = 0; rank < 6; ++rank) ranks_[rank] = servers_[static_cast<size_t>(rank / 2)]->connect_rank(rank, 0, 6);
     }

@@ -50,12 +50,13 @@ TEST(Protocol, JobTravelsWhole) {
 }
 
 TEST(Protocol, SmallBodies) {
-    RankEnd end{3, 77, 139, true, true}, got_end;
+    RankEnd end{3, 77, 139, true, true, true}, got_end;
     ASSERT_TRUE(read_frame(make_frame(Kind::ended, end), got_end));
-    EXPECT_TRUE(got_end.rank == 3 && got_end.pid == 77 && got_end.status == 139 && got_end.inside && got_end.short_of_memory);
-    Abort abort{1, -5}, got_abort;
+    EXPECT_TRUE(got_end.rank == 3 && got_end.pid == 77 && got_end.status == 139 && got_end.inside && got_end.short_of_memory && got_end.left);
+    Abort abort{1, -5, true}, got_abort;
     ASSERT_TRUE(read_frame(make_frame(Kind::aborted, abort), got_abort));
     EXPECT_EQ(got_abort.code, -5);
+    EXPECT_TRUE(got_abort.for_error);
     Answer unknown{"key", {}}, got;
     ASSERT_TRUE(read_frame(make_frame(Kind::answer, unknown), got));
     EXPECT_TRUE(got.key == "key" && !got.value);
