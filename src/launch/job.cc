@@ -73,6 +73,7 @@ private:
     void tell_waits();
     void check_deadlines(uint64_t now_ns);
     void check_output();
+    void tell_missing_profile();
     int time_to_wait_ms(uint64_t now_ns) const;
     void fail(int exit_code, const std::string &sentence);
     void end_job();
@@ -98,6 +99,7 @@ private:
     bool started_ = false;  // all hosts were ready and have been told to start the ranks
     std::vector<int> early_signals_;  // received before that
     bool over_ = false;     // nothing of the job is left
+    bool profile_ = false, first_left_ = false, first_joined_ = false;  // asked for; rank 0 has left MPI, which makes it, or joined at least
     bool ending_ = false;
     bool abandoned_ = false;  // asked to end while only output was left to write
     int end_request_ = 0;     // the first INT, TERM or HUP received
@@ -162,6 +164,7 @@ void Job::start() {
     if (auto trouble = check_job(plan_, surroundings_.environment, settings, notes)) return fail(trouble->exit_code, trouble->sentence);
     for (const std::string &note : notes) say(note);
     over_ = false;
+    profile_ = settings.profile;
     describe_job(settings);
     adopt_orphans();
     // A terminal is handed over only in the foreground: in the background its input is the shell's.
@@ -262,6 +265,7 @@ std::string Job::killed_by(const RankEnd &end) const {
 
 void Job::on_rank_end(const RankEnd &end) {
     --ranks_running_;
+    if (end.rank == 0) first_left_ = end.left, first_joined_ = end.left || end.inside;
     on_end(end);
 }
 
@@ -292,8 +296,16 @@ void Job::on_abort(const Abort &abort) {
 void Job::on_over() {
     over_ = true;
     kill_at_ns_ = give_up_at_ns_ = timeout_at_ns_ = quiet_until_ns_ = UINT64_MAX;
+    tell_missing_profile();
     output_.drain();
     check_output();
+}
+
+// Who asked for a profile is not left to wonder where it is.
+void Job::tell_missing_profile() {
+    if (!profile_ || !started_ || first_left_) return;
+    say(first_joined_ ? "no profile: rank 0 ended before MPI_Finalize, which makes it"
+                           : "no profile: rank 0 has not used MPI; the profile is made in MPI_Finalize");
 }
 
 // What hosts know of their ranks comes later from some; those that do not answer are named.

@@ -110,6 +110,20 @@ def test_nothing_without(mpirun, program, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(("words", "why"), [
+    (["true"], "rank 0 has not used MPI; the profile is made in MPI_Finalize"),
+    (["sh", "-c", "kill -9 $$"], "rank 0 has not used MPI; the profile is made in MPI_Finalize"),
+    (["abort"], "rank 0 ended before MPI_Finalize, which makes it"),
+])
+def test_no_profile_is_said_once(mpirun, built, tmp_path, words, why):
+    if words == ["abort"]:
+        source = "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); return MPI_Abort(MPI_COMM_WORLD, 3); }\n"
+        words = [built("aborted", source, mpirun.build / "bin" / "mpicc")]
+    _, _, err = mpirun.run("--profile", "-n", 2, *words, cwd=tmp_path)
+    assert err.count("no profile") == 1 and f"mpirun: no profile: {why}\n" in err, err
+    assert list(tmp_path.iterdir()) == []
+
+
 NOT_WRITTEN = r"the file lanyard-profile-\S+\.json with the profile's numbers could not be written in {folder}: {why}; " \
               r"start the program in another folder \(mpirun -wdir DIR\)\n"
 
