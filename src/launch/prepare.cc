@@ -76,7 +76,8 @@ bool Preparation::find_program_of(int rank) {
     environments_[number] = program_environment(plan_, program, local_.environment);
     files_[number] = find_program(program.words[0], find_variable(environments_[number], "PATH"), program.folder);
     const ProgramFile &file = files_[number];
-    return !file.exit_code || fail(file.exit_code, fmt::format("{}: {}", short_rank_text(plan_, rank), file.trouble));
+    std::string remedy = file.remedy.empty() ? "" : "; " + file.remedy;
+    return !file.exit_code || fail(file.exit_code, fmt::format("{}: {}{}", short_rank_text(plan_, rank), file.trouble, remedy));
 }
 
 // Nothing to clean up whoever dies: the file has no name. Where it cannot be made, the library tries and reports.

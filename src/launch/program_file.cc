@@ -2,6 +2,7 @@
 #include "launch/program_file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -46,11 +47,21 @@ std::string remedy(std::string_view file) {
     return "chmod +x would make it so";
 }
 
-void judge(ProgramFile &file, const std::string &name, const std::string &seen) {
+// " in FOLDER", of a name that does not say itself where it is.
+std::string looked_for_in(const std::string &name, const std::string &folder) {
+    char current[PATH_MAX];
+    if (name.starts_with('/')) return "";
+    if (folder.starts_with('/')) return " in " + folder;
+    if (!getcwd(current, sizeof current)) return folder.empty() ? "" : " in " + folder;
+    return std::string(" in ") + current + (folder.empty() ? "" : "/" + folder);
+}
+
+void judge(ProgramFile &file, const std::string &name, const std::string &seen, const std::string &folder) {
     struct stat about;
     if (stat(seen.c_str(), &about) != 0) {
-        file.exit_code = errno == EACCES ? exit_not_executable : exit_not_found;
-        file.trouble = fmt::format("the program {} cannot be started: {} ({})", name, system_text(errno), seen);
+        int reason = errno;
+        file.exit_code = reason == EACCES ? exit_not_executable : exit_not_found;
+        file.trouble = fmt::format("the program {} cannot be started: {}{}", name, system_text(reason), looked_for_in(name, folder));
     } else if (S_ISDIR(about.st_mode)) {
         file.exit_code = exit_not_executable;
         file.trouble = fmt::format("the program {} cannot be started: it is a folder", name);
@@ -69,7 +80,7 @@ ProgramFile find_program(const std::string &name, const char *search_path, const
     ProgramFile file;
     if (name.find('/') != std::string::npos) {
         file.path = name;
-        judge(file, name, seen_from_here(name, folder));
+        judge(file, name, seen_from_here(name, folder), folder);
         return file;
     }
     std::string_view searched = search_path ? search_path : "/bin:/usr/bin";
@@ -89,13 +100,14 @@ ProgramFile find_program(const std::string &name, const char *search_path, const
         at = end + 1;
     }
     if (!candidate_without_permission.empty()) {
-        judge(file, name, candidate_without_permission);
+        judge(file, name, candidate_without_permission, folder);
         return file;
     }
     bool in_folder = !name.empty() && is_file(seen_from_here(name, folder));
     file.exit_code = exit_not_found;
-    file.trouble = fmt::format("the program {} was not found in PATH={}{}", name.empty() ? "\"\"" : name, searched,
-                               in_folder ? fmt::format("; there is one in the folder the ranks start in: write ./{}", name) : "");
+    file.trouble = fmt::format("the program {} was not found in the folders of PATH", name.empty() ? "\"\"" : name);
+    if (in_folder) file.remedy = fmt::format("there is one in the folder the ranks start in: write ./{}", name);
+    else if (!name.empty()) file.remedy = fmt::format("write where it is, as in ./{}, or add its folder to PATH", name);
     return file;
 }
 

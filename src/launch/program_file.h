@@ -10,6 +10,7 @@ struct ProgramFile {
     bool script = false;  // has no #! line and is text: run by /bin/sh, as the C library's execvp does
     int exit_code = 0;    // not 0: cannot be started, and why
     std::string trouble;
+    std::string remedy;   // what the user can do about it, or ""
 };
 
 // `search_path` is the ranks' PATH (nullptr if not set) and `folder` the folder they start in ("" for this one).

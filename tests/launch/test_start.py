@@ -16,13 +16,23 @@ ASSIGNED = "echo ${A-unset} ${B-unset}"
 def test_missing_program(mpirun):
     code, out, err = mpirun.run("-n", 2, "no-such-program", env={"PATH": "/usr/bin:/bin"})
     assert (code, out) == (127, "")
-    assert err == "mpirun: rank 0: the program no-such-program was not found in PATH=/usr/bin:/bin\n"
+    assert err == ("mpirun: rank 0: the program no-such-program was not found in the folders of PATH; "
+                   "write where it is, as in ./no-such-program, or add its folder to PATH\n")
 
 
 def test_missing_program_of_a_later_rank_starts_nothing(mpirun):
     code, out, err = mpirun.run("-n", 2, "echo", "x", ":", "-n", 1, "./absent")
     assert (code, out) == (127, "")
-    assert "rank 2: the program ./absent cannot be started: No such file or directory" in err
+    assert err == f"mpirun: rank 2: the program ./absent cannot be started: No such file or directory in {mpirun.folder}\n"
+
+
+def test_missing_program_in_a_folder_of_its_own(mpirun):
+    (mpirun.folder / "inner").mkdir()
+    for named in ("inner", mpirun.folder / "inner"):
+        _, _, err = mpirun.run("-n", 1, "-wdir", named, "./absent")
+        assert err == f"mpirun: rank 0: the program ./absent cannot be started: No such file or directory in {mpirun.folder}/inner\n"
+    _, _, err = mpirun.run("-n", 1, "/no/such/program")
+    assert err == "mpirun: rank 0: the program /no/such/program cannot be started: No such file or directory\n"
 
 
 def test_program_in_this_folder_is_pointed_out(mpirun):
