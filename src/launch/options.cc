@@ -90,6 +90,7 @@ private:
     void set_count(const std::string &of, const std::string &value, const char *what, int &count);
     void place();
     void set_stdin(const std::string &value);
+    void set_errhandler(const std::string &of, const std::string &value);
     void set_binding(const std::string &value);
     void set_timeout(const std::string &of, const std::string &value);
     void refuse(std::string sentence) {
@@ -166,7 +167,7 @@ void Parser::apply(const OptionRow &row, const std::string &word) {
         case Option::ranks: return set_ranks(word, value);
         case Option::exported: return set_exported(value);
         case Option::folder: current_.folder = value; break;
-        case Option::initial_errhandler: current_.own.emplace_back("LANYARD_INITIAL_ERRHANDLER", value); break;
+        case Option::initial_errhandler: return set_errhandler(word, value);
         case Option::alloc_kinds: current_.own.emplace_back("LANYARD_MEMORY_ALLOC_KINDS", value); break;
         case Option::tag: plan.tag_output = true; break;
         case Option::output: return set_name(word, value, plan.output_folder);
@@ -281,6 +282,17 @@ void Parser::set_timeout(const std::string &of, const std::string &value) {
     double &seconds = parsed_.plan.timeout_s;
     if (!read_number(value, seconds) || !std::isfinite(seconds) || seconds <= 0 || seconds > 1e9)
         refuse(fmt::format("{} takes a number of seconds above 0, not \"{}\"", of, value));
+// The setting's own row says what is wrong with it, in the setting's name.
+void Parser::set_errhandler(const std::string &of, const std::string &value) {
+    current_.own.emplace_back("LANYARD_INITIAL_ERRHANDLER", value);
+    Settings scratch;
+    for (const SettingRow &row : setting_table()) {
+        if (row.type != SettingType::text || row.text != &Settings::initial_errhandler) continue;
+        std::string wrong = set_value(scratch, row, value.c_str());
+        if (!wrong.empty()) refuse(of.substr(0, of.find('=')) + " " + wrong.substr(wrong.find('=') + 1));
+    }
+}
+
 }
 
 // The program and its arguments, up to ':' or the end. Its successor inherits nothing of it.
