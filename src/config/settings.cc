@@ -145,7 +145,8 @@ std::vector<SettingRow> network_rows() {
                  "when processes connect: lazy (two of them when the first message goes between them) or all (everybody to everybody in MPI_Init)")
             .among("way to connect", {"lazy", "all"}),
         integer_row("PEER_TIMEOUT", user, &Settings::peer_timeout, 1, 86'400,
-                    "seconds after which a process or host that has fallen silent counts as lost; until then its connections are tried again"),
+                    "seconds after which a process or host that has fallen silent counts as lost; until then its connections are tried again")
+            .in("seconds"),
     };
 }
 
@@ -201,6 +202,7 @@ std::vector<SettingRow> other_rows() {
             .at_any_time(),
         integer_row("SPIN_US", expert, &Settings::spin_us, -1, 1'000'000,
                     "microseconds a waiting rank polls before it sleeps; -1 chooses by the processors granted and the ranks on the node")
+            .in("microseconds")
             .at_any_time(),
         text_row("COLL", expert, &Settings::coll,
                  "algorithms of collective operations instead of those that are estimated to be the fastest: allreduce=ring,bcast:64k=binomial, the "
@@ -265,9 +267,10 @@ std::string set_value(Settings &settings, const SettingRow &row, const char *val
     if (row.type == SettingType::boolean && !parse_boolean(value, settings.*row.boolean)) return refused("it takes on or off");
     if (row.type == SettingType::integer) {
         int64_t number = 0;
-        if (!parse_integer(value, number) || number < row.minimum || number > row.maximum)
-            return refused("it takes a whole number from " + std::to_string(row.minimum) + " to " + std::to_string(row.maximum) +
-                           " (k, m and g may follow)");
+        bool bytes = !*row.unit, good = parse_integer(value, number) && (bytes || !std::strpbrk(value, "kKmMgG"));
+        if (!good || number < row.minimum || number > row.maximum)
+            return refused(std::string("it takes a whole number of ") + (bytes ? "bytes" : row.unit) + " from " + std::to_string(row.minimum) +
+                           " to " + std::to_string(row.maximum) + (bytes ? " (k, m and g may follow)" : ""));
         settings.*row.integer = number;
     }
     return {};

@@ -54,6 +54,7 @@ struct SettingRow {
     std::string (*refuse)(const std::string &value);  // of a text with a grammar of its own: what is wrong with it, or ""
     const char *kind = "";                            // of a text that is one of these words: what they name
     std::vector<std::string> choices = {};
+    const char *unit = "";  // of an integer that counts no bytes: "seconds"
     bool changes = false;  // may be changed at any time; others are read at the start only
     bool alike = false;    // must be the same for all processes of a job
 
@@ -61,6 +62,11 @@ struct SettingRow {
         SettingRow row = *this;
         row.kind = of_kind;
         row.choices = std::move(words);
+        return row;
+    }
+    SettingRow in(const char *of_unit) const {
+        SettingRow row = *this;
+        row.unit = of_unit;
         return row;
     }
     SettingRow at_any_time() const {

@@ -16,12 +16,12 @@ MPI_ERR_ARG = 13  # what a program alone ends with, as MPI_Init raises it
     ("LANYARD_PATHS", "self,udp", 'there is no path "udp"; the paths are self, shm, tcp and dgram'),
     ("LANYARD_PATHS", "shm,", 'there is no path ""; the paths are self, shm, tcp and dgram'),
     ("LANYARD_PATHS", ",", "it names no path; the paths are self, shm, tcp and dgram"),
-    ("LANYARD_EAGER_LIMIT", "abc", "it takes a whole number from -1 to 262144 (k, m and g may follow)"),
-    ("LANYARD_EAGER_LIMIT", "-2", "it takes a whole number from -1 to 262144"),
-    ("LANYARD_EAGER_LIMIT", "16kk", "it takes a whole number from -1 to 262144"),
-    ("LANYARD_EAGER_LIMIT", "1g", "it takes a whole number from -1 to 262144"),
-    ("LANYARD_EAGER_LIMIT", "99999999999999999999", "it takes a whole number from -1 to 262144"),
-    ("LANYARD_EAGER_LIMIT", "18014398509481984k", "it takes a whole number from -1 to 262144"),
+    ("LANYARD_EAGER_LIMIT", "abc", "it takes a whole number of bytes from -1 to 262144 (k, m and g may follow)"),
+    ("LANYARD_EAGER_LIMIT", "-2", "it takes a whole number of bytes from -1 to 262144"),
+    ("LANYARD_EAGER_LIMIT", "16kk", "it takes a whole number of bytes from -1 to 262144"),
+    ("LANYARD_EAGER_LIMIT", "1g", "it takes a whole number of bytes from -1 to 262144"),
+    ("LANYARD_EAGER_LIMIT", "99999999999999999999", "it takes a whole number of bytes from -1 to 262144"),
+    ("LANYARD_EAGER_LIMIT", "18014398509481984k", "it takes a whole number of bytes from -1 to 262144"),
     ("LANYARD_CMA", "maybe", "it takes on or off"),
     ("LANYARD_CHECK", "ON", "it takes on or off"),
     ("LANYARD_CHECKSUM", "crc", "it takes on or off"),
@@ -29,7 +29,9 @@ MPI_ERR_ARG = 13  # what a program alone ends with, as MPI_Init raises it
     ("LANYARD_PORT_RANGE", "5100-5000", "it takes two ports"),
     ("LANYARD_PORT_RANGE", "1-65536", "it takes two ports"),
     ("LANYARD_PORT_RANGE", "a-b", "it takes two ports"),
-    ("LANYARD_PEER_TIMEOUT", "0", "it takes a whole number from 1 to 86400"),
+    ("LANYARD_PEER_TIMEOUT", "0", "it takes a whole number of seconds from 1 to 86400"),
+    ("LANYARD_PEER_TIMEOUT", "1k", "it takes a whole number of seconds from 1 to 86400"),
+    ("LANYARD_SPIN_US", "1k", "it takes a whole number of microseconds from -1 to 1000000"),
     ("LANYARD_PROGRESS", "helpr", 'there is no way of progress "helpr", did you mean helper?; it takes auto, helper or caller'),
     ("LANYARD_CONNECT", "eager", 'there is no way to connect "eager"; it takes lazy or all'),
     ("LANYARD_LOG", "loud", 'there is no level "loud"; it begins with info, debug or trace'),
@@ -49,6 +51,12 @@ def test_value_that_cannot_be_used(mpirun, program, name, value, words, alone):
     assert code == (MPI_ERR_ARG if alone else USAGE_ERROR), err
     assert out == ""
     assert err.count(f"{name}={value} cannot be used: ") == 1 and words in err, err
+
+
+@pytest.mark.parametrize("name", ["LANYARD_PEER_TIMEOUT", "LANYARD_SPIN_US"])
+def test_times_are_offered_no_suffix(mpirun, program, name):
+    _, _, err = mpirun.run("-n", 1, program("life"), "end", env={name: "soon"})
+    assert "seconds from " in err and "may follow" not in err, err
 
 
 @pytest.mark.parametrize("name", ["LANYARD_PATHS", "LANYARD_LOG", "LANYARD_CHECK", "LANYARD_SHM_DIR", "LANYARD_EAGER_LIMIT",
