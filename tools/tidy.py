@@ -27,6 +27,7 @@ CROSSINGS = {
     ("tools", "net/address.h"),             # lanyard info --paths
     ("tools", "coll/select.h"),             # lanyard info --coll
     ("launch", "coll/select.h"),            # LANYARD_COLL is judged before ranks start
+    ("launch", "net/address.h"),            # and so is LANYARD_INTERFACES
 }
 MACROS = {"LANYARD_MUST", "LANYARD_HANDLE_KIND"}  # each is worth its price; a new one needs a reason in review
 FEATURE_MACROS = {"_GNU_SOURCE", "_POSIX_C_SOURCE", "_DEFAULT_SOURCE"}

@@ -14,6 +14,7 @@
 #include "launch/environment.h"
 #include "launch/program_file.h"
 #include "launch/wording.h"
+#include "net/address.h"
 
 namespace lanyard::launch {
 
@@ -181,12 +182,32 @@ std::string check_patterns(const Plan &plan) {
     return "";
 }
 
+// What is wrong with the folder of the shared memory that a program's variables name; "" where it is one, or they name none.
+std::string check_memory_folder(const Variables &variables) {
+    const char *folder = find_variable(variables, "LANYARD_SHM_DIR");
+    struct stat about;
+    if (!folder || !folder[0]) return "";
+    std::string wrong = stat(folder, &about) != 0 ? system_text(errno) : S_ISDIR(about.st_mode) ? "" : "it is no folder";
+    return wrong.empty() ? "" : fmt::format("LANYARD_SHM_DIR={} cannot be used: {}; name a folder in memory, or unset it", folder, wrong);
+}
+
+// Interfaces that this host does not have are missed only where there are other hosts, then by the ranks.
+void check_interfaces(const Settings &settings, std::vector<std::string> &notes) {
+    std::vector<Interface> chosen;
+    if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen))
+        notes.push_back(error.take().sentence + "; it is not needed on a single host");
+}
+
 }  // namespace
 
 std::optional<Trouble> check_job(const Plan &plan, char **environment, Settings &settings, std::vector<std::string> &notes) {
-    for (const Program &program : plan.programs)
-        if (Error error = check_settings(program_environment(plan, program, environment), settings, notes))
-            return Trouble{exit_usage, error.take().sentence};
+    bool own = plan.placement.own >= 0;
+    for (const Program &program : plan.programs) {
+        Variables variables = program_environment(plan, program, environment);
+        if (Error error = check_settings(variables, settings, notes)) return Trouble{exit_usage, error.take().sentence};
+        if (std::string wrong = own ? check_memory_folder(variables) : ""; !wrong.empty()) return Trouble{exit_usage, wrong};
+    }
+    if (own && plan.placement.hosts.size() == 1) check_interfaces(settings, notes);
     if (std::string wrong = check_patterns(plan); !wrong.empty()) return Trouble{exit_usage, wrong};
     if (plan.output_folder.empty()) return std::nullopt;
     std::error_code refused;

@@ -59,6 +59,20 @@ def test_times_are_offered_no_suffix(mpirun, program, name):
     assert "seconds from " in err and "may follow" not in err, err
 
 
+@pytest.mark.parametrize(("folder", "why"), [("/nowhere", "No such file or directory"), ("/etc/passwd", "it is no folder")])
+def test_folder_of_shared_memory_that_is_none(mpirun, program, folder, why):
+    sentence = f"mpirun: LANYARD_SHM_DIR={folder} cannot be used: {why}; name a folder in memory, or unset it\n"
+    assert mpirun.run("-n", 2, program("life"), "end", env={"LANYARD_SHM_DIR": folder}) == (USAGE_ERROR, "", sentence)
+    assert mpirun.run("-n", 2, "-x", f"LANYARD_SHM_DIR={folder}", program("life"), "end") == (USAGE_ERROR, "", sentence)
+
+
+@pytest.mark.one_host("several hosts need their interfaces")
+def test_interface_that_a_single_host_does_not_have(mpirun, program):
+    code, _, err = mpirun.run("-n", 2, program("life"), "end", env={"LANYARD_INTERFACES": "eth77"})
+    assert code == 0
+    assert re.fullmatch(r"mpirun: LANYARD_INTERFACES names 'eth77', which is no interface.*; it is not needed on a single host\n", err), err
+
+
 @pytest.mark.parametrize("name", ["LANYARD_PATHS", "LANYARD_LOG", "LANYARD_CHECK", "LANYARD_SHM_DIR", "LANYARD_EAGER_LIMIT",
                                   "LANYARD_EAGER_CREDIT", "LANYARD_CMA", "LANYARD_SPIN_US", "LANYARD_INTERFACES", "LANYARD_PORT_RANGE",
                                   "LANYARD_SOCKET_BUFFER", "LANYARD_PEER_TIMEOUT", "LANYARD_PROGRESS",
