@@ -26,6 +26,7 @@ CROSSINGS = {
     ("tools", "api/generated/coverage.h"),  # lanyard info --coverage
     ("tools", "net/address.h"),             # lanyard info --paths
     ("tools", "coll/select.h"),             # lanyard info --coll
+    ("tools", "path/shm/segment.h"),        # lanyard doctor knows what two ranks need
     ("launch", "coll/select.h"),            # LANYARD_COLL is judged before ranks start
     ("launch", "net/address.h"),            # and so is LANYARD_INTERFACES
 }

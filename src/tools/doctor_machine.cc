@@ -12,11 +12,13 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "base/crc32c.h"
 #include "base/error.h"
+#include "path/shm/segment.h"
 #include "tools/finding.h"
 
 namespace lanyard::tools {
@@ -110,7 +112,8 @@ std::string remedy_for_refused_reading() {
     return "none is known for this machine";
 }
 
-std::string mebibytes(double bytes) {
+std::string in_words(double bytes) {
+    if (bytes < 1 << 20) return fmt::format("{:.0f} KiB", std::floor(bytes / 1024));
     return bytes >= 10e9 ? fmt::format("{:.0f} GiB", bytes / (1 << 30)) : fmt::format("{:.0f} MiB", bytes / (1 << 20));
 }
 
@@ -145,11 +148,18 @@ Finding examine_shared_memory(const Settings &settings) {
     close(file);
     double unit = static_cast<double>(space.f_frsize);
     double size = unit * static_cast<double>(space.f_blocks), left = unit * static_cast<double>(space.f_bavail);
-    std::string sentence = fmt::format("{} has {}, of which {} are free", folder, mebibytes(size), mebibytes(left));
+    std::string sentence = fmt::format("{} has {}, of which {} are free", folder, in_words(size), in_words(left));
+    bool usual = std::filesystem::path(folder).lexically_normal() == "/dev/shm";
+    std::string remedy = usual ? "Docker: --shm-size=64m or more; Kubernetes: an emptyDir with medium: Memory at /dev/shm"
+                               : "enlarge the file system of this folder, or name another folder in memory with LANYARD_SHM_DIR";
+    auto least = static_cast<double>(Segment::least_bytes(2));
+    bool limited = space.f_blocks > 0;
+    if (limited && left < least)
+        return {Verdict::problem, subject, fmt::format("{}; two ranks need {:.0f} KiB", sentence, std::ceil(least / 1024)), "", remedy};
     constexpr double enough = 64.0 * 1024 * 1024;  // holds 64 ranks
-    if (left >= enough) return {Verdict::good, subject, sentence, "", ""};
+    if (!limited || left >= enough) return {Verdict::good, subject, sentence, "", ""};
     return {Verdict::note, subject, sentence + "; 64 MiB are enough for 64 ranks", "a job that needs more is refused, with the size that it needs",
-            "Docker: --shm-size=64m or more; Kubernetes: an emptyDir with medium: Memory at /dev/shm"};
+            remedy};
 }
 
 Finding examine_long_messages(const Settings &settings) {

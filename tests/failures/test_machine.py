@@ -95,9 +95,9 @@ class SmallMemory:
         if subprocess.run([*self.unshare, "true"], capture_output=True, check=False).returncode != 0:
             pytest.skip("mount namespaces are refused")
 
-    def run(self, size, *words, **keywords):
+    def run(self, size, *words, launched=True, **keywords):
         script = f'mount -t tmpfs -o size={size} tmpfs "$1" || exit 94; shift; exec "$@"'
-        command = [*self.unshare[1:], "sh", "-c", script, "sh", self.folder, self.mpirun.path, *words]
+        command = [*self.unshare[1:], "sh", "-c", script, "sh", self.folder, *([self.mpirun.path] if launched else []), *words]
         return self.mpirun.run(*command, launcher="unshare", env={"LANYARD_SHM_DIR": self.folder, **keywords.pop("env", {})}, **keywords)
 
 
@@ -121,7 +121,8 @@ def test_sixteen_ranks_are_refused_with_the_size_needed(small_memory, program):
     code, out, err = small_memory.run("1m", "-n", 16, program("exchange"))
     assert code not in (0, 94, 135) and code < 128, err  # 135: SIGBUS
     assert out == ""
-    found = re.search(r"16 processes on this node need (\d+) KiB of shared memory, but only (\d+) KiB are free; enlarge it", err)
+    found = re.search(r"16 processes on this node need (\d+) KiB of shared memory, but only (\d+) KiB are free in \S+/memory; "
+                      r"enlarge the file system of this folder, or set LANYARD_SHM_DIR to a folder in memory with more room, or start fewer", err)
     assert found, err
     needed, free = map(int, found.groups())
     assert free <= 1024 < needed < 64 * 1024
@@ -143,8 +144,8 @@ def test_signals_while_memory_is_taken(small_memory, program):
     assert small_memory.run("8m", "-n", 4, program("full"), "interrupted") == (0, "right\n", "")
 
 
-FULL = r"the shared memory of this node in \S+/memory is full, and the first message to another process needs 8 KiB of it; enlarge it " \
-       r"\(containers: --shm-size\), or set LANYARD_SHM_DIR to a folder in memory with more room"
+FULL = r"the shared memory of this node in \S+/memory is full, and the first message to another process needs 8 KiB of it; " \
+       r"enlarge the file system of this folder, or set LANYARD_SHM_DIR to a folder in memory with more room"
 
 
 @pytest.mark.parametrize("what", ["send", "sendrecv", "long", "communicators", "collectives"])
@@ -164,6 +165,31 @@ def test_both_ranks_are_told_that_full_memory_parts_them(small_memory, program):
     for words in (r"rank 1: MPI_Send\(.*dest=2.*\) on rank 1 .*: the process to send to", r"rank 2: MPI_Recv\(.*source=1.*\) on rank 2 .*"):
         assert re.search(rf"^{words} cannot be reached any more: {FULL}$", out, re.MULTILINE), out
     assert "\nright\n" in out
+
+
+def test_remedies_for_the_usual_folder_are_those_of_containers(mpirun, program):
+    unshare = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+    if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("mount namespaces are refused")
+
+    def run(size, *words):
+        script = f'mount -t tmpfs -o size={size} memory /dev/shm || exit 94; exec "$@"'
+        return mpirun.run(*unshare[1:], "sh", "-c", script, "sh", *words, launcher="unshare")
+    code, _, err = run("16k", mpirun.path, "-n", 2, program("exchange"))
+    assert code not in (0, 94), err
+    assert re.search(r"2 processes on this node need \d+ KiB of shared memory, but only \d+ KiB are free in /dev/shm; enlarge it "
+                     r"\(containers: --shm-size\), or set LANYARD_SHM_DIR", err), err
+    code, out, _ = run("16k", mpirun.build / "bin" / "lanyard", "doctor")
+    assert code == 1, out
+    found = r"problem +shared memory: /dev/shm has 16 KiB, of which \d+ KiB are free; two ranks need \d+ KiB\n +Remedy: Docker: --shm"
+    assert re.search(found, out), out
+
+
+def test_doctor_names_a_remedy_that_fits_the_folder(small_memory, mpirun):
+    code, out, err = small_memory.run("8k", mpirun.build / "bin" / "lanyard", "doctor", launched=False)
+    assert code == 1, (out, err)
+    found = r"problem +shared memory: \S+/memory has 8 KiB, .*two ranks need \d+ KiB\n +Remedy: enlarge the file system of this folder"
+    assert re.search(found, out), out
 
 
 @pytest.mark.one_host("ranks that share no memory need no folder for it")

@@ -60,11 +60,20 @@ std::string folder_of(int descriptor) {
     return end == name.npos || end == 0 ? "" : " in " + std::string(name.substr(0, end));
 }
 
-Error shortage(uint32_t members, uint64_t needed, uint64_t available) {
-    return Error(ErrorClass::no_mem, std::to_string(members) + " processes on this node need " + in_kib(needed) + " of shared memory, but only " +
-                                         in_kib(available) + " are free; enlarge it (containers: --shm-size), or set LANYARD_SHM_DIR to a " +
-                                         "folder in memory with more room, or start fewer processes");
+// What the user can do where the folder of the descriptor's file is full.
+std::string more_room(int descriptor) {
+    bool usual = folder_of(descriptor) == " in /dev/shm";
+    return std::string(usual ? "enlarge it (containers: --shm-size)" : "enlarge the file system of this folder") +
+           ", or set LANYARD_SHM_DIR to a folder in memory with more room";
 }
+
+Error shortage(int descriptor, uint32_t members, uint64_t needed, uint64_t available) {
+    return Error(ErrorClass::no_mem, std::to_string(members) + " processes on this node need " + in_kib(needed) + " of shared memory, but only " +
+                                         in_kib(available) + " are free" + folder_of(descriptor) + "; " + more_room(descriptor) +
+                                         ", or start fewer processes");
+}
+
+uint64_t fixed_bytes(uint32_t members) { return header_bytes() + rings_bytes(members) + members * member_bytes(0); }
 
 }  // namespace
 
@@ -73,20 +82,21 @@ Segment::~Segment() {
     if (descriptor_ >= 0) close(descriptor_);
 }
 
+uint64_t Segment::least_bytes(uint32_t members) { return fixed_bytes(members) + static_cast<uint64_t>(members) * fewest_cells * cell_bytes; }
+
 Error Segment::create(int descriptor, uint32_t members) {
     if (members > most_members)
         return Error(ErrorClass::other, std::to_string(members) + " processes on one node are more than the " + std::to_string(most_members) +
                                             " supported");
     uint64_t available = available_bytes(descriptor);
-    uint64_t fixed = header_bytes() + rings_bytes(members) + members * member_bytes(0);
-    uint64_t least = fixed + static_cast<uint64_t>(members) * fewest_cells * cell_bytes;
-    if (least > available) return shortage(members, least, available);
+    uint64_t fixed = fixed_bytes(members), least = least_bytes(members);
+    if (least > available) return shortage(descriptor, members, least, available);
     uint64_t affordable = (available - fixed) / (static_cast<uint64_t>(members) * cell_bytes);
     auto cells = static_cast<uint32_t>(std::min<uint64_t>(affordable, most_cells));
 
     uint64_t used = header_bytes() + members * member_bytes(cells);
     if (int failure = allocate(descriptor, 0, used)) {
-        if (failure == ENOSPC) return shortage(members, least, available);
+        if (failure == ENOSPC) return shortage(descriptor, members, least, available);
         return Error(ErrorClass::no_mem, "allocating " + in_kib(used) + " of shared memory failed: " + system_text(failure));
     }
     void *start = mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
@@ -193,8 +203,7 @@ uint64_t Segment::append(size_t bytes, uint64_t kept) {
 
 Error Segment::no_room_for_ring() const {
     return Error(ErrorClass::no_mem, "the shared memory of this node" + folder_of(descriptor_) + " is full, and the first message to another " +
-                                         "process needs " + in_kib(ring_bytes) + " of it; enlarge it (containers: --shm-size), or set " +
-                                         "LANYARD_SHM_DIR to a folder in memory with more room");
+                                         "process needs " + in_kib(ring_bytes) + " of it; " + more_room(descriptor_));
 }
 
 Error open_nameless(const std::string &folder, int &descriptor) {

@@ -80,6 +80,8 @@ public:
     Segment(const Segment &) = delete;
     Segment &operator=(const Segment &) = delete;
 
+    // What so many processes need at least, of which create() tells where there is less.
+    static uint64_t least_bytes(uint32_t members);
     // The first member: sizes and fills the file behind `descriptor` for `members` processes. The error says how much is needed
     // and how much there is.
     Error create(int descriptor, uint32_t members);
