@@ -19,9 +19,11 @@ namespace lanyard::tools {
 
 namespace {
 
-int fail(const std::string &sentence) {
+constexpr int usage_error = 2;
+
+int fail(const std::string &sentence, int exit_code = 1) {
     fmt::print(stderr, "lanyard: {}\n", sentence);
-    return 1;
+    return exit_code;
 }
 
 // The settings as the environment has them, with the words of what is wrong there on standard error.
@@ -184,12 +186,12 @@ int show_collectives(const InfoOptions &asked) {
     Selection selection;
     if (Error error = parse_selection(settings.coll, selection)) return fail(error.take().sentence);
     if (asked.hosts > asked.ranks)
-        return fail(fmt::format("{} ranks cannot be on {} hosts; --ranks says how many there are", asked.ranks, asked.hosts));
+        return fail(fmt::format("{} ranks cannot be on {} hosts; --ranks says how many there are", asked.ranks, asked.hosts), usage_error);
     Crew crew = imagine_crew(asked, settings, selection.costs);
     int on_host = crew.most_on_host, granted = granted_processors(), processors = on_host > granted ? granted : 0;
     std::vector<SelectionRow> rows;
     if (Error error = describe_selection(selection, asked.collective, crew, processors, rows))
-        return fail(error.take().sentence);
+        return fail(error.take().sentence, usage_error);  // there is no such operation
     if (!asked.json) {
         std::string shared = processors ? fmt::format("{} sharing {} processors", on_host, processors) : "a processor for each";
         std::string network = crew.spread() ? fmt::format(", {:.0f} us and {:.2g} ns a byte between {}", selection.costs.far_message_ns / 1000,
@@ -234,7 +236,7 @@ int run_info(const Place &place, const InfoOptions &chosen) {
     if (chosen.coverage || chosen.missing) return show_coverage(place, chosen.missing, chosen.json);
     if (chosen.paths) return show_paths(&place, chosen.json);
     if (chosen.collectives) return show_collectives(chosen);
-    if (chosen.json) return fail("--json goes with --settings, --coverage, --paths or --coll");
+    if (chosen.json) return fail("--json goes with --settings, --coverage, --paths or --coll", usage_error);
     return show_all(place);
 }
 
