@@ -20,8 +20,6 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr int most_ranks = 65536;
-
 std::vector<std::string> split(const std::string &text, char separator) {
     std::vector<std::string> parts;
     for (size_t at = 0; at <= text.size();) {
@@ -90,9 +88,9 @@ private:
     void set_count(const std::string &of, const std::string &value, const char *what, int &count);
     void place();
     void set_stdin(const std::string &value);
-    void set_errhandler(const std::string &of, const std::string &value);
     void set_binding(const std::string &value);
     void set_timeout(const std::string &of, const std::string &value);
+    void set_errhandler(const std::string &of, const std::string &value);
     void refuse(std::string sentence) {
         if (parsed_.request != Request::refused) parsed_.trouble = std::move(sentence);
         parsed_.request = Request::refused;
@@ -282,6 +280,8 @@ void Parser::set_timeout(const std::string &of, const std::string &value) {
     double &seconds = parsed_.plan.timeout_s;
     if (!read_number(value, seconds) || !std::isfinite(seconds) || seconds <= 0 || seconds > 1e9)
         refuse(fmt::format("{} takes a number of seconds above 0, not \"{}\"", of, value));
+}
+
 // The setting's own row says what is wrong with it, in the setting's name.
 void Parser::set_errhandler(const std::string &of, const std::string &value) {
     current_.own.emplace_back("LANYARD_INITIAL_ERRHANDLER", value);
@@ -291,8 +291,6 @@ void Parser::set_errhandler(const std::string &of, const std::string &value) {
         std::string wrong = set_value(scratch, row, value.c_str());
         if (!wrong.empty()) refuse(of.substr(0, of.find('=')) + " " + wrong.substr(wrong.find('=') + 1));
     }
-}
-
 }
 
 // The program and its arguments, up to ':' or the end. Its successor inherits nothing of it.

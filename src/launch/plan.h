@@ -16,6 +16,8 @@ inline constexpr int exit_timeout = 124;
 inline constexpr int exit_not_executable = 126;
 inline constexpr int exit_not_found = 127;
 
+inline constexpr int most_ranks = 65536;  // of one job
+
 enum class Binding { automatic, none, core };
 
 using Assignments = std::vector<std::pair<std::string, std::string>>;

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "base/error.h"
@@ -34,22 +35,26 @@ std::vector<std::string> benchmarks(const Place &place) {
 
 bool inside_a_job() { return std::getenv("PMI_RANK") || std::getenv("LANYARD_RANK"); }
 
-// Becomes the program; returns only where that fails.
-int become(std::vector<std::string> words) {
+// Without MPI: `lanyard bench` starts them as they are.
+bool needs_ranks(const std::string &name) { return name != "limits" && name != "tcp"; }
+
+// Becomes the program, which then calls itself `shown`; returns only where that fails.
+int become(std::vector<std::string> words, std::string shown) {
     std::vector<char *> arguments;
     for (std::string &word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    execv(arguments[0], arguments.data());
+    arguments[0] = shown.data();
+    execv(words[0].c_str(), arguments.data());
     fmt::print(stderr, "lanyard: {} cannot be started: {}\n", words[0], system_text(errno));
     return 1;
 }
 
 // The program reads its options by itself, without MPI: what is wrong with them is said once, and --help needs no job.
 // 100 where it would run with them, else the exit code.
-int check_options(std::vector<std::string> words) {
+int check_options(std::vector<std::string> words, const std::string &shown) {
     words.insert(words.begin() + 1, "--check-options");
     pid_t child = fork();
-    if (child == 0) _exit(become(std::move(words)));
+    if (child == 0) _exit(become(std::move(words), shown));
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) < 0) return options_are_good;  // then the job says what it has to say
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
@@ -87,8 +92,13 @@ bool take_sweep(std::vector<std::string> &words, Sweep &sweep) {
         start = comma;
     }
     if (!sweep.values.empty() && std::find(sweep.values.begin(), sweep.values.end(), "") == sweep.values.end()) return true;
-    fmt::print(stderr, "lanyard: --sweep needs a setting and its values, such as eager-limit=0,4096; "
-                       "without values there are eager-limit, progress, connect, checksum, write-protocol and copies\n");
+    std::vector<std::string> settings;
+    for (const Sweep &known : known_sweeps) settings.push_back(known.setting);
+    std::string nearest = equals == std::string::npos ? nearest_name(text, settings) : "";
+    if (!nearest.empty()) fmt::print(stderr, "lanyard: --sweep: there are no values for '{}'; did you mean '{}'?\n", text, nearest);
+    else
+        fmt::print(stderr, "lanyard: --sweep needs a setting and its values, such as eager-limit=0,4096; "
+                           "without values there are eager-limit, progress, connect, checksum, write-protocol and copies\n");
     return false;
 }
 
@@ -115,7 +125,7 @@ bool values_are_good(const Sweep &sweep) {
 }
 
 // Runs the job once for each value; the worst exit code.
-int run_sweep(const Sweep &sweep, const std::vector<std::string> &words) {
+int run_sweep(const Sweep &sweep, const std::vector<std::string> &words, const std::string &shown) {
     std::string variable = variable_of(sweep.setting);
     int worst = 0;
     for (const std::string &value : sweep.values) {
@@ -124,7 +134,7 @@ int run_sweep(const Sweep &sweep, const std::vector<std::string> &words) {
         pid_t child = fork();
         if (child == 0) {
             setenv(variable.c_str(), value.c_str(), 1);
-            _exit(become(words));
+            _exit(become(words, shown));
         }
         int status = 0;
         if (child < 0 || waitpid(child, &status, 0) < 0) return 1;
@@ -133,7 +143,41 @@ int run_sweep(const Sweep &sweep, const std::vector<std::string> &words) {
     return worst;
 }
 
+// The first line of what a program says of itself.
+std::string purpose_of(const Place &place, const std::string &name) {
+    std::string program = place.helper(prefix_of_programs + name), check = needs_ranks(name) ? "--check-options " : "";
+    FILE *output = popen(fmt::format("exec '{}' {}--help 2>/dev/null", program, check).c_str(), "r");
+    char line[512] = "";
+    if (output && !std::fgets(line, sizeof line, output)) line[0] = 0;
+    while (output && std::fgetc(output) != EOF) {
+    }
+    if (output) pclose(output);
+    return std::string(line, std::strcspn(line, "\n"));
+}
+
+// -n and --sweep in the other's place; false: they are where they belong.
+bool misplaced(const std::vector<std::string> &words, const std::vector<std::string> &names) {
+    auto is_name = [&](const std::string &word) { return std::find(names.begin(), names.end(), word) != names.end(); };
+    auto name = std::find_if(words.begin(), words.end(), is_name);
+    std::string shown = name == words.end() ? "NAME" : *name;
+    auto option = std::find_if(words.begin() + 1, words.end(), [](const std::string &word) { return word.rfind("-n", 0) == 0; });
+    if (words.front().rfind("--sweep", 0) == 0)
+        fmt::print(stderr, "lanyard: --sweep stands behind the benchmark's name: lanyard bench {} {}\n", shown,
+                   fmt::join(words.begin(), name, " "));
+    else if (option != words.end())
+        fmt::print(stderr, "lanyard: -n stands before the benchmark's name: lanyard bench -n {} {}\n",
+                   *option != "-n" && *option != "-np" ? option->substr(2) : option + 1 == words.end() ? "N" : option[1], words.front());
+    else return false;
+    return true;
+}
+
 }  // namespace
+
+std::string list_benchmarks(const Place &place) {
+    std::string text;
+    for (const std::string &name : benchmarks(place)) text += fmt::format("{:<14} {}\n", name, purpose_of(place, name));
+    return text;
+}
 
 int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
     std::vector<std::string> names = benchmarks(place);
@@ -142,14 +186,15 @@ int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
         return 1;
     }
     if (words.empty()) {
-        fmt::print("{}\n", fmt::join(names, "\n"));
+        fmt::print("{}", list_benchmarks(place));
         return 0;
     }
     if (words == std::vector<std::string>{"--sweep"}) {
         for (const Sweep &known : known_sweeps) fmt::print("{}={}\n", known.setting, fmt::join(known.values, ","));
         return 0;
     }
-    std::string name = words.front();
+    if (misplaced(words, names)) return usage_error;
+    std::string name = words.front(), shown = "lanyard bench " + name;
     if (std::find(names.begin(), names.end(), name) == names.end()) {
         std::string nearest = nearest_name(name, names);
         std::string advice = nearest.empty() ? fmt::format("there are: {}", fmt::join(names, ", ")) : "did you mean '" + nearest + "'?";
@@ -159,11 +204,12 @@ int run_bench(const Place &place, int ranks, std::vector<std::string> words) {
     Sweep sweep;
     if (!take_sweep(words, sweep) || !values_are_good(sweep)) return usage_error;
     words.front() = place.helper(prefix_of_programs + name);
-    bool needs_ranks = name != "limits" && name != "tcp";  // they measure the machine itself, without MPI
-    if (needs_ranks && !inside_a_job())
-        if (int code = check_options(words); code != options_are_good) return code;
-    if (needs_ranks && !inside_a_job()) words.insert(words.begin(), {place.program("mpirun"), "-n", std::to_string(ranks)});
-    return sweep.values.empty() ? become(std::move(words)) : run_sweep(sweep, words);
+    if (needs_ranks(name) && !inside_a_job()) {
+        if (int code = check_options(words, shown); code != options_are_good) return code;
+        words.insert(words.begin(), {place.program("mpirun"), "-n", std::to_string(ranks)});
+        shown = words.front();
+    }
+    return sweep.values.empty() ? become(std::move(words), shown) : run_sweep(sweep, words, shown);
 }
 
 }  // namespace lanyard::tools

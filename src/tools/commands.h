@@ -18,6 +18,8 @@ int run_info(const Place &place, const InfoOptions &options);
 
 int run_doctor(const Place &place, bool json);
 
+// A line for each benchmark: its name, and what it is for.
+std::string list_benchmarks(const Place &place);
 // `words`: the benchmark's name and its own options, or nothing to list them. `ranks`: of the job that is started.
 int run_bench(const Place &place, int ranks, std::vector<std::string> words);
 

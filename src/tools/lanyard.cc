@@ -2,9 +2,11 @@
 // their own files; this one reads the command line, the same text as --help and as a manual page, and chooses.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 #include "config/settings.h"
+#include "launch/plan.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
 
@@ -78,7 +80,7 @@ struct Asked {
     bool manual = false;
     InfoOptions info;
     bool doctor_json = false;
-    int ranks = 2;
+    std::string ranks = "2";
 };
 
 void add_commands(CLI::App &app, Asked &asked) {
@@ -108,8 +110,9 @@ void add_commands(CLI::App &app, Asked &asked) {
 
     CLI::App *bench = app.add_subcommand("bench", "Measures: 'lanyard bench' lists what, 'lanyard bench NAME --help' tells the options of one, "
                                                   "'--sweep eager-limit' runs one with several values of a setting, '--sweep' lists them.");
-    bench->add_option("-n", asked.ranks, "number of ranks, before NAME (2 if left out)")->type_name("N")->check(CLI::Range(1, 1'000'000));
+    bench->add_option("-n", asked.ranks, "number of ranks, before NAME (2 if left out)")->type_name("N");
     bench->prefix_command();
+    bench->footer([] { return "NAME is one of:\n" + list_benchmarks(find_place()); });
 
     for (CLI::App *command : app.get_subcommands({})) command->set_version_flag("-V,--version", version);
 }
@@ -153,5 +156,11 @@ int main(int count, char **words) {
         return run_info(place, asked.info);
     }
     if (chosen.get_name() == "doctor") return run_doctor(place, asked.doctor_json);
-    return run_bench(place, asked.ranks, std::move(rest));
+    int ranks = 0;
+    auto [end, trouble] = std::from_chars(asked.ranks.data(), asked.ranks.data() + asked.ranks.size(), ranks);
+    if (trouble != std::errc{} || *end || ranks < 1 || ranks > launch::most_ranks) {  // as mpirun says it
+        std::fprintf(stderr, "lanyard: -n takes a number of ranks from 1 to %d, not \"%s\"\n", launch::most_ranks, asked.ranks.c_str());
+        return usage_error;
+    }
+    return run_bench(place, ranks, std::move(rest));
 }

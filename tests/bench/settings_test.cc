@@ -25,12 +25,13 @@ TEST(Sizes, AreNumbersUnitsListsAndDoublingRanges) {
 }
 
 TEST(Sizes, RefuseWhatIsNotASizeWithASentenceThatNamesIt) {
-    for (const char* text : {"", "8x", "k", "8,,9", "-8", "1.5k", "99999999999999999999", "17179869184G"}) {
+    for (const char* text : {"", "8x", "k", "8,,9", "-8", "1.5k", "99999999999999999999", "17179869184G", "-4", "4-", "-"}) {
         try {
             parse_sizes(text);
             ADD_FAILURE() << "'" << text << "' was taken for a size";
         } catch (const std::invalid_argument& problem) {
-            EXPECT_NE(std::string(problem.what()).find("is not a size"), std::string::npos) << problem.what();
+            EXPECT_EQ(std::string(problem.what()).rfind("'" + std::string(text == std::string("8,,9") ? "" : text) + "' is not a size", 0), 0u)
+                << problem.what();
         }
     }
     EXPECT_THROW(parse_sizes("8-4"), std::invalid_argument);
@@ -95,6 +96,14 @@ TEST(CommandLine, OffersWhatOnlySomeProgramsHave) {
     EXPECT_EQ(parse(overlap, {"--parts", "send,take"}).exit_code, 2);
     EXPECT_EQ(parse(overlap, {"--block-seconds", "1"}).exit_code, 2);
     for (const char* word : {"--parts", "--messages", "--iterations", "--beside"}) EXPECT_EQ(parse(latency, {word, "1"}).exit_code, 2) << word;
+}
+
+TEST(CommandLine, TakesAClassInEitherCase) {
+    Program kernels{.name = "kernels", .purpose = "Kernels.", .sizes = "", .problems = {"S", "W"}};
+    EXPECT_EQ(parse(kernels, {"--class", "w"}).settings.problem, "W");
+    EXPECT_EQ(parse(kernels, {"--class", "W"}).settings.problem, "W");
+    EXPECT_EQ(parse(kernels, {}).settings.problem, "S");
+    EXPECT_EQ(parse(kernels, {"--class", "q"}).exit_code, 2);
 }
 
 TEST(CommandLine, CountsMessagesAndNamesATransferBeside) {

@@ -55,7 +55,7 @@ def test_help_and_version_of_a_benchmark(name, direct):
     for option in ("--help", "-h"):
         done = benchmark(name, option, direct=direct)
         assert (done.returncode, done.stderr) == (0, "")
-        assert "Usage: bench-" + name in done.stdout and done.stdout.count("-V,--version") == 1
+        assert "Usage: " + ("bench-" if direct else "lanyard bench ") + name in done.stdout and done.stdout.count("-V,--version") == 1
     for option in ("--version", "-V", "-version"):
         done = benchmark(name, option, direct=direct)
         assert (done.returncode, done.stderr) == (0, "")
@@ -67,6 +67,7 @@ def test_unknown_option_of_a_benchmark(name):
     done = benchmark(name, "--jsn", direct=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("'--jsn'") == 1 and "mpirun" not in done.stderr
+    assert f"lanyard bench {name} --help " in done.stderr and "bench-" not in done.stderr
     assert name in ("startup", "tcp") or "did you mean '--json'?" in done.stderr
 
 
@@ -85,7 +86,17 @@ def test_benchmark_still_runs_under_mpirun():
     (["info", "--ranks", "4"], "--ranks requires --coll"),
     (["--verson"], "did you mean '--version'?"),
     (["bench", "latncy"], "there is no benchmark 'latncy'; did you mean 'latency'?"),
-    (["bench", "-n", "0", "latency"], "-n: Value 0 not in range"),
+    (["bench", "-n", "0", "latency"], '-n takes a number of ranks from 1 to 65536, not "0"'),
+    (["bench", "-n", "65537", "latency"], '-n takes a number of ranks from 1 to 65536, not "65537"'),
+    (["bench", "-n", "two", "latency"], '-n takes a number of ranks from 1 to 65536, not "two"'),
+    (["bench", "latency", "-n", "4"], "-n stands before the benchmark's name: lanyard bench -n 4 latency"),
+    (["bench", "latency", "-n4"], "-n stands before the benchmark's name: lanyard bench -n 4 latency"),
+    (["bench", "--sweep", "copies=once,twice", "latency"],
+     "--sweep stands behind the benchmark's name: lanyard bench latency --sweep copies=once,twice"),
+    (["bench", "--sweep", "copies"], "--sweep stands behind the benchmark's name: lanyard bench NAME --sweep copies"),
+    (["bench", "latency", "--sweep", "copis"], "--sweep: there are no values for 'copis'; did you mean 'copies'?"),
+    (["info", "--coll", "bcst"], '"bcst" is no collective operation'),
+    (["info", "--json"], "--json goes with --settings, --coverage, --paths or --coll"),
 ])
 def test_usage_errors(arguments, words):
     done = lanyard(*arguments)
@@ -267,8 +278,11 @@ def test_sweep_without_values_is_refused(words):
 
 
 def test_bench_lists_its_programs():
-    names = lanyard("bench").stdout.split()
-    assert {"latency", "bandwidth", "rate", "allreduce", "barrier", "limits"} <= set(names)
+    text = lanyard("bench").stdout
+    purposes = dict(line.split(maxsplit=1) for line in text.splitlines())
+    assert set(BENCHMARKS) | {"applications"} <= set(purposes)
+    assert purposes["latency"] == "Half round trip of a message between two ranks, per size."
+    assert text in lanyard("bench", "--help").stdout
 
 
 def test_manual_page_tells_what_help_tells():

@@ -7,23 +7,23 @@
 
 static const char help[] =
     "A program that starts MPI and ends it, and prints nothing: take its time from outside, launcher included.\n"
-    "Usage: bench-startup [OPTIONS]\n\nOptions:\n"
+    "Usage: %s [OPTIONS]\n\nOptions:\n"
     "  -h,--help       Print this help message and exit\n"
     "  -V,--version    Display program version information and exit\n";
 
 /* Reads the words after the name: prints what they ask for on one rank only, and returns the exit code. */
-static int answer(const char *word) {
+static int answer(const char *name, const char *word) {
     const char *rank = getenv("PMI_RANK");
     int speaks = !rank || strcmp(rank, "0") == 0;
     if (!strcmp(word, "-h") || !strcmp(word, "--help")) {
-        if (speaks) fputs(help, stdout);
+        if (speaks) printf(help, name);
         return 0;
     }
     if (!strcmp(word, "-V") || !strcmp(word, "--version") || !strcmp(word, "-version")) {
         if (speaks) puts("bench-startup of Lanyard " LANYARD_VERSION);
         return 0;
     }
-    if (speaks) fprintf(stderr, "bench-startup: does not know what to do with '%s'\nbench-startup --help lists the options.\n", word);
+    if (speaks) fprintf(stderr, "%s: does not know what to do with '%s'\n%s --help lists the options.\n", name, word, name);
     return 2;
 }
 
@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     const int options_are_good = 100; /* as in settings.h */
     int check_only = argc > 1 && strcmp(argv[1], "--check-options") == 0;
     if (argc > 1 + check_only) {
-        int exit_code = answer(argv[1 + check_only]);
+        int exit_code = answer(check_only ? argv[0] : "bench-startup", argv[1 + check_only]);
         if (check_only) return exit_code;
         MPI_Init(&argc, &argv); /* so that the launcher sees a rank that ends in order */
         MPI_Finalize();

@@ -41,13 +41,14 @@ const Pattern patterns[] = {
      {"time of one call", "us"}, nullptr, measure_tcp_allreduce},
 };
 
-constexpr const char* help =
-    "Bare TCP with the sizes, writes and patterns of the MPI programs of the same name.\n"
-    "Usage: bench-tcp latency|bandwidth|unidirectional|overlap|allreduce [OPTIONS]\n"
-    "       bench-tcp PATTERN --help lists the options of one; all but allreduce take --address and --shell to reach another host.\n\n"
-    "Options:\n"
-    "  -h,--help       Print this help message and exit\n"
-    "  -V,--version    Display program version information and exit\n";
+std::string help(const std::string& name) {
+    return "Bare TCP with the sizes, writes and patterns of the MPI programs of the same name.\n"
+           "Usage: " + name + " latency|bandwidth|unidirectional|overlap|allreduce [OPTIONS]\n"
+           "       " + name + " PATTERN --help lists the options of one; all but allreduce take --address and --shell to reach another host.\n\n"
+           "Options:\n"
+           "  -h,--help       Print this help message and exit\n"
+           "  -V,--version    Display program version information and exit\n";
+}
 
 int serve(int argc, char** argv) {
     if (argc > 3 && std::strcmp(argv[3], "--pin") == 0) pin_to_processor(1);
@@ -76,16 +77,16 @@ int measure(const Pattern& pattern, int argc, char** argv) {
 }
 
 int run(int argc, char** argv) {
-    std::string word = argc > 1 ? argv[1] : "";
+    std::string word = argc > 1 ? argv[1] : "", name = name_of("tcp");
     if (word == "serve" && argc > 2) return serve(argc, argv);
     for (const Pattern& pattern : patterns)
         if (word == pattern.program.name) return measure(pattern, argc - 1, argv + 1);
-    if (word == "-h" || word == "--help") return std::fputs(help, stdout), 0;
+    if (word == "-h" || word == "--help") return std::fputs(help(name).c_str(), stdout), 0;
     if (word == "-V" || word == "--version" || word == "-version") return std::puts("bench-tcp of Lanyard " LANYARD_VERSION), 0;
-    if (word.empty()) std::fputs("bench-tcp: which pattern?", stderr);
-    else if (word.front() == '-') std::fprintf(stderr, "bench-tcp: has no option '%s'", word.c_str());
-    else std::fprintf(stderr, "bench-tcp: there is no pattern '%s'", word.c_str());
-    std::fputs("; there are latency, bandwidth, unidirectional, overlap and allreduce.\nbench-tcp --help tells more.\n", stderr);
+    if (word.empty()) std::fprintf(stderr, "%s: which pattern?", name.c_str());
+    else if (word.front() == '-') std::fprintf(stderr, "%s: has no option '%s'", name.c_str(), word.c_str());
+    else std::fprintf(stderr, "%s: there is no pattern '%s'", name.c_str(), word.c_str());
+    std::fprintf(stderr, "; there are latency, bandwidth, unidirectional, overlap and allreduce.\n%s --help tells more.\n", name.c_str());
     return 2;
 }
 

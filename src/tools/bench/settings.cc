@@ -1,9 +1,11 @@
 // Reading the command line of the benchmark programs; see settings.h.
 #include "tools/bench/settings.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -12,6 +14,10 @@
 namespace lanyard::bench {
 
 namespace {
+
+std::invalid_argument not_a_size(const std::string& text) {
+    return std::invalid_argument("'" + text + "' is not a size: write bytes such as 8, 64k, 1M, or a range 1-4M");
+}
 
 std::size_t parse_one_size(const std::string& text) {
     std::size_t number = 0;
@@ -24,11 +30,12 @@ std::size_t parse_one_size(const std::string& text) {
     else if (unit == "g" || unit == "G") shift = 30;
     else if (!unit.empty()) shift = -1;
     if (problem != std::errc{} || shift < 0 || number > (SIZE_MAX >> (shift + 1)))
-        throw std::invalid_argument("'" + text + "' is not a size: write bytes such as 8, 64k, 1M, or a range 1-4M");
+        throw not_a_size(text);
     return number << shift;
 }
 
 void add_range(std::vector<std::size_t>& sizes, const std::string& text, std::size_t dash) {
+    if (dash + 1 == text.size()) throw not_a_size(text);
     std::size_t low = parse_one_size(text.substr(0, dash));
     std::size_t high = parse_one_size(text.substr(dash + 1));
     if (high < low) throw std::invalid_argument("the range '" + text + "' runs downwards: write the smaller size first");
@@ -49,8 +56,9 @@ std::string unknown_words(const CLI::App& app) {
 // Parses, then `check`s, which throws std::invalid_argument; what comes of it that is no run goes into `parsed`.
 template <class Check>
 void parse(CLI::App& app, int argc, char** argv, Parsed& parsed, Check check) {
-    const std::string& name = app.get_name();
-    app.set_version_flag("-V,--version", name + " of Lanyard " LANYARD_VERSION);
+    const std::string name = name_of(app.get_name());
+    app.set_version_flag("-V,--version", "bench-" + app.get_name() + " of Lanyard " LANYARD_VERSION);
+    app.name(name);
     tools::spell_out_version(argc, argv);
     try {
         app.allow_extras();
@@ -104,7 +112,7 @@ void offer_own(CLI::App& app, const Program& program, Settings& settings, std::s
     if (program.allocates) app.add_flag("--alloc-mem", settings.alloc_mem, "Messages from and to memory of MPI_Alloc_mem");
     if (!program.problems.empty())
         app.add_option("--class", settings.problem, "Size of the problem")
-            ->capture_default_str()->check(CLI::IsMember(program.problems));
+            ->capture_default_str()->transform(CLI::IsMember(program.problems, CLI::ignore_case));
     if (program.messages > 0)
         app.add_option("--messages", settings.messages, "Number of messages")
             ->capture_default_str()->check(CLI::Range(1L, 100000000L));
@@ -154,12 +162,18 @@ Parsed parse_program(CLI::App& app, const Program& program, int argc, char** arg
 
 }  // namespace
 
+std::string name_of(const std::string& benchmark) {
+    constexpr std::string_view command = "lanyard bench ";
+    bool by_command = std::string_view(program_invocation_name).starts_with(command);
+    return (by_command ? std::string(command) : "bench-") + benchmark;
+}
+
 std::vector<std::size_t> parse_sizes(const std::string& text) {
     std::vector<std::size_t> sizes;
     for (std::size_t start = 0; start <= text.size();) {
         std::size_t comma = std::min(text.find(',', start), text.size());
         std::string part = text.substr(start, comma - start);
-        if (std::size_t dash = part.find('-'); dash != std::string::npos) add_range(sizes, part, dash);
+        if (std::size_t dash = part.find('-'); dash != std::string::npos && dash > 0) add_range(sizes, part, dash);
         else sizes.push_back(parse_one_size(part));
         start = comma + 1;
     }
@@ -167,12 +181,12 @@ std::vector<std::size_t> parse_sizes(const std::string& text) {
 }
 
 Parsed parse_command_line(const Program& program, int argc, char** argv) {
-    CLI::App app(program.purpose, "bench-" + program.name);
+    CLI::App app(program.purpose, program.name);
     return parse_program(app, program, argc, argv);
 }
 
 Parsed parse_tcp_command_line(const Program& program, int argc, char** argv, Ends& ends) {
-    CLI::App app(program.purpose, "bench-tcp " + program.name);
+    CLI::App app(program.purpose, "tcp " + program.name);
     if (program.ranks == 0) {
         app.add_option("--address", ends.address, "IPv4 address at which the other end listens")->capture_default_str();
         app.add_option("--shell", ends.shell, "Words that start the other end on another host, such as 'ssh h2'");
@@ -182,7 +196,7 @@ Parsed parse_tcp_command_line(const Program& program, int argc, char** argv, End
 
 Parsed parse_limits_command_line(int argc, char** argv, std::string& address) {
     Parsed parsed;
-    CLI::App app("What this machine allows without MPI: a bounced cache line, copies, TCP and UDP.", "bench-limits");
+    CLI::App app("What this machine allows without MPI: a bounced cache line, copies, TCP and UDP.", "limits");
     app.add_flag("--json", parsed.settings.json, "Print one JSON object instead of a table");
     app.add_option("address", address, "IPv4 address of this machine for the TCP and UDP parts")->capture_default_str();
     parse(app, argc, argv, parsed, [] {});

@@ -57,6 +57,9 @@ struct Parsed {
 // What a program ends with whose options were only checked, and are good: not 0, as --help and --version end with that.
 constexpr int options_are_good = 100;
 
+// How whoever has started this process calls a benchmark: "bench-latency", or "lanyard bench latency" where that command did (its argv[0]).
+std::string name_of(const std::string& benchmark);
+
 Parsed parse_command_line(const Program& program, int argc, char** argv);
 // Of bench-tcp, which has two more words where there is another end: the address to listen at and the remote shell that starts it.
 struct Ends {
