@@ -30,7 +30,9 @@ def test_the_program_compiles_and_runs(tmp_path):
     for command in commands("mpicc") + commands("mpirun"):
         done = shell(command, tmp_path)
         assert (done.returncode, done.stderr) == (0, ""), command
-    assert sorted(done.stdout.splitlines()) == [f"I am {rank} of 4; all our numbers make 6" for rank in range(4)]
+    printed = [f"I am {rank} of 4; all our numbers make 6" for rank in range(4)]
+    assert sorted(done.stdout.splitlines()) == printed
+    assert "".join(f"    {line}\n" for line in printed) in README
 
 
 @pytest.mark.parametrize("command", commands("lanyard"))
@@ -44,6 +46,21 @@ def test_each_lanyard_command_works(command, tmp_path):
 def test_each_make_target_exists(command):
     target = command.split()[1]
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_settings_and_sweeps_of_the_page_on_tuning_exist():
+    page = (ROOT / "docs" / "tuning.md").read_text()
+    settings = shell("lanyard info --settings", ROOT).stdout
+    assert all(f"{name}=" in settings for name in re.findall(r"LANYARD_[A-Z_]+", page))
+    known = {line.split("=")[0] for line in shell("lanyard bench --sweep", ROOT).stdout.splitlines()}
+    swept = re.findall(r"^lanyard bench (\w+) --sweep (\S+)$", page, re.MULTILINE)
+    assert len(swept) == 3 and {setting for _, setting in swept} <= known
+    assert {name for name, _ in swept} <= {line.split()[0] for line in shell("lanyard bench", ROOT).stdout.splitlines()}
+
+
+def test_the_profile_on_its_page_ends_as_profiles_do():
+    page = (ROOT / "docs" / "profile.md").read_text()
+    assert re.search(r"^    The numbers of every rank are in lanyard-profile-[0-9a-f]{32}\.json\.$", page, re.MULTILINE)
 
 
 def test_each_file_named_exists():
