@@ -91,19 +91,6 @@ Error find_peer(Bootstrap &bootstrap, uint32_t peer, std::vector<Address> &addre
     return Error(ErrorClass::other, "rank " + std::to_string(peer) + " has published no address that can be used from here: \"" + text + "\"");
 }
 
-// Of datagrams: "127.0.0.1:4711,10.0.1.2:4711". Loopback of another node is not the peer.
-Error find_peer_name(Bootstrap &bootstrap, uint32_t peer, std::string &name) {
-    std::string text;
-    if (Error error = bootstrap.get(address_key(peer), text)) return error;
-    for (const std::string &word : split_words(text)) {
-        Address address;
-        if (!parse_address_with_port(word, address))
-            return Error(ErrorClass::other, "rank " + std::to_string(peer) + " has published no addresses: \"" + text + "\"");
-        if (on_this_node(bootstrap, peer) || !address.is_loopback()) name += (name.empty() ? "" : ",") + word;
-    }
-    return {};
-}
-
 uint32_t fresh_epoch() {
     uint32_t epoch = 0;
     while (epoch == 0)
@@ -128,23 +115,6 @@ uint32_t most_connections() {
     rlim_t most = files.rlim_cur > others ? (files.rlim_cur - others) / 4 * 3 : 0;
     return static_cast<uint32_t>(std::clamp<rlim_t>(most, fewest, UINT32_MAX));
 }
-
-}  // namespace
-
-bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm) {
-    if (!allowed || bootstrap.size() == 1) return false;
-    const std::vector<int> &node = bootstrap.identity().node_of_rank;
-    bool one_node = std::all_of(node.begin(), node.end(), [&](int each) { return each == node.front(); });
-    return !one_node || !shm;
-}
-
-int64_t network_speed_mbit(const Settings &settings) {
-    std::vector<Interface> chosen;
-    if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) error.discard();  // open_network reports it
-    return fastest_mbit(chosen);
-}
-
-namespace {
 
 Error open_links(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, bool shm, Network &network) {
     WireIdentity identity;
@@ -178,24 +148,40 @@ Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::
     uint16_t least, most;
     read_range(settings.port_range, least, most);
     if (Error error = udp->open(addresses, least, most)) return error;
+    uint16_t port = udp->port();
     Harm harm;
-    if (Error error = parse_harm(settings.dgram_harm, harm)) return error.within("LANYARD_DGRAM_HARM");
+    parse_harm(settings.dgram_harm, harm);  // checked when the settings were read
     harm.seed += static_cast<uint64_t>(bootstrap.rank());
-    std::string name = udp->name();
     if (harm.any()) network.packets = std::make_unique<HarmedPackets>(std::move(udp), harm);
     else network.packets = std::move(udp);
     DgramLimits limits;
     limits.flow.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
     Crc32c crc = Crc32c::built_in();
-    auto find = [&bootstrap](uint32_t peer, std::string &text) { return find_peer_name(bootstrap, peer, text); };
+    auto find = [&bootstrap](uint32_t peer, std::string &name) {
+        std::vector<Address> list;
+        Error error = find_peer(bootstrap, peer, list);
+        for (const Address &address : list) name += (name.empty() ? "" : ",") + to_text_with_port(address);
+        return error;
+    };
     auto own = static_cast<uint32_t>(bootstrap.rank());
-    auto datagrams = std::make_unique<DgramPath>(*network.packets, own, static_cast<uint32_t>(bootstrap.size()), fresh_epoch(), crc, limits, find);
-    network.datagrams = datagrams.get();
-    network.path = std::move(datagrams);
-    return bootstrap.put(address_key(own), name);
+    network.path = std::make_unique<DgramPath>(*network.packets, own, static_cast<uint32_t>(bootstrap.size()), fresh_epoch(), crc, limits, find);
+    return bootstrap.put(address_key(own), publish(addresses, port));
 }
 
 }  // namespace
+
+bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm) {
+    if (!allowed || bootstrap.size() == 1) return false;
+    const std::vector<int> &node = bootstrap.identity().node_of_rank;
+    bool one_node = std::all_of(node.begin(), node.end(), [&](int each) { return each == node.front(); });
+    return !one_node || !shm;
+}
+
+int64_t network_speed_mbit(const Settings &settings) {
+    std::vector<Interface> chosen;
+    if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) error.discard();  // open_network reports it
+    return fastest_mbit(chosen);
+}
 
 Error open_network(const Settings &settings, Bootstrap &bootstrap, bool datagrams, bool shm, Network &network) {
     std::vector<Address> addresses;

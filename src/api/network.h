@@ -17,8 +17,7 @@ struct Network {
     std::unique_ptr<SystemSockets> sockets;  // of links
     std::unique_ptr<PacketIo> packets;       // of datagrams
     std::unique_ptr<NetworkPath> path;
-    LinkPath *links = nullptr;  // the path, of which kind it is
-    DgramPath *datagrams = nullptr;
+    LinkPath *links = nullptr;  // the path, where it is one of links
 };
 
 // Does any pair of processes need it? All ranks find the same.

@@ -28,19 +28,19 @@ class StageMemory {
 public:
     static constexpr int entries = 16, most_readers = 64;
     static constexpr int64_t piece_bytes = 64 * 1024;  // shorter ones are copied at a lower rate
-    static constexpr size_t bytes = 8192 + entries * size_t{piece_bytes};
+    static constexpr size_t stamps_bytes = 8192, bytes = stamps_bytes + entries * size_t{piece_bytes};
 
     explicit StageMemory(std::byte *base = nullptr) : base_(base) {}
     explicit operator bool() const { return base_ != nullptr; }
     std::atomic<uint32_t> &filled(int entry) const { return *word(static_cast<size_t>(entry)); }
     std::atomic<uint32_t> &done(int reader, int entry) const { return *word(static_cast<size_t>((1 + reader) * entries + entry)); }
-    std::byte *piece(int entry) const { return base_ + 8192 + static_cast<size_t>(entry) * size_t{piece_bytes}; }
+    std::byte *piece(int entry) const { return base_ + stamps_bytes + static_cast<size_t>(entry) * size_t{piece_bytes}; }
 
 private:
     std::atomic<uint32_t> *word(size_t index) const { return reinterpret_cast<std::atomic<uint32_t> *>(base_) + index; }
     std::byte *base_;
 };
-static_assert((1 + StageMemory::most_readers) * StageMemory::entries * sizeof(uint32_t) <= 8192);
+static_assert((1 + StageMemory::most_readers) * StageMemory::entries * sizeof(uint32_t) <= StageMemory::stamps_bytes);
 
 // A stream as its slot tells of it.
 struct StagedPlace {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "config/harm.h"
 
 namespace lanyard {
 
@@ -48,6 +49,11 @@ std::string refuse_paths(const std::string &value) {
     for (const std::string &word : words)
         if (std::string wrong = refuse_word("path", word, known); !wrong.empty()) return wrong + remedy;
     return "";
+}
+
+std::string refuse_harm(const std::string &value) {
+    Harm harm;
+    return parse_harm(value, harm);
 }
 
 std::string refuse_log(const std::string &value) {
@@ -136,7 +142,8 @@ std::vector<SettingRow> network_rows() {
             .for_all(),
         text_row("DGRAM_HARM", expert, &Settings::dgram_harm,
                  "for tests: the part of the UDP packets that is lost, doubled, overtaken or damaged on purpose, in per cent "
-                 "(loss=1,double=1,overtake=1,damage=0.1,seed=7)"),
+                 "(loss=1,double=1,overtake=1,damage=0.1,seed=7)",
+                 refuse_harm),
         text_row("PROGRESS", user, &Settings::progress,
                  "who moves messages while the program computes: auto (a helper thread where processes are connected by sockets), helper (such a "
                  "thread in any case) or caller (nobody, until the program calls MPI again)")

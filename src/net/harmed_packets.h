@@ -6,23 +6,12 @@
 #include <memory>
 #include <vector>
 
-#include "base/error.h"
 #include "base/tally.h"
+#include "config/harm.h"
 #include "net/packet_io.h"
 #include "net/sim/random.h"
 
 namespace lanyard {
-
-// Of a million packets.
-struct Harm {
-    uint32_t lost = 0, doubled = 0, overtaken = 0, damaged = 0;
-    uint64_t seed = 1;
-
-    bool any() const { return lost || doubled || overtaken || damaged; }
-};
-
-// "loss=1,double=0.5,overtake=1,damage=0.1,seed=7", in per cent.
-Error parse_harm(std::string_view text, Harm &harm);
 
 class HarmedPackets final : public PacketIo {
 public:

@@ -221,7 +221,7 @@ void UdpPackets::learn_largest(Destination &destination) const {
     destination.largest = std::clamp(bytes - std::min(bytes, headers), least_packet, most_udp_payload);
 }
 
-// As many packets from the front as one system call takes, all by one socket; how many.
+// As many packets from the front as one system call takes, all by one socket and none too long; how many.
 int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const {
     batch.messages = batch.pieces = 0;
     size_t together = 0, latest = 0;  // bytes of the message that is being made, and of its last packet
@@ -232,7 +232,7 @@ int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const 
         const Destination &to = destinations_[packet.destination];
         size_t bytes = bytes_of(packet);
         if (batch.messages == 0) batch.socket = to.socket;
-        if (to.socket != batch.socket || batch.pieces + packet.count > most_pieces) break;
+        if (to.socket != batch.socket || bytes > to.largest || batch.pieces + packet.count > most_pieces) break;
         int last = batch.messages - 1;
         bool joins = cuts_ && batch.messages > 0 && batch.destination[last] == packet.destination && segments < most_segments &&
                      bytes <= batch.segment[last] && latest == batch.segment[last] && bytes > 0 && together + bytes <= most_udp_payload;
@@ -310,16 +310,13 @@ void UdpPackets::await_room(Socket &socket, bool awaits) {
 int UdpPackets::send(const Outgoing *list, int count) {
     Batch batch;
     for (int done = 0; done < count;) {
-        const Outgoing &next = list[done];
-        if (bytes_of(next) > destinations_[next.destination].largest) {
+        bool cut = cuts_;
+        int taken = take_batch(list + done, count - done, batch);
+        if (taken == 0) {
             ++counts_.too_long;
             ++done;
             continue;
         }
-        int fitting = 1;
-        while (done + fitting < count && bytes_of(list[done + fitting]) <= destinations_[list[done + fitting].destination].largest) ++fitting;
-        bool cut = cuts_;
-        int taken = take_batch(list + done, fitting, batch);
         int dealt = send_batch(batch);
         if (dealt < 0) return dealt;
         done += dealt;

@@ -44,6 +44,7 @@ public:
     // With a port between `least` and `most`, the same at all addresses; any where `least` is 0.
     Error open(const std::vector<Address> &addresses, uint16_t least, uint16_t most);
 
+    uint16_t port() const { return sockets_.front().bound.port; }
     // "10.0.1.2:4711,[fd00::1]:4711"
     std::string name() const override;
     int64_t destination(std::string_view name) override;

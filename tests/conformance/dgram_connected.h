@@ -10,6 +10,7 @@
 #include "net/sim/packet_network.h"
 #include "net/udp_packets.h"
 #include "path/dgram/dgram_path.h"
+#include "sim/known_secret.h"
 
 namespace lanyard::conformance {
 
@@ -24,8 +25,6 @@ protected:
     DgramConnected() { repeats_bulk = true; }
 
     void connect(const std::vector<PacketIo *> &endpoints, uint64_t peer_timeout_ns) {
-        Secret secret;
-        LANYARD_MUST(Secret::parse(std::string(64, '7'), secret));
         DgramLimits limits;
         limits.flow.peer_timeout_ns = peer_timeout_ns;
         for (PacketIo *endpoint : endpoints) names_.push_back(endpoint->name());
@@ -36,7 +35,7 @@ protected:
                 return Error();
             };
             dgrams_.push_back(std::make_unique<DgramPath>(*endpoints[own], own, count, 1 + own, Crc32c::built_in(), limits, find));
-            dgrams_.back()->set_secret(secret);
+            dgrams_.back()->set_secret(sim::known_secret());
             paths.push_back(dgrams_.back().get());
         }
     }

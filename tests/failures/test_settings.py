@@ -25,6 +25,8 @@ MPI_ERR_ARG = 13  # what a program alone ends with, as MPI_Init raises it
     ("LANYARD_CMA", "maybe", "it takes on or off"),
     ("LANYARD_CHECK", "ON", "it takes on or off"),
     ("LANYARD_CHECKSUM", "crc", "it takes on or off"),
+    ("LANYARD_DGRAM_HARM", "loss=1;double=1",
+     "'loss=1;double=1' is not understood; it takes a list such as loss=1,double=1,overtake=1,damage=0.1,seed=7"),
     ("LANYARD_PORT_RANGE", "5000", "it takes two ports from 1 to 65535 with a dash between them, like 5000-5100"),
     ("LANYARD_PORT_RANGE", "5100-5000", "it takes two ports"),
     ("LANYARD_PORT_RANGE", "1-65536", "it takes two ports"),

@@ -8,6 +8,7 @@
 
 #include "fuzz/fuzz.h"
 #include "path/dgram/flow.h"
+#include "sim/known_secret.h"
 
 namespace lanyard::dgram {
 namespace {
@@ -18,15 +19,6 @@ constexpr uint32_t own = 1, peer = 0, own_epoch = 5, peer_epoch = 6;
 constexpr size_t largest = 700;
 constexpr uint64_t messages = 40;
 constexpr size_t message_bytes = 150, bulk_bytes_all = 6000;
-
-const Secret &secret() {
-    static const Secret made = [] {
-        Secret parsed;
-        Secret::parse(std::string(64, '7'), parsed);
-        return parsed;
-    }();
-    return made;
-}
 
 struct Owner final : FlowOwner {
     std::array<std::byte, bulk_bytes_all> bytes{};
@@ -64,9 +56,9 @@ struct Owner final : FlowOwner {
 
 class Conversation {
 public:
-    Conversation() : home_(own, secret(), Crc32c::built_in(), {}, owner_), flow_(home_, peer, own_epoch, largest) {
+    Conversation() : home_(own, sim::known_secret(), Crc32c::built_in(), {}, owner_), flow_(home_, peer, own_epoch, largest) {
         // What the peer would prove: made by a flow of its own.
-        FlowHome other(peer, secret(), Crc32c::built_in(), {}, owner_);
+        FlowHome other(peer, sim::known_secret(), Crc32c::built_in(), {}, owner_);
         Flow prover(other, own, peer_epoch, largest);
         prover.ask();
         OutPacket out{};

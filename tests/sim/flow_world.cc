@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/known_secret.h"
+
 namespace lanyard::sim {
 
 using dgram::Flow;
@@ -10,15 +12,6 @@ namespace {
 
 constexpr uint64_t most_steps = 1'000'000;  // of one world
 constexpr uint64_t full_again_ns = 5'000;  // after which a card that was full is tried again
-
-const Secret &secret() {
-    static const Secret made = [] {
-        Secret parsed;
-        Secret::parse(std::string(64, '7'), parsed);
-        return parsed;
-    }();
-    return made;
-}
 
 }  // namespace
 
@@ -39,7 +32,7 @@ uint64_t Conversation::Bulk::add(uint64_t begin, uint64_t end) {
 class FlowWorld::Host final : public dgram::FlowOwner {
 public:
     Host(FlowWorld &world, uint32_t number, uint32_t hosts, const dgram::FlowLimits &limits)
-        : home(number, secret(), Crc32c::built_in(), limits, *this), world_(world), number_(number) {
+        : home(number, known_secret(), Crc32c::built_in(), limits, *this), world_(world), number_(number) {
         for (uint32_t peer = 0; peer < hosts; ++peer)
             flows.push_back(std::make_unique<Flow>(home, peer, 1 + number * 1000 + peer, world.network_.behaviour().largest));
     }

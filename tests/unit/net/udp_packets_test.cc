@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "net/sim/random.h"
 
 namespace lanyard {
@@ -181,10 +183,10 @@ TEST(UdpPackets, TakesAnotherPortOfTheRange) {
     Endpoint scout;
     std::string name = scout.packets.name();
     auto port = static_cast<uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
-    if (port > 65'000) GTEST_SKIP() << "the kernel chose a port near the end";
+    auto least = static_cast<uint16_t>(std::min<int>(port, UINT16_MAX - 50));
     for (int i = 0; i < 20; ++i) {
         UdpPackets packets;
-        EXPECT_FALSE(packets.open({loopback()}, port, static_cast<uint16_t>(port + 50)));
+        EXPECT_FALSE(packets.open({loopback()}, least, static_cast<uint16_t>(least + 50)));
         EXPECT_NE(packets.name(), name);
     }
 }

@@ -1,0 +1,20 @@
+// A job's secret that is the same in every run, for tests of one process.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "net/secret.h"
+
+namespace lanyard::sim {
+
+inline const Secret &known_secret() {
+    static const Secret made = [] {
+        Secret parsed;
+        LANYARD_MUST(Secret::parse(std::string(64, '7'), parsed));
+        return parsed;
+    }();
+    return made;
+}
+
+}  // namespace lanyard::sim
