@@ -110,7 +110,7 @@ public:
     }
     // The same of a message to this process itself: it meets its receive, or is stored, at once. Only where no handler of the engine is
     // under way, as what waited for the receive goes on here.
-    bool deliver_to_self(MatchKey key, Buffer buffer);
+    bool deliver_to_self(MatchKey key, const Buffer &buffer);
     // A receive's short way, from a named peer or (no_peer) from any: true when the message is taken, of which `taken` then says the rest; else
     // nothing has happened. Looks so many times whether it is there.
     [[gnu::always_inline]] bool receive_now(uint32_t peer, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken) {
@@ -272,7 +272,7 @@ private:
     void count_sent(Peer &peer, uint32_t number, const MatchKey &key, Protocol protocol, int64_t bytes);
     void begin_moving(Transfer &transfer);
     bool send_in_line(Peer &peer, const MatchKey &key, const Buffer &buffer, uint32_t check);
-    bool send_eager_now(uint32_t peer, MatchKey key, Buffer buffer, uint32_t check);
+    bool send_eager_now(uint32_t peer, MatchKey key, const Buffer &buffer, uint32_t check);
     bool send_gathered_now(uint32_t peer, Envelope &envelope, const Buffer &buffer);
     static bool flush_eager(Messenger &messenger, Outgoing &outgoing);
     static bool flush_kept(Messenger &messenger, Outgoing &outgoing);
@@ -317,8 +317,8 @@ private:
     void judge_length(Transfer &transfer, const Envelope &envelope);
     void deliver(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void deliver_eager(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
-    bool take_stored(MatchKey key, Buffer buffer, Envelope &taken);
-    bool take_next(uint32_t peer, MatchKey key, Buffer buffer, int looks, Envelope &taken);
+    bool take_stored(MatchKey key, const Buffer &buffer, Envelope &taken);
+    bool take_next(uint32_t peer, MatchKey key, const Buffer &buffer, int looks, Envelope &taken);
     void take_payload(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     bool accept_offer(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
     void put(Transfer &transfer, uint64_t offset, const std::byte *payload, size_t size);

@@ -57,7 +57,7 @@ void Messenger::receive_stored(Transfer &transfer, Unexpected &message) {
 }
 
 // The earliest that it may take, unless more is to be done than to copy.
-bool Messenger::take_stored(MatchKey key, Buffer buffer, Envelope &taken) {
+bool Messenger::take_stored(MatchKey key, const Buffer &buffer, Envelope &taken) {
     if (settings_.check || posted_.promises().any() || !buffer.contiguous()) return false;
     Unexpected *message = unexpected_.find(key);
     if (!message || message->kind() != EnvelopeKind::eager || static_cast<int64_t>(message->size()) > buffer.bytes()) return false;
@@ -73,7 +73,7 @@ bool Messenger::take_stored(MatchKey key, Buffer buffer, Envelope &taken) {
 }
 
 // With nothing stored and nothing else posted the peer's next message is the first that this receive may take, and no other receive may.
-bool Messenger::take_next(uint32_t number, MatchKey key, Buffer buffer, int looks, Envelope &taken) {
+bool Messenger::take_next(uint32_t number, MatchKey key, const Buffer &buffer, int looks, Envelope &taken) {
     Peer &peer = peers_[number];
     // Who awaits a longer one posts the receive while it is on its way.
     if (buffer.bytes() > peer.shown_to || settings_.check || posted_.promises().any()) return false;

@@ -45,7 +45,7 @@ inline bool Messenger::eager_fits(const Peer &peer, int64_t bytes) {
            (bytes <= static_cast<int64_t>(peer.eager_limit) && credit_cost(bytes) <= peer.credit_left);
 }
 
-bool Messenger::send_eager_now(uint32_t number, MatchKey key, Buffer buffer, uint32_t check) {
+bool Messenger::send_eager_now(uint32_t number, MatchKey key, const Buffer &buffer, uint32_t check) {
     Peer &peer = peers_[number];
     int64_t bytes = buffer.bytes();
     if (!peer.outgoing.empty() || !eager_fits(peer, bytes) || peer.lost) return false;
@@ -59,7 +59,7 @@ bool Messenger::send_eager_now(uint32_t number, MatchKey key, Buffer buffer, uin
     return true;
 }
 
-bool Messenger::deliver_to_self(MatchKey key, Buffer buffer) {
+bool Messenger::deliver_to_self(MatchKey key, const Buffer &buffer) {
     Peer &self = peers_[own_peer_];
     int64_t bytes = buffer.bytes();
     if (!self.outgoing.empty() || !eager_fits(self, bytes) || !buffer.contiguous() || settings_.check || self.path->busy()) return false;
@@ -140,7 +140,7 @@ bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     RendezvousOffer offer{transfer.id, 0};
     if (transfer.buffer.contiguous() && self.touched_by(transfer.peer, transfer.buffer)) {
         offer.address = reinterpret_cast<uintptr_t>(transfer.buffer.base);
-        bool long_enough = transfer.buffer.bytes() > static_cast<int64_t>(peer.eager_limit);
+        bool long_enough = transfer.buffer.bytes() >= static_cast<int64_t>(Ways::least_bytes);
         bool attended = transfer.in_call && !self.engine_.crowded();
         if (attended && long_enough && transfer.peer != self.own_peer_) envelope.flags = flag_attended;
     }

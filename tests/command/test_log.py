@@ -53,7 +53,7 @@ def test_debug_of_one_part_shows_that_part_only():
 
 def test_trace_follows_a_rendezvous():
     text = words(logged("trace,p2p"), "p2p")
-    number = re.search(r"peer 1: 1048576 bytes as rendezvous (0x[0-9a-f]+): at most 16384 are sent at once", text)[1]
+    number = re.search(r"peer 1: 1048576 bytes as rendezvous (0x[0-9a-f]+): at most 65536 are sent at once", text)[1]
     for step in (r"of 1048576 bytes offered, (for direct copies too|in bulk only)", "answered: 1048576 bytes wanted",
                  "finished: (copied directly|all is sent in bulk)", "(finished: the receiver has everything|finished: received in bulk)"):
         assert re.search(rf"rendezvous {number}:? {step}", text), step

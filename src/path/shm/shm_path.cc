@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/futex.h"
@@ -22,11 +23,14 @@ struct CellReference {
     uint32_t cell;
 };
 
+// Of one envelope: longer messages wait for their receive, as over the network, since one that comes before it is copied twice more.
+constexpr uint32_t most_cells_of_frame = 4;
+
 }  // namespace
 
 ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies)
     : segment_(segment), own_(own), self_(segment.member(own)), blocks_(segment, own), peers_(std::move(peers)), direct_copies_(direct_copies),
-      gathered_(most_inlined) {
+      most_cells_(std::min(most_cells_of_frame, segment.header().cells / 2)), gathered_(most_inlined) {
     outlets_.reserve(peers_.size());
     for (uint32_t i = 0; i < peers_.size(); ++i) {
         if (peers_[i] >= index_of_peer_.size()) index_of_peer_.resize(peers_[i] + 1, not_here);
@@ -84,8 +88,8 @@ int ShmPath::accept_inlets(Sink &sink) {
         inlet.member = i;
         inlet.ring.open(*reinterpret_cast<Ring *>(segment_.at(offset)), i);
         outlets_[i].inlet = static_cast<uint32_t>(inlets_.size());
-        inlets_.push_back(inlet);
         awaited_.push_back({inlet.ring.awaited_word(), inlet.ring.awaited_number()});
+        inlets_.push_back(std::move(inlet));
         log(LogLevel::debug, "shm", "peer %u opened a ring to here", peers_[i]);
         ++opened;
     }
@@ -100,15 +104,20 @@ int ShmPath::report_lost(uint32_t index, Sink &sink) {
     return 1;
 }
 
-bool ShmPath::take_cell(uint32_t &cell) {
-    uint32_t cells = segment_.header().cells;
-    for (uint32_t tried = 0; tried < cells; ++tried) {
-        cell = next_cell_;
-        if (++next_cell_ == cells) next_cell_ = 0;
+// So many, or none.
+bool ShmPath::take_cells(uint32_t *cells, uint32_t count) {
+    uint32_t all = segment_.header().cells, taken = 0;
+    for (uint32_t tried = 0; tried < all && taken < count; ++tried) {
+        uint32_t cell = next_cell_;
+        if (++next_cell_ == all) next_cell_ = 0;
         if (self_.cell[cell].used.load(std::memory_order_acquire)) continue;
         self_.cell[cell].used.store(1, std::memory_order_relaxed);
-        return true;
+        cells[taken++] = cell;
     }
+    // The next one's word was written last by a reader, long ago: it comes while this one is filled.
+    __builtin_prefetch(&self_.cell[next_cell_].used, 1);
+    if (taken == count) return true;
+    while (taken > 0) self_.cell[cells[--taken]].used.store(0, std::memory_order_relaxed);
     return false;
 }
 
@@ -123,31 +132,42 @@ Sent ShmPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     return Sent::done;
 }
 
-// Payload of several lines, or in a cell; also the first frame to a peer.
+// Payload of several lines, or in cells; also the first frame to a peer.
 Sent ShmPath::send_long(uint32_t index, const Envelope &envelope, Payload payload) {
     Outlet &outlet = outlets_[index];
     if (!outlet.ring.is_open() && !open_outlet(index)) return outlet.lost ? Sent::done : Sent::full;
     size_t size = payload.size;
-    uint32_t lines = size <= most_inlined ? lines_for(size) : 1;
+    if (size > most_inlined) return send_in_cells(outlet.ring, envelope, payload);
+    uint32_t lines = lines_for(size);
     if (!outlet.ring.room(lines)) return Sent::full;
-    RingFrame kind = RingFrame::inlined;
     RingLine &first = outlet.ring.line();
-    if (size <= most_inlined) {
-        payload.copy(first.bytes + sizeof(Envelope), std::min(size, first_line_room));
-        for (uint32_t ahead = 1; ahead < lines; ++ahead) {
-            payload.copy(outlet.ring.line(ahead).bytes, std::min(payload.size, next_line_room));
-            outlet.ring.number_line(ahead);
-        }
-    } else {
-        CellReference reference{0};
-        if (!take_cell(reference.cell)) return Sent::full;
-        payload.copy(segment_.cell(own_, reference.cell), size);
-        std::memcpy(first.bytes + sizeof(Envelope), &reference, sizeof reference);
-        kind = RingFrame::in_cell;
+    payload.copy(first.bytes + sizeof(Envelope), std::min(size, first_line_room));
+    for (uint32_t ahead = 1; ahead < lines; ++ahead) {
+        payload.copy(outlet.ring.line(ahead).bytes, std::min(payload.size, next_line_room));
+        outlet.ring.number_line(ahead);
     }
     std::memcpy(first.bytes, &envelope, sizeof envelope);
-    outlet.ring.publish(kind, size, lines);
+    outlet.ring.publish(RingFrame::inlined, size, lines);
     outlet.ring.wake_reader();
+    return Sent::done;
+}
+
+// The first frame tells the size of the whole.
+Sent ShmPath::send_in_cells(RingWriter &ring, const Envelope &envelope, Payload payload) {
+    uint32_t cells[most_cells_of_frame];
+    auto count = static_cast<uint32_t>((payload.size + cell_bytes - 1) / cell_bytes);
+    if (!ring.room(count) || !take_cells(cells, count)) return Sent::full;
+    size_t told = payload.size;
+    for (uint32_t i = 0; i < count; ++i) {
+        size_t part = std::min(payload.size, cell_bytes);
+        payload.copy(segment_.cell(own_, cells[i]), part);
+        CellReference reference{cells[i]};
+        RingLine &line = ring.line();
+        std::memcpy(line.bytes, &envelope, sizeof envelope);
+        std::memcpy(line.bytes + sizeof envelope, &reference, sizeof reference);
+        ring.publish(RingFrame::in_cell, i == 0 ? told : part, 1);
+    }
+    ring.wake_reader();
     return Sent::done;
 }
 
@@ -156,7 +176,7 @@ Sent ShmPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload
     Outlet &outlet = outlets_[index];
     if (!outlet.ring.is_open() && !open_outlet(index)) return outlet.lost ? Sent::done : Sent::full;
     CellReference reference{0};
-    if (!outlet.ring.room(1) || !take_cell(reference.cell)) return Sent::full;
+    if (!outlet.ring.room(1) || !take_cells(&reference.cell, 1)) return Sent::full;
     size_t size = payload.size;
     payload.copy(segment_.cell(own_, reference.cell), size);
     RingLine &first = outlet.ring.line();
@@ -256,8 +276,10 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
             BulkHeader header;
             std::memcpy(&header, first, sizeof header);
             sink.bulk(peer, header, payload, size);
-        } else {
+        } else if (size <= cell_bytes && inlet.arriving.size == 0) {
             sink.envelope(peer, inlet.ring.envelope(), payload, size);
+        } else {
+            take_part(inlet, sink, payload, size);
         }
         segment_.member(inlet.member).cell[reference.cell].used.store(0, std::memory_order_release);
         inlet.ring.pass(1);
@@ -265,6 +287,29 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
     }
     if (told) wake_if_asleep(segment_.member(inlet.member).sleep);
     return frames;
+}
+
+// The next of an envelope's cells. `size`: its own bytes; with the first of them those of all.
+void ShmPath::take_part(Inlet &inlet, Sink &sink, const std::byte *payload, size_t size) {
+    auto &whole = inlet.arriving;
+    size_t part = std::min(size, cell_bytes), from = 0;
+    if (whole.size == 0) {
+        whole.size = size;
+        whole.come = 0;
+        whole.envelope = inlet.ring.envelope();
+        whole.place = sink.begin(peers_[inlet.member], whole.envelope, payload, part, size, from);
+        if (!whole.place) {
+            whole.stored = std::make_unique_for_overwrite<std::byte[]>(size);
+            whole.place = whole.stored.get();
+            from = 0;
+        }
+    }
+    std::memcpy(whole.place + whole.come + from, payload + from, part - from);
+    whole.come += part;
+    if (whole.come < whole.size) return;
+    size_t all = std::exchange(whole.size, 0);
+    auto stored = std::move(whole.stored);
+    sink.envelope(peers_[inlet.member], whole.envelope, whole.place, all);
 }
 
 bool ShmPath::touches_memory(uint32_t peer) const {

@@ -1,11 +1,14 @@
 // The path between processes of one node: a ring each way, opened at first contact; payload beside the envelope up to a few
-// lines, in the sender's cells up to cell_bytes; direct copies by process_vm_readv where the kernel allows it.
+// lines, in the sender's cells up to a few cells; direct copies by process_vm_readv where the kernel allows it.
+// Payload of several cells comes in as many frames, one behind the other: the reader copies the first while the writer fills the second, so
+// a message is on its way for little longer than one copy takes. All of them are published by one send(), or none.
 // A frame is published with a full barrier before the peer's sleep word is read, a sleeper sets its word before it polls once more:
 // so one of the two always sees the other (rule 4).
 // Thread rule: the owner of the engine.
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,7 +25,8 @@ public:
     ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies);
 
     const char *name() const override { return "shm"; }
-    size_t max_eager() const override { return cell_bytes; }
+    size_t max_eager() const override { return most_cells_ * cell_bytes; }
+    size_t usual_eager_limit() const override { return max_eager(); }
     size_t max_bulk() const override { return cell_bytes; }
     bool reaches(uint32_t peer) const override { return index_of(peer) != not_here; }
 
@@ -74,6 +78,13 @@ private:
     struct Inlet {
         RingReader ring;
         uint32_t member;
+        // An envelope whose payload comes in several cells.
+        struct {
+            size_t size = 0, come = 0;  // size 0: there is none
+            std::byte *place;
+            std::unique_ptr<std::byte[]> stored;  // of what has no place yet
+            Envelope envelope;
+        } arriving;
     };
 
     // What a look at an idle inlet reads, close together: 64 of them are 16 lines, and the rings' lines beside.
@@ -89,8 +100,10 @@ private:
     size_t next_with_frame(size_t first, size_t last) const;
     int drain_from(size_t first, size_t last, Sink &sink, int budget);
     int drain(Inlet &inlet, Sink &sink, int budget);
-    bool take_cell(uint32_t &cell);
+    bool take_cells(uint32_t *cells, uint32_t count);
     Sent send_long(uint32_t index, const Envelope &envelope, Payload payload);
+    Sent send_in_cells(RingWriter &ring, const Envelope &envelope, Payload payload);
+    void take_part(Inlet &inlet, Sink &sink, const std::byte *payload, size_t size);
     bool try_direct(uint32_t index) const;
 
     Segment &segment_;
@@ -100,6 +113,7 @@ private:
     std::vector<uint32_t> peers_;
     std::vector<uint32_t> index_of_peer_;
     bool direct_copies_;
+    uint32_t most_cells_;  // of one envelope's payload
     std::vector<Outlet> outlets_;
     std::vector<Inlet> inlets_;
     std::vector<Awaited> awaited_;  // by inlet

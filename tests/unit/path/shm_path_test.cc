@@ -59,6 +59,87 @@ TEST(ShmPath, GivesBackCellsOneByOne) {
     EXPECT_TRUE(first.in_order && second.in_order);
 }
 
+TEST(ShmPath, TakesAllTheCellsOfAMessageOrNone) {
+    conformance::ShmConnected node(3, false);
+    uint32_t cells = node.segment().header().cells;
+    auto &shm = static_cast<ShmPath &>(*node.paths[0]);
+    size_t most = shm.max_eager();
+    auto each = static_cast<uint32_t>(most / cell_bytes);
+    ASSERT_GT(each, 1u);
+    std::vector<std::byte> payload(most);
+    CountingSink first, second;
+    for (uint32_t taken = 1; taken < each; ++taken)
+        EXPECT_EQ(node.paths[0]->send(1, numbered(taken - 1, cell_bytes), {payload.data(), cell_bytes, nullptr}), Sent::done);
+    uint64_t sent = 0;
+    while (node.paths[0]->send(2, numbered(sent, most), {payload.data(), most, nullptr}) == Sent::done) ++sent;
+    EXPECT_EQ(sent, (cells - each + 1) / each);
+    // Those that did not suffice are still there.
+    EXPECT_EQ(shm.cells_in_use(), each - 1 + sent * each);
+    EXPECT_EQ(node.paths[0]->send(1, numbered(each - 1, cell_bytes), {payload.data(), cell_bytes, nullptr}), Sent::done);
+    EXPECT_EQ(node.paths[1]->poll(first, 64, 0) > 0, true);
+    EXPECT_EQ(node.paths[0]->send(2, numbered(sent, most), {payload.data(), most, nullptr}), Sent::done);
+    while (node.paths[2]->poll(second, 64, 0)) {}
+    EXPECT_EQ(second.total, sent + 1);
+    EXPECT_EQ(shm.cells_in_use(), 0u);
+    EXPECT_TRUE(first.in_order && second.in_order);
+}
+
+// Gives every second long message a place, but for what it looks at itself.
+class PlacingSink final : public Sink {
+public:
+    static constexpr size_t head = 24;
+    std::vector<std::byte> memory;
+    uint64_t total = 0, placed = 0;
+    bool as_sent = true;
+    std::byte *begin(uint32_t, const Envelope &envelope, const std::byte *payload, size_t come, size_t size, size_t &from) override {
+        as_sent &= size == envelope.length && come < size && matches(envelope, payload, 0, come);
+        if (envelope.context % 4) return nullptr;
+        memory.assign(size, std::byte{0xee});
+        from = head;
+        return memory.data();
+    }
+    void envelope(uint32_t, const Envelope &envelope, const std::byte *payload, size_t size) override {
+        as_sent &= envelope.context == total++ && size == envelope.length;
+        bool here = payload == memory.data();
+        as_sent &= matches(envelope, payload, here ? head : 0, size);
+        for (size_t i = 0; here && i < head; ++i) as_sent &= memory[i] == std::byte{0xee};
+        placed += here;
+        memory.clear();
+    }
+    void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
+    void sent(uint64_t) override {}
+    void lost(uint32_t, Error reason) override { reason.discard(); }
+
+private:
+    static bool matches(const Envelope &envelope, const std::byte *payload, size_t first, size_t end) {
+        while (first < end && payload[first] == conformance::pattern(envelope.context, first)) ++first;
+        return first == end;
+    }
+};
+
+TEST(ShmPath, ReceivesWhatTakesSeveralCellsInPlace) {
+    conformance::ShmConnected node(2, false);
+    size_t most = node.paths[0]->max_eager();
+    std::vector<std::byte> payload(most);
+    PlacingSink sink;
+    for (uint64_t number = 0; number < 400; ++number) {
+        size_t size = number % 5 == 4 ? number : most - number * 97 % (most - cell_bytes);
+        for (size_t i = 0; i < size; ++i) payload[i] = conformance::pattern(number, i);
+        ASSERT_EQ(node.paths[0]->send(1, numbered(number, size), {payload.data(), size, nullptr}), Sent::done);
+        ASSERT_EQ(node.paths[0]->send(1, numbered(++number, 0), {}), Sent::done);
+        // Nothing of it is told before all is there.
+        for (size_t part = 0; part * cell_bytes < size || part == 0; ++part) {
+            ASSERT_EQ(sink.total, number - 1);
+            node.paths[1]->poll(sink, 1, 0);
+        }
+        ASSERT_EQ(sink.total, number);
+        node.paths[1]->poll(sink, 1, 0);
+    }
+    EXPECT_TRUE(sink.as_sent);
+    EXPECT_EQ(sink.total, 400u);
+    EXPECT_GT(sink.placed, 50u);
+}
+
 // What is taken out of its turn of poll() and what poll() delivers are one sequence, over many laps of the ring.
 TEST(ShmPath, ShowsTheNextMessageToWhoWaitsForIt) {
     conformance::ShmConnected node(2, false);
