@@ -21,12 +21,13 @@ void must(int code, const char *what) {
     std::exit(1);
 }
 
-// Synchronously, as messages of up to LANYARD_EAGER_LIMIT bytes are otherwise sent at once, and there is no choice.
-void exchange(int rank, void *buffer, size_t bytes) {
+using Send = decltype(&MPI_Send);
+
+void exchange(int rank, void *buffer, size_t bytes, Send send) {
     int count = static_cast<int>(bytes);
     for (int i = 0; i < exchanges; ++i)
         for (int from : {0, 1}) {
-            if (rank == from) MPI_Ssend(buffer, count, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
+            if (rank == from) send(buffer, count, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
             else MPI_Recv(buffer, count, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
 }
@@ -69,8 +70,10 @@ int main(int argc, char **argv) {
     std::vector<char> own(most_bytes);
     void *allocated = nullptr;
     MPI_Alloc_mem(static_cast<MPI_Aint>(most_bytes), MPI_INFO_NULL, &allocated);
+    exchange(rank, own.data(), 64 * 1024, MPI_Send);  // the shared buffers are mapped at first use: not while that is measured
+    // Synchronously, as messages of up to LANYARD_EAGER_LIMIT bytes are otherwise sent at once, and there is no choice.
     for (size_t bytes = least_bytes; bytes <= most_bytes; bytes *= growth)
-        for (void *buffer : {static_cast<void *>(own.data()), allocated}) exchange(rank, buffer, bytes);
+        for (void *buffer : {static_cast<void *>(own.data()), allocated}) exchange(rank, buffer, bytes, MPI_Ssend);
     MPI_Free_mem(allocated);
     if (rank == 0) print_rates();
     MPI_Finalize();
