@@ -17,6 +17,9 @@ constexpr uint64_t wait_for_entries_ns = 1'000'000;
 // So many entries at most for the streams of one exchange, where that gives each one: others are for the next exchange meanwhile. Ranks that
 // share a processor share its caches, too.
 constexpr int usual_entries = StageMemory::entries / 2, usual_entries_crowded = StageMemory::entries / 4;
+// Of ranks that share processors: an owner and its takers of more would wait for each other many times, a change of process each, and there are few
+// uses of such length to learn that from.
+constexpr int64_t longest_crowded = 1 << 20;
 
 bool is_crowded(const Team &team) { return team.processors > 0 && team.size > team.processors; }
 
@@ -83,7 +86,7 @@ void ExchangeRun::plan_streams(const ExchangeTask &task) {
         longest = std::max(longest, block->bytes());
     }
     if (count == 0 || count > StageMemory::entries || longest > StagedPlace::most_bytes) return;
-    if (is_auto(task) && !stage_is_better(task, longest, count)) return;
+    if (is_auto(task) && ((is_crowded(task.team) && longest > longest_crowded) || !stage_is_better(task, longest, count))) return;
     if (!task.stage->open(*task.reach)) return;
     streams_.wanted = true;
     streams_.stage = task.stage;
