@@ -173,6 +173,7 @@ Error leave_world(Runtime &ending) {
     if (Error error = ending.executor->finish(barrier)) return error;
     while (ending.engine->step() > 0) {
     }
+    if (Error error = ending.executor->judge_early_messages(world.team)) return error;
     return ending.network.path ? leave_network(ending) : Error();
 }
 

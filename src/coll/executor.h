@@ -182,6 +182,9 @@ public:
     }
     // Waits for a started one, gives it back and returns its error.
     Error finish(Collective *collective);
+    // Once all have met in the last collective of a team and what they sent before has been looked at: messages of collectives in whose place this
+    // rank called something else. Of collectives that wait for nobody nothing else tells it.
+    Error judge_early_messages(const Team &team);
 
     // From the moment it has a context: others may ask what this rank has called on it. [any thread]
     void know(const Team &team);

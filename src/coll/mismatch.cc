@@ -30,6 +30,12 @@ bool Collective::agrees_with_early_messages() {
     return false;
 }
 
+Error Executor::judge_early_messages(const Team &team) {
+    EarlyMessage message;
+    if (early_.empty() || !early_.take_disagreeing(team, team.sequence - 1, message)) return {};
+    return disagreement(team.recent[message.number % recent_collectives], message.check, message.source);
+}
+
 // False when it was abandoned, as another rank waits for this collective in the node area.
 bool Collective::agrees_with_area() {
     uint32_t other = 0;

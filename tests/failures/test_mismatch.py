@@ -33,7 +33,7 @@ WORDS = {
 
 @pytest.mark.parametrize("paths", PATHS)
 @pytest.mark.parametrize("ranks", [2, 4])
-@pytest.mark.parametrize("count", [8, 20000])
+@pytest.mark.parametrize("count", [8, 3000, 20000])
 @pytest.mark.parametrize("scenario", WORDS)
 def test_mismatched_collectives_are_told(mpirun, program, scenario, count, ranks, paths):
     code, out, err = mpirun.run("-n", ranks, "--timeout", 20, program("mismatch"), scenario, count, env={"LANYARD_PATHS": paths})
