@@ -112,22 +112,11 @@ Error finish_sending(Runtime &ending, const char *call, const Comm *comm) {
     return ending.messenger->untold_loss();
 }
 
-// Answers peers until all processes have come here: the launcher's barrier, which a thread of its own waits for. The engine is owned.
+// The engine is owned.
 Error meet_all(Runtime &ending) {
-    struct Meeting {
-        std::atomic<bool> over{false};
-        Error error;
-    } meeting;
-    std::thread waiter([&] {
-        meeting.error = ending.bootstrap->barrier();
-        meeting.over.store(true, std::memory_order_release);
-        ending.idle->wake();
-    });
-    auto over = [](const void *subject) { return static_cast<const Meeting *>(subject)->over.load(std::memory_order_acquire); };
-    ending.engine->wait_owned(Condition{over, &meeting});
-    waiter.join();
+    Error error = meet_others(ending);
     activity().apart = activity().sessions > 0;
-    return meeting.error;
+    return error;
 }
 
 // Over connections a process may go only when all it sent has arrived, and stays to answer until that is so for everybody. (At the

@@ -19,7 +19,8 @@ constexpr uint64_t look_beside_shm_ns = 4000;  // a look at sockets costs as muc
 constexpr uint64_t weigh_from_bytes = 1024 * 1024;
 constexpr size_t longest_value = 1000;         // that any launcher carries
 
-std::string address_key(uint32_t peer) { return "lanyard-tcp-" + std::to_string(peer); }
+enum class Service { tcp, udp };
+std::string address_key(Service service, uint32_t peer) { return (service == Service::tcp ? "lanyard-tcp-" : "lanyard-udp-") + std::to_string(peer); }
 const char *const secret_key = "lanyard-secret";
 
 bool on_this_node(const Bootstrap &bootstrap, uint32_t peer) {
@@ -84,9 +85,9 @@ bool read_published(const std::string &text, bool same_node, std::vector<Address
     return true;
 }
 
-Error find_peer(Bootstrap &bootstrap, uint32_t peer, std::vector<Address> &addresses) {
+Error find_peer(Bootstrap &bootstrap, Service service, uint32_t peer, std::vector<Address> &addresses) {
     std::string text;
-    if (Error error = bootstrap.get(address_key(peer), text)) return error;
+    if (Error error = bootstrap.get(address_key(service, peer), text)) return error;
     if (read_published(text, on_this_node(bootstrap, peer), addresses) && !addresses.empty()) return {};
     return Error(ErrorClass::other, "rank " + std::to_string(peer) + " has published no address that can be used from here: \"" + text + "\"");
 }
@@ -131,14 +132,14 @@ Error open_links(const Settings &settings, Bootstrap &bootstrap, const std::vect
     limits.most_open = most_connections();
     limits.weigh_from = several_networks(addresses) ? weigh_from_bytes : 0;
     limits.look_every_ns = shm && bootstrap.local_size() > 1 ? look_beside_shm_ns : 0;
-    auto find = [&bootstrap](uint32_t peer, std::vector<Address> &list) { return find_peer(bootstrap, peer, list); };
+    auto find = [&bootstrap](uint32_t peer, std::vector<Address> &list) { return find_peer(bootstrap, Service::tcp, peer, list); };
     auto links = std::make_unique<LinkPath>(*network.sockets, identity, static_cast<uint32_t>(bootstrap.size()), limits, find, crc);
     network.links = links.get();
     network.path = std::move(links);
     uint16_t least, most, port;
     read_range(settings.port_range, least, most);
     if (Error error = network.links->listen(addresses, least, most, port)) return error;
-    return bootstrap.put(address_key(identity.own), publish(addresses, port));
+    return bootstrap.put(address_key(Service::tcp, identity.own), publish(addresses, port));
 }
 
 Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, Network &network) {
@@ -159,16 +160,25 @@ Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::
     Crc32c crc = Crc32c::built_in();
     auto find = [&bootstrap](uint32_t peer, std::string &name) {
         std::vector<Address> list;
-        Error error = find_peer(bootstrap, peer, list);
+        Error error = find_peer(bootstrap, Service::udp, peer, list);
         for (const Address &address : list) name += (name.empty() ? "" : ",") + to_text_with_port(address);
         return error;
     };
     auto own = static_cast<uint32_t>(bootstrap.rank());
-    network.path = std::make_unique<DgramPath>(*network.packets, own, static_cast<uint32_t>(bootstrap.size()), fresh_epoch(), crc, limits, find);
-    return bootstrap.put(address_key(own), publish(addresses, port));
+    auto peers = static_cast<uint32_t>(bootstrap.size());
+    auto path = std::make_unique<DgramPath>(*network.packets, own, peers, fresh_epoch(), crc, limits, find);
+    network.datagrams = path.get();
+    network.path = std::move(path);
+    return bootstrap.put(address_key(Service::udp, own), publish(addresses, port));
 }
 
 }  // namespace
+
+std::string network_word(const Settings &settings) {
+    for (const std::string &word : split_words(settings.paths))
+        if (word == "tcp" || word == "dgram") return word;
+    return "";
+}
 
 bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm) {
     if (!allowed || bootstrap.size() == 1) return false;
@@ -189,6 +199,14 @@ Error open_network(const Settings &settings, Bootstrap &bootstrap, bool datagram
     if (bootstrap.rank() == 0)
         if (Error error = bootstrap.put(secret_key, Secret::random().to_text())) return error;
     if (datagrams) return open_datagrams(settings, bootstrap, addresses, network);
+    return open_links(settings, bootstrap, addresses, shm, network);
+}
+
+Error reopen_network(const Settings &settings, Bootstrap &bootstrap, Network &network) {
+    std::vector<std::string> words = split_words(settings.paths);
+    bool shm = std::find(words.begin(), words.end(), "shm") != words.end();
+    std::vector<Address> addresses;
+    if (Error error = choose_addresses(settings, bootstrap, shm, addresses)) return error;
     return open_links(settings, bootstrap, addresses, shm, network);
 }
 

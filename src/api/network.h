@@ -17,14 +17,19 @@ struct Network {
     std::unique_ptr<SystemSockets> sockets;  // of links
     std::unique_ptr<PacketIo> packets;       // of datagrams
     std::unique_ptr<NetworkPath> path;
-    LinkPath *links = nullptr;  // the path, where it is one of links
+    LinkPath *links = nullptr;        // the path, where it is one of links
+    DgramPath *datagrams = nullptr;   // the same of datagrams
 };
 
+// Of the two networks of LANYARD_PATHS the one that is named first; "" where there is none.
+std::string network_word(const Settings &settings);
 // Does any pair of processes need it? All ranks find the same.
 bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm);
 // Listens, and tells the others where. `datagrams`: by these instead of TCP; `shm`: the processes of this node are reached without it. Then
 // comes a barrier.
 Error open_network(const Settings &settings, Bootstrap &bootstrap, bool datagrams, bool shm, Network &network);
+// Links, where open_network() made datagrams. Then comes a barrier.
+Error reopen_network(const Settings &settings, Bootstrap &bootstrap, Network &network);
 // Of the network that joins this host to others, in Mbit/s: of the fastest interface that others are told of; 0: not known.
 int64_t network_speed_mbit(const Settings &settings);
 // After it.

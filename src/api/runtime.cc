@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "api/network_agreement.h"
 #include "api/node_services.h"
 #include "base/barriers.h"
 #include "base/clock.h"
@@ -143,19 +144,19 @@ Error make_paths(Runtime &made) {
     Bootstrap &bootstrap = *made.bootstrap;
     std::vector<std::string> words = split_words(made.settings.paths);
     bool shm = std::find(words.begin(), words.end(), "shm") != words.end();
-    // Of the two networks the one that is named first.
-    auto network_word = std::find_if(words.begin(), words.end(), [](const std::string &word) { return word == "tcp" || word == "dgram"; });
-    bool datagrams = network_word != words.end() && *network_word == "dgram";
+    std::string chosen = network_word(made.settings);
     made.self_path = std::make_unique<SelfPath>(static_cast<uint32_t>(bootstrap.rank()));
     bool alone = bootstrap.local_size() == 1;
     bool segments = (shm || bootstrap.segment_fd() >= 0) && some_share_a_node(bootstrap);
-    bool network = network_needed(bootstrap, network_word != words.end(), shm);
+    bool network = network_needed(bootstrap, !chosen.empty(), shm);
     if (alone) keep_record_alone(made);
     SegmentMaker segment(made);
     Error error;
-    if (network) error = open_network(made.settings, bootstrap, datagrams, shm, made.network);
+    if (network) error = open_network(made.settings, bootstrap, chosen == "dgram", shm, made.network);
     if (!error && segments && !alone) error = segment.create();
+    if (!error && (segments || network)) error = tell_paths(made.settings, bootstrap);
     if (!error && (segments || network)) error = bootstrap.barrier();
+    if (!error && (segments || network)) error = compare_paths(made.settings, bootstrap);
     if (!error && network) error = join_network(bootstrap, made.network);
     if (!error && segments && !alone) error = segment.attach();
     if (!error && segments && !alone && shm) make_shm_path(made);
@@ -346,6 +347,22 @@ void start_helper() {
     if (!there && wants_helper(*the_runtime)) make_helper(*the_runtime);
 }
 
+Error meet_others(Runtime &runtime) {
+    struct Meeting {
+        std::atomic<bool> over{false};
+        Error error;
+    } meeting;
+    std::thread waiter([&] {
+        meeting.error = runtime.bootstrap->barrier();
+        meeting.over.store(true, std::memory_order_release);
+        runtime.idle->wake();
+    });
+    auto over = [](const void *subject) { return static_cast<const Meeting *>(subject)->over.load(std::memory_order_acquire); };
+    runtime.engine->wait_owned(Condition{over, &meeting});
+    waiter.join();
+    return meeting.error;
+}
+
 Error make_runtime(const char *call) {
     auto *made = new Runtime;  // lives until exit: other threads and exit handlers may still look at it
     std::vector<std::string> warnings;
@@ -378,6 +395,7 @@ Error make_runtime(const char *call) {
     for (Path *path : made->paths()) made->engine->add_path(*path);
     if ((error = make_routes(*made))) return error;
     if ((error = make_universe(*made))) return error;
+    if ((error = prove_datagrams(*made))) return error;
     start_helper();
     if (made->network.path && made->settings.connect == "all") connect_to_all(*made);
     made->record->world_rank = rank;

@@ -56,6 +56,11 @@ public:
         paths_.push_back({&path, by_system_call});
         any_sockets_ |= by_system_call;
     }
+    // [owner] While nothing is under way on it.
+    void replace_path(const Path &old, Path &path) {
+        for (Polled &polled : paths_)
+            if (polled.path == &old) polled = {&path, path.descriptor() >= 0};
+    }
     void set_sink(Sink &sink) { sink_ = &sink; }
 
     // While nobody is in MPI, and the engine is not single-threaded. nullptr: it has been stopped, and nobody else is in MPI. `memory`:

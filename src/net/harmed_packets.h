@@ -24,6 +24,7 @@ public:
     std::string name() const override { return beneath_->name(); }
     int64_t destination(std::string_view name) override { return beneath_->destination(name); }
     size_t largest(uint64_t destination) const override { return beneath_->largest(destination); }
+    std::string ends(uint64_t destination) const override { return beneath_->ends(destination); }
     int send(const Outgoing *list, int count) override;
     int receive(Arrived *list, int most) override;
     int descriptor() const override { return beneath_->descriptor(); }

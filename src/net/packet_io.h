@@ -46,6 +46,8 @@ public:
     virtual int64_t destination(std::string_view name) = 0;
     // Bytes of the longest packet that gets there, as far as is known now; at least 512.
     virtual size_t largest(uint64_t destination) const = 0;
+    // Between which addresses packets to it go, for reports: "10.0.1.2:4711 and 10.0.1.3:4712"; empty: this kind has no addresses to speak of.
+    virtual std::string ends(uint64_t) const { return {}; }
     // The number taken from the front.
     virtual int send(const Outgoing *list, int count) = 0;
     // The number of packets lent; 0 when none are there. Gives back those of the last call.

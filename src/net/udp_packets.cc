@@ -207,6 +207,11 @@ int64_t UdpPackets::destination(std::string_view name) {
     return number;
 }
 
+std::string UdpPackets::ends(uint64_t destination) const {
+    const Destination &to = destinations_[destination];
+    return to_text_with_port(sockets_[to.socket].bound) + " and " + to_text_with_port(from_system(to.address));
+}
+
 // As the kernel believes, which it says of connected sockets only.
 void UdpPackets::learn_largest(Destination &destination) const {
     bool six = destination.address.ss_family == AF_INET6;

@@ -49,6 +49,7 @@ public:
     std::string name() const override;
     int64_t destination(std::string_view name) override;
     size_t largest(uint64_t destination) const override { return destinations_[destination].largest; }
+    std::string ends(uint64_t destination) const override;
     int send(const Outgoing *list, int count) override;
     int receive(Arrived *list, int most) override;
     int descriptor() const override { return epoll_; }

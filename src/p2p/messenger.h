@@ -96,6 +96,7 @@ public:
 
     // Before the first message: the path that reaches the peer.
     void route(uint32_t peer, Path &path);
+    const Path *path_to(uint32_t peer) const { return peers_[peer].path; }
     const Settings &settings() const { return settings_; }
     // The settings have other limits for messages sent from now on. [owner]
     void limits_changed();

@@ -147,3 +147,27 @@ def test_checksums_where_their_library_is_missing(mpirun, program):
     assert re.search(r"MPI_Init on rank [01]: .*LANYARD_CHECKSUM=on needs ISA-L .*apt-get install libisal2", err), err
     code, out, err = run(mpirun.build / "bin" / "lanyard", "doctor")
     assert code == 1 and re.search(r"problem +checksums: .*\n.*Remedy: apt-get install libisal2", out), out
+
+
+@pytest.mark.one_host("a part of the ranks is given its paths here")
+@pytest.mark.parametrize(("usual", "other", "uses"), [
+    ("self,dgram", "self,tcp", ("dgram", "tcp")),
+    ("self,tcp", "dgram,self", ("tcp", "dgram")),
+    ("self,shm,tcp", "self,tcp", ("shm", "tcp")),
+])
+def test_ranks_with_different_paths(mpirun, program, usual, other, uses):
+    """The lowest that differs from rank 0 tells it, once, before anything is sent."""
+    ranks = [word for paths in (usual, other, other, usual, other)
+             for word in (":", "-n", 1, "env", f"LANYARD_PATHS={paths}", program("life"), "end")][1:]
+    code, out, err = mpirun.run(*ranks)
+    assert (code, out) == (1, ""), err
+    told = re.findall(r"MPI_Init on rank (\d): ranks reach each other by different paths: rank \d has LANYARD_PATHS=(\S+) and so uses (\S+), rank 0 has "
+                      r"(\S+) and so uses (\S+); set it alike for all ranks, on all hosts", err)
+    assert told == [("1", other, uses[1], usual, uses[0])], err
+
+
+@pytest.mark.one_host("a part of the ranks is given its paths here")
+def test_paths_that_come_to_the_same(mpirun, program):
+    words = [word for paths in ("self,shm,tcp", "shm", "tcp,shm,self")
+             for word in (":", "-n", 1, "env", f"LANYARD_PATHS={paths}", program("exchange"))][1:]
+    assert mpirun.run(*words)[:2] == (0, "right\n")

@@ -9,7 +9,8 @@ the kernel to that, whatever it was before, so that changing one thing never los
 
 Loss: a packet is dropped where it arrives, on either end, after the sender's side has cut it to frames; for this the segmentation
 offloads of both ends are off. Cut: the switch forwards nothing from or to the port. Taking the port down would take the carrier
-from the host, and taking it out of the bridge makes the switch forget the address, which a broken cable does not do either.
+from the host, and taking it out of the bridge makes the switch forget the address, which a broken cable does not do either. Longest UDP: what
+has more payload disappears at the switch, and nobody is told: a firewall (0), or a router with a smaller MTU whose ICMP is blocked.
 """
 import dataclasses
 import re
@@ -18,6 +19,7 @@ from .system import LabError, call, ip, nft, tc
 
 CARD_QUEUE_BYTES = 4 << 20  # like the queue of a network card's driver: TCP and a blocking UDP socket never fill it
 FLOW_CLASSES = 1024
+UDP_HEADER_BYTES = 8
 FLOW_HANDLE = 0x10100       # class 1:100 is the first of the flows'
 UNLIMITED_BPS = 100_000_000_000
 OFFLOADS = ("tso", "gso", "gro")
@@ -34,6 +36,7 @@ class Link:
     mtu: int = 1500
     loss: float = 0.0
     cut: bool = False
+    longest_udp: int | None = None
 
     @property
     def interface(self):
@@ -117,7 +120,7 @@ def filters(lab, where, links):
         chains += [spread(link) for link in links if link.flow_bps]
     rules = replace_table("netdev lab", chains)
     if where == lab.switch:
-        rules += replace_table("bridge lab", cut_chains([link.port for link in links if link.cut]))
+        rules += replace_table("bridge lab", cut_chains([link.port for link in links if link.cut]) + udp_chains(links))
     nft(where, rules)
 
 
@@ -135,6 +138,12 @@ def cut_chains(ports):
     return [f"chain cut {{ type filter hook forward priority 0; iifname {{ {names} }} drop; oifname {{ {names} }} drop; }}"]
 
 
+def udp_chains(links):
+    rules = [f'{way} "{link.port}" udp length > {link.longest_udp + UDP_HEADER_BYTES} drop' for link in links if link.longest_udp is not None
+             for way in ("iifname", "oifname")]
+    return [f"chain swallow {{ type filter hook forward priority 0; {'; '.join(rules)}; }}"] if rules else []
+
+
 def replace_table(table, chains):
     """A table is made before it is deleted, since deleting one that is not there is an error."""
     body = f"table {table} {{\n" + "\n".join(chains) + "\n}\n" if chains else ""
@@ -142,8 +151,9 @@ def replace_table(table, chains):
 
 
 def set_offloads(lab, link):
-    """Off on both ends while the link loses packets, as a new veth has them otherwise (segmentation on, no merging)."""
-    words = [word for name in OFFLOADS for word in (name, "on" if not link.loss and name != "gro" else "off")]
+    """Off on both ends while packets are judged one by one, as a new veth has them otherwise (segmentation on, no merging)."""
+    judged = link.loss or link.longest_udp is not None
+    words = [word for name in OFFLOADS for word in (name, "on" if not judged and name != "gro" else "off")]
     call(["ethtool", "-K", link.interface, *words], where=lab.namespace(link.host))
     call(["ethtool", "-K", link.port, *words], where=lab.switch)
 

@@ -233,10 +233,11 @@ class Lab(traps.Traps):
             links.filters(self, self.namespace(host), self.links_of(host))
 
     def set(self, host=None, rail=None, **changes):
-        """Changes links: rate, flow_rate, mtu, loss, cut (True or False); and of hosts: congestion, ssh. Without host or rail: all of them."""
+        """Changes links: rate, flow_rate, mtu, loss, cut (True or False), longest_udp (bytes, or None); and of hosts: congestion, ssh. Without host or rail: all of them."""
         chosen = self.links_of(host, rail)
         meanings = {"rate": ("rate_bps", links.bits_per_second), "flow_rate": ("flow_bps", links.bits_per_second),
-                    "loss": ("loss", links.fraction), "mtu": ("mtu", int), "cut": ("cut", bool)}
+                    "loss": ("loss", links.fraction), "mtu": ("mtu", int), "cut": ("cut", bool),
+                    "longest_udp": ("longest_udp", lambda value: value)}
         of_hosts = {name: changes.pop(name) for name in ("congestion", "ssh") if name in changes}
         for name, value in changes.items():
             member, convert = meanings[name]
@@ -248,12 +249,12 @@ class Lab(traps.Traps):
         if {"rate", "flow_rate", "mtu"} & set(changes):
             for link in chosen:
                 links.shape(self, link)
-        if "loss" in changes:
+        if {"loss", "longest_udp"} & set(changes):
             for link in chosen:
                 links.set_offloads(self, link)
         if {"loss", "flow_rate"} & set(changes):
             self.apply_filters({link.host for link in chosen})
-        elif "cut" in changes:
+        elif {"cut", "longest_udp"} & set(changes):
             self.apply_filters([])  # the switch's alone, so that a cut is quick
         self._set_hosts([host] if host else self.hosts, **of_hosts)
         self.save()

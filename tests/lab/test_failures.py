@@ -1,6 +1,5 @@
 """What goes wrong between hosts: ranks and agents that die, messages that cross, a host that is cut off. tests/failures has what one machine can
 show, tests/launch the words of a launcher whose hosts are not what they should be."""
-import contextlib
 import os
 import pathlib
 import re
@@ -14,64 +13,13 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from lab import Lab  # noqa: E402
-from lab.system import processes_in  # noqa: E402
+from lab.jobs import BUILD, Hosts  # noqa: E402
 
-BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", HERE.parents[1] / "build" / "release"))
-PROGRAMS = HERE.parent / "failures" / "programs"
 MOMENTS = ("before-any-contact", "before-it-answers", "after-messages", "after-an-offer", "receiving-bulk", "sending-bulk", "in-a-collective",
            "in-finalize")
 PROC_ABORTED = 58
 LONG = "LANYARD_TEST_ALL" in os.environ
 PATIENCE_S = 2  # from a death to the end of the job
-
-
-class Hosts:
-    """mpirun in h1 of a lab of two hosts; after every test nothing may be left in them."""
-
-    def __init__(self, lab, folder):
-        self.lab, self.folder = lab, folder
-
-    def program(self, name):
-        program = self.folder / name
-        if not program.exists():
-            subprocess.run([BUILD / "bin" / "mpicc", "-O2", "-o", program, PROGRAMS / f"{name}.c"], check=True)
-        return program
-
-    def start(self, *words, environment=None):
-        # In a host the lab is known without its variable, which is no setting of Lanyard's.
-        unset = [f"--unset={name}" for name in {*os.environ, "LANYARD_LAB"} if name.startswith("LANYARD_")]
-        values = [f"{name}={value}" for name, value in (environment or {}).items()]
-        command = ["env", *unset, *values, BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh", *words]
-        return self.lab.popen("h1", list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def run(self, *words, environment=None, timeout=60):
-        process = self.start(*words, environment=environment)
-        out, err = process.communicate(timeout=timeout)
-        return process.returncode, out, err
-
-    def processes(self, host):
-        """Process id to command line."""
-        found = {}
-        for pid in processes_in(self.lab.namespace(host)):
-            with contextlib.suppress(OSError):
-                found[pid] = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-        return {pid: words for pid, words in found.items() if words}
-
-    def wait_for(self, host, words):
-        """The process of a host whose command line ends like that."""
-        end = time.monotonic() + 20
-        while time.monotonic() < end:
-            for pid, line in self.processes(host).items():
-                if line.endswith(words) and not line.startswith(("/bin/sh", "env ", "sh ")):
-                    return pid
-            time.sleep(0.01)
-        raise AssertionError(f"nothing like '{words}' runs on {host}: {self.processes(host)}")
-
-    def expect_nothing_left(self):
-        end = time.monotonic() + 5
-        while left := {host: found for host in self.lab.hosts if (found := self.processes(host))}:
-            assert time.monotonic() < end, f"processes were left: {left}"
-            time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ struct PacketBehaviour {
     size_t port_queue = 128 * 1024;       // bytes at each port of the switch
     size_t card_queue = 256 * 1024;       // bytes at each host
     size_t largest = 1472;                // payload of a packet
+    size_t hole = SIZE_MAX;               // longer packets vanish on their way, and nobody is told
     size_t overhead = 66;                 // bytes on the wire beside it: UDP, IP, Ethernet with its gaps
 
     static PacketBehaviour any(Random &random);
@@ -37,7 +38,7 @@ public:
     struct Counts {
         uint64_t sent = 0, sent_bytes = 0, arrived = 0;
         uint64_t lost = 0, doubled = 0, damaged = 0, held_up = 0;
-        uint64_t overflowed = 0, cut_off = 0, too_long = 0;
+        uint64_t overflowed = 0, cut_off = 0, too_long = 0, swallowed = 0;
     };
 
     PacketNetwork(uint64_t seed, const PacketBehaviour &behaviour, uint32_t hosts);
@@ -52,6 +53,8 @@ public:
     void advance(uint64_t to_ns);
     // From now on nothing passes between the two, in both directions, or does again.
     void cut(uint32_t a, uint32_t b, bool is_cut = true);
+    // The same in one direction.
+    void cut_way(uint32_t from, uint32_t to) { cut_[from * endpoints_.size() + to] = true; }
     void heal_all();
     // May be changed at any time.
     PacketBehaviour &behaviour() { return behaviour_; }

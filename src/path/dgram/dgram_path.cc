@@ -40,12 +40,16 @@ DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch,
 
 DgramPath::~DgramPath() = default;
 
-// nullptr: it is lost, or has no name; that is told.
+// nullptr: it is lost, or has no name, and that is told; or nobody can say its name now (then it is not among peers_ either).
 DgramPath::Peer *DgramPath::contact(uint32_t number) {
     std::unique_ptr<Peer> &peer = peers_[number];
     if (!peer) {
         std::string name;
         Error error = find_(number, name);
+        if (error && error.code() == static_cast<int>(ErrorClass::pending)) {
+            error.discard();
+            return nullptr;
+        }
         int64_t destination = error ? -1 : io_.destination(name);
         size_t largest = destination < 0 ? dgram::least_packet : std::min(io_.largest(static_cast<uint64_t>(destination)), dgram::most_packet);
         peer = std::make_unique<Peer>(home_, number, epoch_, static_cast<uint64_t>(destination), largest);
@@ -65,7 +69,7 @@ void DgramPath::list(Peer &peer) {
 
 Sent DgramPath::send(uint32_t number, const Envelope &envelope, Payload payload) {
     Peer *peer = contact(number);
-    if (!peer) return Sent::done;
+    if (!peer) return peers_[number] ? Sent::done : Sent::full;
     if (!peer->log.empty() && peer->log.bytes() + payload.size > limits_.log_limit) return Sent::full;
     peer->log.append(envelope, payload, spare_rings_);
     peer->flow.log_grew(peer->log.end());
@@ -77,6 +81,7 @@ Sent DgramPath::send(uint32_t number, const Envelope &envelope, Payload payload)
 
 Sent DgramPath::send_bulk(uint32_t number, const BulkHeader &header, Payload payload, uint64_t token) {
     Peer *peer = contact(number);
+    if (!peer && !peers_[number]) return Sent::full;
     if (!peer || payload.size == 0) return Sent::done;
     if (peer->bulk_under_way == limits_.most_bulk) return Sent::full;
     ++peer->bulk_under_way;
@@ -189,6 +194,7 @@ int DgramPath::take_packets(int budget) {
 // False: the outbox is full.
 bool DgramPath::fill_from(Peer &peer) {
     Outbox &out = *outbox_;
+    peer.flow.set_largest(io_.largest(peer.destination));  // may have become less
     while (out.count < Outbox::most) {
         OutPacket &packet = out.packet[out.count];
         packet.buffer = out.room[static_cast<size_t>(out.count)].bytes;
@@ -284,6 +290,20 @@ bool DgramPath::settled() {
         if (!peers_[number]->log.empty()) peers_[number]->flow.ask();
     next_ns_ = 0;
     return false;
+}
+
+void DgramPath::ask(uint32_t number) {
+    Peer *peer = contact(number);
+    if (!peer) return;
+    peer->flow.ask();
+    list(*peer);
+    if (sink_) to_write_ = true;
+    else write_out();
+}
+
+std::string DgramPath::ends(uint32_t number) {
+    Peer *peer = contact(number);
+    return peer ? io_.ends(peer->destination) : std::string();
 }
 
 void DgramPath::answer_all() {

@@ -60,6 +60,12 @@ public:
     // Tells all peers that this process ends.
     void close() override;
 
+    // Whether a peer lives and is reached: asks it, and says whether it has ever answered anything.
+    void ask(uint32_t peer);
+    bool has_answered(uint32_t peer) const { return peers_[peer] && peers_[peer]->flow.trip().known(); }
+    // Between which addresses packets to the peer go, for reports.
+    std::string ends(uint32_t peer);
+
     const dgram::FlowCounts &counts() const { return home_.counts; }
     // Peers that something was sent to, or came from; and those of them with something under way.
     size_t known() const { return known_; }

@@ -1,0 +1,101 @@
+// First contact (path/dgram/first_contact.h) between up to eight hosts on simulated networks, by seeds: packets are lost, some ways are closed, in
+// one direction or both. Nobody lacks an answer where all ways are open, and both ends of every way that is closed lack one.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "net/sim/packet_network.h"
+#include "path/dgram/first_contact.h"
+#include "sim/known_secret.h"
+#include "sim/seeds.h"
+
+namespace lanyard::sim {
+namespace {
+
+constexpr uint64_t patience_ns = 3'000'000'000, step_ns = 250'000;
+
+class Nothing final : public Sink {
+public:
+    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { ADD_FAILURE() << "something was sent"; }
+    void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override { ADD_FAILURE() << "something was sent"; }
+    void sent(uint64_t) override { ADD_FAILURE() << "something was sent"; }
+    void lost(uint32_t, Error error) override { ADD_FAILURE() << error.take().sentence; }
+};
+
+struct Hosts {
+    Hosts(uint64_t seed, const PacketBehaviour &behaviour, uint32_t count) : network(seed, behaviour, count) {
+        auto find = [](uint32_t peer, std::string &name) {
+            name = std::to_string(peer);
+            return Error();
+        };
+        for (uint32_t own = 0; own < count; ++own) {
+            paths.push_back(std::make_unique<DgramPath>(network.host(own), own, count, 1 + own, Crc32c::built_in(), DgramLimits(), find));
+            paths.back()->set_secret(known_secret());
+        }
+    }
+    // All begin within a tenth of a second, and answer to the end.
+    void meet(Random &random) {
+        std::vector<uint64_t> begins(paths.size());
+        for (uint64_t &each : begins) each = random.below(100'000'000);
+        contacts.resize(paths.size());
+        uint64_t end_ns = 100'000'000 + patience_ns + step_ns;
+        for (uint64_t now = 0; now <= end_ns; now += step_ns) {
+            network.advance(now);
+            for (uint32_t own = 0; own < paths.size(); ++own) {
+                if (!contacts[own] && begins[own] <= now) {
+                    std::vector<uint32_t> others;
+                    for (uint32_t peer = 0; peer < paths.size(); ++peer)
+                        if (peer != own) others.push_back(peer);
+                    contacts[own] = std::make_unique<FirstContact>(*paths[own], others, now + patience_ns);
+                }
+                paths[own]->poll(nothing, 64, now);
+            }
+        }
+        for (auto &contact : contacts) EXPECT_TRUE(contact->over(end_ns));
+    }
+
+    PacketNetwork network;
+    std::vector<std::unique_ptr<DgramPath>> paths;
+    std::vector<std::unique_ptr<FirstContact>> contacts;
+    Nothing nothing;
+};
+
+PacketBehaviour some_network(Random &random) {
+    PacketBehaviour behaviour;
+    behaviour.delay_ns = random.below(2'000'000);
+    behaviour.lost_ppm = static_cast<uint32_t>(random.below(200'000));
+    behaviour.doubled_ppm = behaviour.damaged_ppm = behaviour.held_up_ppm = static_cast<uint32_t>(random.below(50'000));
+    return behaviour;
+}
+
+TEST(FirstContact, isMadeWithAllWhereAllWaysAreOpen) {
+    for_seeds(10, 15, [&](uint64_t seed) {
+        Random random(seed);
+        Hosts hosts(random.next(), some_network(random), static_cast<uint32_t>(random.between(2, 8)));
+        hosts.meet(random);
+        for (auto &contact : hosts.contacts) EXPECT_FALSE(contact->silent()) << "Repeat with LANYARD_TEST_SEED=" << seed;
+        return !testing::Test::HasFailure();
+    });
+}
+
+TEST(FirstContact, lacksAnAnswerAtBothEndsOfAWayThatIsClosed) {
+    for_seeds(10, 15, [&](uint64_t seed) {
+        Random random(seed);
+        auto count = static_cast<uint32_t>(random.between(2, 8));
+        Hosts hosts(random.next(), some_network(random), count);
+        auto a = static_cast<uint32_t>(random.below(count)), b = (a + 1 + static_cast<uint32_t>(random.below(count - 1))) % count;
+        hosts.network.cut_way(a, b);
+        if (random.chance(50)) hosts.network.cut_way(b, a);
+        hosts.meet(random);
+        for (uint32_t own = 0; own < count; ++own) {
+            std::optional<uint32_t> silent = hosts.contacts[own]->silent(), expected;
+            if (own == a) expected = b;
+            if (own == b) expected = a;
+            EXPECT_EQ(silent, expected) << "at " << own << "; repeat with LANYARD_TEST_SEED=" << seed;
+        }
+        return !testing::Test::HasFailure();
+    });
+}
+
+}  // namespace
+}  // namespace lanyard::sim
