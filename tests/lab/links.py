@@ -22,7 +22,7 @@ FLOW_CLASSES = 1024
 UDP_HEADER_BYTES = 8
 FLOW_HANDLE = 0x10100       # class 1:100 is the first of the flows'
 UNLIMITED_BPS = 100_000_000_000
-OFFLOADS = ("tso", "gso", "gro")
+OFFLOADS = ("tso", "gso", "tx-udp-segmentation", "gro")
 
 
 @dataclasses.dataclass

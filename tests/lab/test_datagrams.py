@@ -46,3 +46,18 @@ def test_udp_that_is_open_is_used(hosts):
     code, out, err = hosts.run("--host", "h1:2,h2:2,h3", "-n", "5", "-x", "LANYARD_LOG=info,paths", hosts.program("exchange"), environment=DGRAM)
     assert (code, out) == (0, "right\n"), err
     assert err.count("dgram: ") == 5, err
+
+
+def test_way_that_swallows_long_packets(hosts):
+    """From one moment on, and nobody is told; the flow finds what passes, and has nearly the line's rate again."""
+    hosts.lab.set(rate="100mbit")
+    process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("steady"), "6", environment=DGRAM)
+    try:
+        before = [float(process.stdout.readline()) for _ in range(3)][-1]
+        hosts.lab.set(longest_udp=1000)
+        out, err = process.communicate(timeout=60)
+    finally:
+        hosts.lab.set(rate="none", longest_udp=None)
+    after = [float(line) for line in out.split()]
+    assert (process.returncode, err) == (0, "")
+    assert min(after[-3:]) > 0.8 * before, (before, after)

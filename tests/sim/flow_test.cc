@@ -99,6 +99,41 @@ TEST(Flow, tellsOnceOfAPeerThatIsSilent) {
     EXPECT_EQ(world.conversation(0, 2).delivered, 1u);
 }
 
+// A way that carries less than the first link and tells nobody: bulk goes on at nearly its rate after a moment, whether the flow met the hole at its
+// first packet or in the midst of its work.
+TEST(Flow, findsTheSizeThatABlackHoleLetsPass) {
+    for (size_t carried : {600u, 1000u, 1400u})
+        for (bool at_first : {true, false}) {
+            PacketBehaviour behaviour;
+            behaviour.bytes_per_s = 25'000'000;
+            FlowWorld world(first_seed(), behaviour, 2, {});
+            if (at_first) world.network().behaviour().hole = carried;
+            for (int i = 0; i < 3; ++i) world.send_bulk(0, 1, 30'000'000);
+            ASSERT_TRUE(world.run_until(100'000'000)) << world.describe();
+            world.network().behaviour().hole = carried;
+            ASSERT_TRUE(world.run_until(2 * second_ns)) << world.describe();
+            EXPECT_LE(world.flow(0, 1).packet_size().usual(), carried);
+            EXPECT_GE(world.flow(0, 1).packet_size().usual() + 17, carried) << world.describe();
+            uint64_t before = world.network().counts().arrived;
+            ASSERT_TRUE(world.run_until(3 * second_ns / 2 + second_ns)) << world.describe();
+            uint64_t packets = world.network().counts().arrived - before;
+            double share = static_cast<double>(packets) * static_cast<double>(carried + 66) / (0.5 * 25e6);
+            EXPECT_GT(share, 0.85) << carried << " bytes, " << at_first << world.describe();
+            EXPECT_EQ(world.complaint(), "");
+        }
+}
+
+// What the endpoint learns later, as from a router that does tell.
+TEST(Flow, keepsToWhatTheEndpointLearns) {
+    FlowWorld world(first_seed(), {}, 2, {});
+    world.send_bulk(0, 1, 3'000'000);
+    ASSERT_TRUE(world.run_until(5'000'000)) << world.describe();
+    world.network().behaviour().largest = 1000;
+    world.flow(0, 1).set_largest(1000);
+    ASSERT_TRUE(world.run_until_settled(second_ns)) << world.describe();
+    EXPECT_LT(world.network().counts().too_long, 300u);
+}
+
 TEST(Flow, noticesEveryDamagedPacket) {
     PacketBehaviour behaviour;
     behaviour.damaged_ppm = 100'000;

@@ -29,7 +29,7 @@ Flow::Flow(FlowHome &home, uint32_t peer, uint32_t epoch, size_t largest)
       epoch_(epoch),
       proof_out_(proof_of(home.secret, home.own, peer)),
       proof_in_(proof_of(home.secret, peer, home.own)),
-      largest_(static_cast<uint32_t>(largest)),
+      size_(largest),
       bulk_window_(home.limits.first_bulk),
       congestion_(home.limits.congestion) {
     LANYARD_MUST(epoch != 0 && largest >= least_packet && largest <= most_packet);
@@ -122,20 +122,20 @@ void Flow::look_at_time(uint64_t now_ns) {
     if (silent_at_ns() <= now_ns) return end(FlowEnd::silent);
     if (traffic.sent.loss_due_ns() <= now_ns) {
         uint32_t by_order = 0;
-        uint32_t lost = traffic.sent.find_lost(home_.sent, trip_, now_ns, by_order);
+        uint32_t lost = traffic.sent.find_lost(home_.sent, trip_, size_, now_ns, by_order);
         home_.counts.lost_by_order += by_order;
         home_.counts.lost_by_time += lost - by_order;
-        if (lost) congestion_.lost(lost, trip_, largest_, home_.limits.congestion, now_ns);
+        if (lost) congestion_.lost(lost, trip_, size_.usual(), home_.limits.congestion, now_ns);
     }
     if (traffic.sent.outstanding() && probe_due_ns() <= now_ns) {
         ++traffic.probes;
         ++home_.counts.probes;
-        traffic.sent.give_up_oldest(home_.sent);
+        traffic.sent.give_up_oldest(home_.sent, size_, now_ns);
         traffic.probe_wanted = true;
         if (traffic.probes < 2) return;
         // Twice in a row: all of it must be lost, or the peer has no room for it before something earlier comes.
-        while (traffic.sent.outstanding()) traffic.sent.give_up_oldest(home_.sent);
-        congestion_.silent(largest_, home_.limits.congestion);
+        while (traffic.sent.outstanding()) traffic.sent.give_up_oldest(home_.sent, size_, now_ns);
+        congestion_.silent(size_.usual(), home_.limits.congestion);
     }
 }
 

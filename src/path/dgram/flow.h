@@ -34,7 +34,7 @@
 //    more than one packet in flight beyond a window, but always may have one.
 //
 // How much: congestion.h says how many bytes may be on their way, and how fast they leave; of bulk never more than the receiver grants
-// (bulk_share.h).
+// (bulk_share.h); packet_size.h how long packets are.
 // Memory: this object for a known peer; a Traffic and records while something is under way, given back when all is acknowledged both ways.
 // Thread rule: the owner of the engine.
 #pragma once
@@ -45,6 +45,7 @@
 #include "path/dgram/congestion.h"
 #include "path/dgram/early.h"
 #include "path/dgram/packet.h"
+#include "path/dgram/packet_size.h"
 #include "path/dgram/round_trip.h"
 #include "path/dgram/sent.h"
 
@@ -192,7 +193,9 @@ public:
     bool over() const { return over_; }
     const RoundTrip &trip() const { return trip_; }
     const Congestion &congestion() const { return congestion_; }
-    void set_largest(size_t bytes) { largest_ = static_cast<uint32_t>(bytes); }
+    // As the endpoint knows it now.
+    void set_largest(size_t bytes) { size_.set_limit(bytes); }
+    const PacketSize &packet_size() const { return size_; }
 
 private:
     static constexpr uint32_t idle = UINT32_MAX;
@@ -244,7 +247,7 @@ private:
     // sending
     uint64_t next_number_ = 1;
     uint64_t log_end_ = 0, delivered_ = 0;
-    uint32_t largest_;
+    PacketSize size_;
     uint32_t bulk_window_;
     Congestion congestion_;
     RoundTrip trip_;

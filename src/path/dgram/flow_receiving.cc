@@ -199,6 +199,7 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
 
     size_t before = traffic.sent.in_flight();
     SentPackets::Found found = traffic.sent.acknowledge(home_.sent, cumulative, said, [&](const SentPacket &packet) {
+        size_.came(packet.bytes);
         if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
     });
     home_.counts.given_up_too_early += found.too_early;
@@ -209,12 +210,12 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
         if (said.count) highest = cumulative + said.ranges[said.count - 1].begin + said.ranges[said.count - 1].length - 1;
         // The delay that it names is that of its highest number.
         if (found.highest == highest) trip_.add(now_ns - found.sent_ns, said.delay_us * uint64_t{1000}, now_ns);
-        congestion_.acknowledged(found.bytes, found.packets, before, trip_, largest_, home_.limits.congestion, now_ns);
+        congestion_.acknowledged(found.bytes, found.packets, before, trip_, size_.usual(), home_.limits.congestion, now_ns);
         uint32_t by_order = 0;
-        uint32_t lost = traffic.sent.find_lost(home_.sent, trip_, now_ns, by_order);
+        uint32_t lost = traffic.sent.find_lost(home_.sent, trip_, size_, now_ns, by_order);
         home_.counts.lost_by_order += by_order;
         home_.counts.lost_by_time += lost - by_order;
-        if (lost) congestion_.lost(lost, trip_, largest_, home_.limits.congestion, now_ns);
+        if (lost) congestion_.lost(lost, trip_, size_.usual(), home_.limits.congestion, now_ns);
     }
     if (is_ahead(expected, delivered_)) {
         delivered_ = expected;

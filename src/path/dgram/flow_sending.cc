@@ -28,7 +28,7 @@ bool Flow::must_settle(const Traffic &traffic) const { return traffic.sent.highe
 
 bool Flow::may_send_bulk(const Traffic &traffic) const {
     uint32_t on_its_way = traffic.sent.bulk_in_flight();
-    return on_its_way == 0 || on_its_way + largest_ <= bulk_window_;
+    return on_its_way == 0 || on_its_way + size_.usual() <= bulk_window_;
 }
 
 bool Flow::has_data(Traffic &traffic) const {
@@ -43,7 +43,7 @@ bool Flow::may_send(Traffic &traffic) const {
     if (must_settle(traffic)) return true;
     if (span >= most_span - kept_for_probes) return false;
     uint32_t in_flight = traffic.sent.in_flight();
-    if (in_flight > 0 && in_flight + largest_ > congestion_.window()) return false;
+    if (in_flight > 0 && in_flight + size_.usual() > congestion_.window()) return false;
     if (traffic.unsent < Position{log_end_, 0}) return true;
     if (first_lost(traffic)) return true;
     return (traffic.first_bulk != UINT32_MAX || traffic.sent.first_lost_bulk(home_.sent)) && may_send_bulk(traffic);
@@ -63,7 +63,8 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
     bool due = traffic.arrivals.due_ns() <= now_ns;
     if (!data && !due) return false;
 
-    FrameWriter writer(packet.buffer + header_bytes, largest_ - header_bytes);
+    size_t largest = data ? size_.next(traffic.probes, now_ns) : size_.usual();
+    FrameWriter writer(packet.buffer + header_bytes, largest - header_bytes);
     packet.tail = nullptr;
     packet.tail_size = 0;
     packet.acknowledges = traffic.arrivals.due_ns() != never;
@@ -83,6 +84,7 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
 
     if (!traffic.sent.outstanding() && traffic.probes == 0) traffic.waiting_since_ns = now_ns;
     traffic.sent.add(home_.sent, record);
+    size_.sent(record.bytes);
     traffic.last_sent_ns = now_ns;
     uint64_t burst_ns = congestion_.spacing_ns(home_.limits.congestion.burst, trip_);
     traffic.pace_ns = std::max(traffic.pace_ns, now_ns - std::min(now_ns, burst_ns)) + congestion_.spacing_ns(record.bytes, trip_);
@@ -100,7 +102,7 @@ void Flow::finish(OutPacket &packet, uint64_t number, uint32_t to_epoch) {
 
 // Both kinds are said once and not repeated, as nobody answers.
 bool Flow::compose_end(OutPacket &packet, Traffic &traffic) {
-    FrameWriter writer(packet.buffer + header_bytes, largest_ - header_bytes);
+    FrameWriter writer(packet.buffer + header_bytes, least_packet - header_bytes);
     bool refuses = traffic.refused_epoch != 0;
     writer.end(refuses ? EndReason::refused : EndReason::closed, refuses ? traffic.refused_epoch : epoch_);
     packet.size = header_bytes + writer.size();
@@ -121,7 +123,7 @@ void Flow::compose_acknowledgement(FrameWriter &writer, uint64_t now_ns) {
     Acknowledgement acknowledgement;
     current().arrivals.acknowledge(acknowledgement, now_ns);
     acknowledgement.expected = static_cast<uint32_t>(expected_);
-    acknowledgement.window = home_.share.window(largest_, now_ns);
+    acknowledgement.window = home_.share.window(size_.usual(), now_ns);
     writer.acknowledge(acknowledgement);
 }
 
@@ -129,11 +131,12 @@ void Flow::compose_acknowledgement(FrameWriter &writer, uint64_t now_ns) {
 // packets, and at the end of what there is of bulk, whose sender waits for that.
 bool Flow::wants_answer(Traffic &traffic, size_t room) const {
     if (std::exchange(traffic.probe_wanted, false)) return true;
-    uint64_t few = uint64_t{2} * home_.limits.answer.packets * largest_;
+    size_t largest = size_.usual();
+    uint64_t few = uint64_t{2} * home_.limits.answer.packets * largest;
     uint32_t window = congestion_.window();
-    if (window < few && traffic.sent.in_flight() + 2 * largest_ > window) return true;
+    if (window < few && traffic.sent.in_flight() + 2 * largest > window) return true;
     if (traffic.first_bulk == UINT32_MAX) return false;
-    if (bulk_window_ < few && traffic.sent.bulk_in_flight() + 2 * largest_ > bulk_window_) return true;
+    if (bulk_window_ < few && traffic.sent.bulk_in_flight() + 2 * largest > bulk_window_) return true;
     const BulkItem &item = home_.bulk.at(traffic.first_bulk);
     return item.next == UINT32_MAX && item.size - item.cut <= room && !first_lost(traffic) && !traffic.sent.first_lost_bulk(home_.sent);
 }
@@ -244,6 +247,7 @@ void Flow::take_back(const OutPacket &packet, uint64_t now_ns) {
     home_.counts.acknowledgements_out -= packet.number == 0;
     if (packet.number == 0 || !traffic.sent.take_back(home_.sent, packet.number)) return;
     next_number_ = packet.number;  // nobody has seen it
+    size_.not_sent(packet.size + packet.tail_size);
     traffic.pace_ns -= std::min(traffic.pace_ns, congestion_.spacing_ns(packet.size + packet.tail_size, trip_));
     traffic.probe_wanted |= traffic.probes > 0;
 }

@@ -56,7 +56,7 @@ void SentPackets::put_to_lost(Records &records, uint32_t index) {
     if (after == none) lost_envelopes_.last = index;
 }
 
-uint32_t SentPackets::find_lost(Records &records, const RoundTrip &trip, uint64_t now_ns, uint32_t &by_order) {
+uint32_t SentPackets::find_lost(Records &records, const RoundTrip &trip, PacketSize &size, uint64_t now_ns, uint32_t &by_order) {
     uint32_t lost = 0, before = none;
     loss_due_ns_ = UINT64_MAX;
     for (uint32_t index = first_, next; index != none && records.at(index).number < highest_acknowledged_; index = next) {
@@ -73,13 +73,15 @@ uint32_t SentPackets::find_lost(Records &records, const RoundTrip &trip, uint64_
         ++lost;
         (before == none ? first_ : records.at(before).next) = next;
         if (last_ == index) last_ = before;
+        size.lost(packet.bytes, now_ns);
         give_up(records, index);
     }
     return lost;
 }
 
-void SentPackets::give_up_oldest(Records &records) {
+void SentPackets::give_up_oldest(Records &records, PacketSize &size, uint64_t now_ns) {
     uint32_t index = first_;
+    size.lost(records.at(index).bytes, now_ns);
     first_ = records.at(index).next;
     if (first_ == none) last_ = none;
     give_up(records, index);

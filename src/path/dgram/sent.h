@@ -19,6 +19,7 @@
 
 #include "base/slab.h"
 #include "path/dgram/packet.h"
+#include "path/dgram/packet_size.h"
 #include "path/dgram/round_trip.h"
 
 namespace lanyard::dgram {
@@ -77,9 +78,9 @@ public:
     // Takes away what has come, telling `come(record)` of each.
     template <class Come>
     Found acknowledge(Records &records, uint64_t cumulative, const Acknowledgement &acknowledgement, Come come);
-    // Gives up what is lost by order or time; how many.
-    uint32_t find_lost(Records &records, const RoundTrip &trip, uint64_t now_ns, uint32_t &by_order);
-    void give_up_oldest(Records &records);
+    // Gives up what is lost by order or time, telling `size` of each; how many.
+    uint32_t find_lost(Records &records, const RoundTrip &trip, PacketSize &size, uint64_t now_ns, uint32_t &by_order);
+    void give_up_oldest(Records &records, PacketSize &size, uint64_t now_ns);
     // The newest, should it have this number: it was not sent after all.
     bool take_back(Records &records, uint64_t number);
 

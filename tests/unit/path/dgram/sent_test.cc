@@ -29,7 +29,7 @@ protected:
         found = sent.acknowledge(records, cumulative, said, [&](const SentPacket &packet) { come.push_back(packet.number); });
         return come;
     }
-    uint32_t find_lost(uint64_t now_ns) { return sent.find_lost(records, trip, now_ns, by_order); }
+    uint32_t find_lost(uint64_t now_ns) { return sent.find_lost(records, trip, size, now_ns, by_order); }
     std::vector<uint64_t> lost() {
         std::vector<uint64_t> numbers;
         while (SentPacket *packet = sent.first_lost(records)) {
@@ -42,6 +42,7 @@ protected:
     SentPackets::Records records;
     SentPackets sent;
     RoundTrip trip;
+    PacketSize size{1472};
     SentPackets::Found found;
     uint32_t by_order = 0;
 };
@@ -122,14 +123,14 @@ TEST_F(Sent, AreNotBelievedToHaveComeWhenThePeerWasToldNotToWait) {
 
 TEST_F(Sent, WaitInTheOrderOfTheirEnvelopes) {
     send_all(3);
-    for (int i = 0; i < 3; ++i) sent.give_up_oldest(records);
+    for (int i = 0; i < 3; ++i) sent.give_up_oldest(records, size, 0);
     sent.first_lost(records)->begin = {1, 50};  // partly sent again
     SentPacket again;
     again.number = 4;
     again.begin = {1, 0};
     again.end = {1, 50};
     sent.add(records, again);
-    sent.give_up_oldest(records);
+    sent.give_up_oldest(records, size, 0);
     EXPECT_EQ(lost(), (Numbers{4, 1, 2, 3}));
 }
 
@@ -143,7 +144,7 @@ TEST_F(Sent, WaitForAnotherPacketBulkApartFromEnvelopes) {
         packet.bytes = 100;
         sent.add(records, packet);
     }
-    for (int i = 0; i < 3; ++i) sent.give_up_oldest(records);
+    for (int i = 0; i < 3; ++i) sent.give_up_oldest(records, size, 0);
     EXPECT_EQ(sent.bulk_in_flight(), 0u);
     ASSERT_TRUE(sent.first_lost(records));
     EXPECT_EQ(sent.first_lost(records)->begin, (Position{2, 0}));
