@@ -19,8 +19,11 @@ constexpr uint64_t look_beside_shm_ns = 4000;  // a look at sockets costs as muc
 constexpr uint64_t weigh_from_bytes = 1024 * 1024;
 constexpr size_t longest_value = 1000;         // that any launcher carries
 
-enum class Service { tcp, udp };
-std::string address_key(Service service, uint32_t peer) { return (service == Service::tcp ? "lanyard-tcp-" : "lanyard-udp-") + std::to_string(peer); }
+enum class Service { tcp, udp, life };
+std::string address_key(Service service, uint32_t peer) {
+    const char *const names[] = {"lanyard-tcp-", "lanyard-udp-", "lanyard-life-"};
+    return names[static_cast<int>(service)] + std::to_string(peer);
+}
 const char *const secret_key = "lanyard-secret";
 
 bool on_this_node(const Bootstrap &bootstrap, uint32_t peer) {
@@ -142,6 +145,18 @@ Error open_links(const Settings &settings, Bootstrap &bootstrap, const std::vect
     return bootstrap.put(address_key(Service::tcp, identity.own), publish(addresses, port));
 }
 
+// Without them a process that computes for LANYARD_PEER_TIMEOUT counts as lost.
+Error open_lifelines(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, uint16_t wanted, Network &network) {
+    network.sockets = std::make_unique<SystemSockets>(0, static_cast<int>(settings.peer_timeout));
+    auto find = [&bootstrap](uint32_t peer, std::vector<Address> &list) { return find_peer(bootstrap, Service::life, peer, list); };
+    network.lifelines = std::make_unique<Lifelines>(*network.sockets, find);
+    network.datagrams->use(*network.lifelines);
+    uint16_t least, most;
+    read_range(settings.port_range, least, most);
+    uint16_t port = network.lifelines->listen(addresses, wanted, least, most);
+    return bootstrap.put(address_key(Service::life, static_cast<uint32_t>(bootstrap.rank())), publish(addresses, port));
+}
+
 Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, Network &network) {
     UdpPackets::Options options;
     if (settings.socket_buffer > 0) options.buffer = static_cast<int>(settings.socket_buffer);
@@ -169,7 +184,8 @@ Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::
     auto path = std::make_unique<DgramPath>(*network.packets, own, peers, fresh_epoch(), crc, limits, find);
     network.datagrams = path.get();
     network.path = std::move(path);
-    return bootstrap.put(address_key(Service::udp, own), publish(addresses, port));
+    if (Error error = bootstrap.put(address_key(Service::udp, own), publish(addresses, port))) return error;
+    return open_lifelines(settings, bootstrap, addresses, port, network);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@
 namespace lanyard {
 
 struct Network {
-    std::unique_ptr<SystemSockets> sockets;  // of links
+    std::unique_ptr<SystemSockets> sockets;  // of links, or lifelines
+    std::unique_ptr<Lifelines> lifelines;    // beside datagrams
     std::unique_ptr<PacketIo> packets;       // of datagrams
     std::unique_ptr<NetworkPath> path;
     LinkPath *links = nullptr;        // the path, where it is one of links

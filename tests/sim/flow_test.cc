@@ -99,6 +99,32 @@ TEST(Flow, tellsOnceOfAPeerThatIsSilent) {
     EXPECT_EQ(world.conversation(0, 2).delivered, 1u);
 }
 
+// It computes, as its owner knows in another way.
+TEST(Flow, waitsForAPeerThatIsSilentButLives) {
+    FlowWorld world(first_seed(), {}, 2, {});
+    world.know(dgram::Life::lives);
+    world.send_bulk(0, 1, 3'000'000);
+    ASSERT_TRUE(world.run_until(5'000'000)) << world.describe();
+    world.network().cut(0, 1);
+    world.send(0, 1, 1000);
+    ASSERT_TRUE(world.run_until(600 * second_ns)) << world.describe();
+    world.network().heal_all();
+    ASSERT_TRUE(world.run_until_settled(601 * second_ns)) << world.describe();
+    EXPECT_EQ(world.conversation(0, 1).ended, 0);
+}
+
+TEST(Flow, tellsOnceAndSoonerOfAPeerThatIsGone) {
+    FlowWorld world(first_seed(), {}, 2, {});
+    world.know(dgram::Life::gone);
+    world.send_bulk(0, 1, 3'000'000);
+    ASSERT_TRUE(world.run_until(5'000'000)) << world.describe();
+    EXPECT_EQ(world.conversation(0, 1).ended, 0);
+    world.network().cut(0, 1);
+    ASSERT_TRUE(world.run_until(300 * second_ns)) << world.describe();
+    EXPECT_EQ(world.conversation(0, 1).ended, 1);
+    EXPECT_EQ(world.conversation(0, 1).how, dgram::FlowEnd::gone);
+}
+
 // A way that carries less than the first link and tells nobody: bulk goes on at nearly its rate after a moment, whether the flow met the hole at its
 // first packet or in the midst of its work.
 TEST(Flow, findsTheSizeThatABlackHoleLetsPass) {

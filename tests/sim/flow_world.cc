@@ -88,6 +88,7 @@ public:
         conversation.came_twice += again;
         item.missing -= size - again;
     }
+    dgram::Life life(Flow &) override { return world_.life_; }
     void ended(Flow &flow, dgram::FlowEnd how) override {
         Conversation &conversation = to(flow);
         if (conversation.ended++) world_.complain("a flow ended twice");

@@ -50,6 +50,8 @@ public:
     void disturb(int percent) { disturb_percent_ = percent; }
     // bulk_bytes() answers by copying, at random.
     void copy_bulk(bool copies) { copies_bulk_ = copies; }
+    // What everybody knows of the life of those who do not answer.
+    void know(dgram::Life life) { life_ = life; }
     // Goes on until then; false: something is wrong (complaint()).
     bool run_until(uint64_t ns);
     // Until all has been delivered and every flow has given its memory back.
@@ -81,6 +83,7 @@ private:
     int disturb_percent_ = 0, disturbances_left_ = 500;
     uint64_t steps_ = 0;
     bool copies_bulk_ = false;
+    dgram::Life life_ = dgram::Life::unknown;
     std::vector<Conversation> conversations_;
     std::vector<std::unique_ptr<Host>> hosts_;
     std::string complaint_;

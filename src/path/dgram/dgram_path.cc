@@ -148,13 +148,25 @@ void DgramPath::bulk(Flow &flow, const BulkHeader &header, const std::byte *payl
     sink_->bulk(flow.peer(), header, place ? place : payload, size);
 }
 
+// "at 10.0.1.2:4711 ..."
+std::string DgramPath::why(const Peer &peer, FlowEnd how) const {
+    std::string ends = io_.ends(peer.destination), where;
+    if (size_t and_at = ends.find(" and "); and_at != std::string::npos) where = "at " + ends.substr(and_at + 5) + " ";
+    switch (how) {
+        case FlowEnd::closed: return where + "has ended";
+        case FlowEnd::gone: return where + "does not answer any more: its process has ended, or its host is cut off";
+        case FlowEnd::refused: return where + "is another process now, which knows nothing of this one";
+        case FlowEnd::silent: break;
+    }
+    return where + "has not answered for " + std::to_string(limits_.flow.peer_timeout_ns / 1'000'000'000) + " s (LANYARD_PEER_TIMEOUT)";
+}
+
 void DgramPath::ended(Flow &flow, FlowEnd how) {
     Peer &peer = *peers_[flow.peer()];
     peer.lost = true;
     peer.assembly.reset();
-    Loss loss{flow.peer(), how == FlowEnd::closed ? "has ended" : how == FlowEnd::refused ? "is another process now, which knows nothing of this one"
-                         : "has not answered for " + std::to_string(limits_.flow.peer_timeout_ns / 1'000'000'000) + " s",
-              {}};
+    if (lifelines_) lifelines_->heard(flow.peer());
+    Loss loss{flow.peer(), why(peer, how), {}};
     for (uint64_t at = peer.log.begin(); at < peer.log.end(); ++at) loss.undelivered.push_back(peer.log.at(at).envelope);
     peer.log.drop(peer.log.end(), spare_rings_);
     for (size_t place = 0; peer.bulk_under_way > 0 && place < bulk_.size(); ++place)
@@ -170,7 +182,7 @@ void DgramPath::take_packet(std::span<const std::byte> packet) {
     }
     Peer *peer = contact(number);
     if (!peer) return;
-    peer->flow.received(packet, now_ns_);
+    if (peer->flow.received(packet, now_ns_) != Flow::Came::dropped && lifelines_) lifelines_->heard(number);
     if (peer->flow.active()) list(*peer);
 }
 
@@ -256,12 +268,26 @@ int DgramPath::tell() {
     return told;
 }
 
+// Asks those that have been silent for long, though nothing is under way.
+void DgramPath::look_after_peers() {
+    uint64_t quarter_ns = limits_.flow.peer_timeout_ns / 4;
+    look_at_ns_ = now_ns_ + quarter_ns;
+    if (lifelines_) lifelines_->tend();
+    for (std::unique_ptr<Peer> &peer : peers_) {
+        if (!peer || peer->lost || leaving_ || peer->flow.active() || peer->flow.heard_ns() + quarter_ns > now_ns_) continue;
+        peer->flow.ask();
+        list(*peer);
+        to_write_ = true;
+    }
+}
+
 int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     sink_ = &sink;
     now_ns_ = now_ns;
     told_ = 0;
     int work = tell();
     told_ += work;
+    if (now_ns >= look_at_ns_) look_after_peers();
     int packets = take_packets(budget);
     if (packets > 0 || to_write_ || full_ || now_ns >= next_ns_) write_out();
     sink_ = nullptr;
@@ -317,7 +343,10 @@ bool DgramPath::busy() const {
     });
 }
 
-uint64_t DgramPath::deadline_ns() const { return more_ || !sent_.empty() || !lost_.empty() ? 0 : next_ns_; }
+uint64_t DgramPath::deadline_ns() const {
+    if (more_ || !sent_.empty() || !lost_.empty()) return 0;
+    return known_ > 0 ? std::min(next_ns_, look_at_ns_) : next_ns_;
+}
 
 std::string DgramPath::describe() const { return "dgram: " + io_.describe(); }
 
@@ -328,6 +357,7 @@ void DgramPath::close() {
             list(*peer);
         }
     write_out();
+    if (lifelines_) lifelines_->close();
 }
 
 }  // namespace lanyard

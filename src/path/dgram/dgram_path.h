@@ -4,6 +4,8 @@
 //
 // What is sent outside poll() leaves at once where the flow may send; what poll() brings about leaves at its end, many packets by one system call.
 // A poll delivers whole packets, which may hold many envelopes, and what waited for them: beyond its budget up to most_at_once().
+// Peers that are silent are asked whether they live four times within LANYARD_PEER_TIMEOUT, as who only waits for them would never know. A process that
+// does not answer, though its kernel does (lifelines.h), computes, and is waited for.
 // A peer is an object from the first packet to or from it; after that it holds what its flow holds, and nothing for what has been delivered.
 // Thread rule: the owner of the engine.
 #pragma once
@@ -16,6 +18,7 @@
 #include "net/packet_io.h"
 #include "path/dgram/envelope_log.h"
 #include "path/dgram/flow.h"
+#include "path/dgram/lifelines.h"
 #include "path/network_path.h"
 
 namespace lanyard {
@@ -35,6 +38,9 @@ public:
     // `epoch`: not 0, and unlike those of earlier processes with this number.
     DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Crc32c &crc, const DgramLimits &limits, FindName find);
     ~DgramPath() override;
+
+    // Peers that do not answer are asked by these too.
+    void use(Lifelines &lifelines) { lifelines_ = &lifelines; }
 
     void set_secret(const Secret &secret) override { home_.secret = secret; }
     bool connected_to_all() override { return true; }  // there are no connections
@@ -105,8 +111,11 @@ private:
     void bulk_delivered(dgram::Flow &flow, uint64_t token) override;
     void envelope(dgram::Flow &flow, const dgram::Piece &piece, const std::byte *payload) override;
     void bulk(dgram::Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) override;
+    dgram::Life life(dgram::Flow &flow) override { return lifelines_ ? lifelines_->ask(flow.peer()) : dgram::Life::unknown; }
     void ended(dgram::Flow &flow, dgram::FlowEnd how) override;
 
+    std::string why(const Peer &peer, dgram::FlowEnd how) const;
+    void look_after_peers();
     Peer *contact(uint32_t peer);
     void list(Peer &peer);
     int take_packets(int budget);
@@ -133,6 +142,8 @@ private:
     Sink *sink_ = nullptr;  // during poll()
     int told_ = 0;          // to it, in this poll
     uint64_t now_ns_ = 0, next_ns_ = no_deadline, ask_at_ns_ = 0;
+    uint64_t look_at_ns_ = 0;  // after peers, next
+    Lifelines *lifelines_ = nullptr;
     bool full_ = false;     // the endpoint
     bool leaving_ = false;
     bool more_ = false;      // has come, beyond the budget of the last poll

@@ -116,10 +116,21 @@ uint64_t Flow::probe_due_ns() const {
 
 uint64_t Flow::silent_at_ns() const { return std::max(heard_ns_, current().waiting_since_ns) + home_.limits.peer_timeout_ns; }
 
+// Ends the flow if it is. A peer that is known to live is as one that was heard.
+bool Flow::is_lost(uint64_t now_ns) {
+    uint64_t at_ns = silent_at_ns();
+    if (now_ns + home_.limits.peer_timeout_ns / 4 * 3 < at_ns) return false;
+    Life life = home_.owner.life(*this);
+    if (life == Life::lives) heard_ns_ = now_ns;
+    else if (life == Life::gone) end(FlowEnd::gone);
+    else if (at_ns <= now_ns) end(FlowEnd::silent);
+    return over_;
+}
+
 void Flow::look_at_time(uint64_t now_ns) {
     Traffic &traffic = current();
     if (!traffic.sent.outstanding()) return;
-    if (silent_at_ns() <= now_ns) return end(FlowEnd::silent);
+    if (is_lost(now_ns)) return;
     if (traffic.sent.loss_due_ns() <= now_ns) {
         uint32_t by_order = 0;
         uint32_t lost = traffic.sent.find_lost(home_.sent, trip_, size_, now_ns, by_order);

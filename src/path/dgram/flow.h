@@ -28,7 +28,8 @@
 // 5. Something is always under way: an outstanding packet is acknowledged, or given up by order or time, or by the probe timer; what is given up is
 //    sent again at once where nothing else is outstanding. The timer doubles up to longest_probe_ns, so a partition that heals is noticed that
 //    soon. After two probes without an answer all that is outstanding is given up, as the receiver may lack room for anything but what it expects
-//    next. A peer from which nothing proven has come for peer_timeout_ns although something is outstanding is lost: told once.
+//    next. A peer from which nothing proven has come for peer_timeout_ns although something is outstanding is lost: told once. Who lives, as the
+//    owner may know of a process that computes, is waited for.
 // 6. An acknowledgement is state, not an event: the newest says all the earlier ones said. Alone it travels in a packet without number, unanswered.
 // 7. No deadlock: the receiver always has room for the envelope it expects, and lost envelopes go again in that order. A sender never has
 //    more than one packet in flight beyond a window, but always may have one.
@@ -53,7 +54,9 @@ namespace lanyard::dgram {
 
 class Flow;
 
-enum class FlowEnd : uint8_t { silent = 1, refused, closed };  // closed: by the peer
+enum class FlowEnd : uint8_t { silent = 1, refused, closed, gone };  // closed: by the peer; gone: as the owner knows
+// What the owner knows of a peer that does not answer.
+enum class Life : uint8_t { unknown, lives, gone };
 
 // An envelope that the owner keeps until it is delivered.
 struct Logged {
@@ -77,6 +80,8 @@ public:
     // The next bytes of the envelopes from the peer, in order; the payload may come in several pieces, the envelope is in the first one.
     virtual void envelope(Flow &flow, const Piece &piece, const std::byte *payload) = 0;
     virtual void bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
+    // The peer has not answered for a quarter of the time after which it counts as lost. Asked again, often.
+    virtual Life life(Flow &) { return Life::unknown; }
     // Once. What was not delivered will not be, and is not asked for again.
     virtual void ended(Flow &flow, FlowEnd how) = 0;
 };
@@ -191,6 +196,8 @@ public:
     // Has a Traffic; the others need neither calls nor thoughts.
     bool active() const { return traffic_ != idle; }
     bool over() const { return over_; }
+    // When something proven last came; 0: never.
+    uint64_t heard_ns() const { return heard_ns_; }
     const RoundTrip &trip() const { return trip_; }
     const Congestion &congestion() const { return congestion_; }
     // As the endpoint knows it now.
@@ -210,6 +217,7 @@ private:
     void look_at_time(uint64_t now_ns);
     uint64_t probe_due_ns() const;
     uint64_t silent_at_ns() const;
+    bool is_lost(uint64_t now_ns);
 
     // flow_receiving.cc
     bool is_for_us(const PacketHeader &header, std::span<const std::byte> frames);
