@@ -130,3 +130,34 @@ def test_strangers_do_not_disturb(mpirun, program):
     assert (process.returncode, out) == (0, "right\n"), err
     refused = err.count("a connection from elsewhere is refused: ")
     assert dropped >= 20 and refused >= dropped, (dropped, refused)
+
+
+DGRAM = {"LANYARD_PATHS": "self,dgram"}
+
+
+@pytest.mark.one_host("each host has ports of its own")
+def test_too_few_ports_for_datagrams(mpirun, program):
+    code, _, err = mpirun.run("-n", 3, program("life"), "end", env={**DGRAM, "LANYARD_PORT_RANGE": "42110-42111"})
+    assert code not in (0, 134, 139)
+    assert "cannot receive datagrams at 127.0.0.1 with a port of LANYARD_PORT_RANGE=42110-42111: Address already in use; " \
+        "each process of a host needs a port of its own: name more of them" in err
+
+
+@pytest.mark.one_host("each host has ports of its own")
+def test_just_enough_ports_for_datagrams(mpirun, program):
+    assert mpirun.run("-n", 3, program("exchange"), env={**DGRAM, "LANYARD_PORT_RANGE": "42120-42122"})[:2] == (0, "right\n")
+
+
+@pytest.mark.one_host("the buffer is this host's")
+def test_small_receive_buffer(mpirun, program):
+    """As rmem_max gives it: what overflows is lost and sent again."""
+    code, out, err = mpirun.run("-n", 3, program("exchange"), env={**DGRAM, "LANYARD_SOCKET_BUFFER": "106496", "LANYARD_LOG": "info,paths"})
+    assert (code, out) == (0, "right\n"), err
+    assert err.count(" 104 KiB of buffer") == 3, err
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_farewells_that_are_lost_are_not_missed(mpirun, program, seed):
+    """Half of all packets are; each process says at exit once that it goes."""
+    code, out, err = mpirun.run("-n", 4, "--timeout", 30, program("exchange"), env={**DGRAM, "LANYARD_DGRAM_HARM": f"loss=50,seed={seed}"})
+    assert (code, out, err) == (0, "right\n", "")

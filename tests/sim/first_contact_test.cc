@@ -2,11 +2,8 @@
 // one direction or both. Nobody lacks an answer where all ways are open, and both ends of every way that is closed lack one.
 #include <gtest/gtest.h>
 
-#include <memory>
-
-#include "net/sim/packet_network.h"
 #include "path/dgram/first_contact.h"
-#include "sim/known_secret.h"
+#include "sim/dgram_hosts.h"
 #include "sim/seeds.h"
 
 namespace lanyard::sim {
@@ -14,25 +11,8 @@ namespace {
 
 constexpr uint64_t patience_ns = 3'000'000'000, step_ns = 250'000;
 
-class Nothing final : public Sink {
-public:
-    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { ADD_FAILURE() << "something was sent"; }
-    void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override { ADD_FAILURE() << "something was sent"; }
-    void sent(uint64_t) override { ADD_FAILURE() << "something was sent"; }
-    void lost(uint32_t, Error error) override { ADD_FAILURE() << error.take().sentence; }
-};
-
-struct Hosts {
-    Hosts(uint64_t seed, const PacketBehaviour &behaviour, uint32_t count) : network(seed, behaviour, count) {
-        auto find = [](uint32_t peer, std::string &name) {
-            name = std::to_string(peer);
-            return Error();
-        };
-        for (uint32_t own = 0; own < count; ++own) {
-            paths.push_back(std::make_unique<DgramPath>(network.host(own), own, count, 1 + own, Crc32c::built_in(), DgramLimits(), find));
-            paths.back()->set_secret(known_secret());
-        }
-    }
+struct Hosts : DgramHosts {
+    using DgramHosts::DgramHosts;
     // All begin within a tenth of a second, and answer to the end.
     void meet(Random &random) {
         std::vector<uint64_t> begins(paths.size());
@@ -48,16 +28,14 @@ struct Hosts {
                         if (peer != own) others.push_back(peer);
                     contacts[own] = std::make_unique<FirstContact>(*paths[own], others, now + patience_ns);
                 }
-                paths[own]->poll(nothing, 64, now);
             }
+            poll_all();
         }
         for (auto &contact : contacts) EXPECT_TRUE(contact->over(end_ns));
+        for (const Heard &each : heard) EXPECT_TRUE(each.envelopes == 0 && each.losses.empty()) << "something was sent";
     }
 
-    PacketNetwork network;
-    std::vector<std::unique_ptr<DgramPath>> paths;
     std::vector<std::unique_ptr<FirstContact>> contacts;
-    Nothing nothing;
 };
 
 PacketBehaviour some_network(Random &random) {

@@ -160,6 +160,27 @@ TEST(Flow, keepsToWhatTheEndpointLearns) {
     EXPECT_LT(world.network().counts().too_long, 300u);
 }
 
+// Every byte that is delivered is compared (flow_world.h).
+TEST(Flow, noticesEachDamagedPacketOfAThousand) {
+    uint64_t sent = 0, damaged = 0;
+    for_seeds(2, 10, [&](uint64_t seed) {
+        PacketBehaviour behaviour;
+        behaviour.damaged_ppm = 1000;
+        FlowWorld world(seed, behaviour, 2, {});
+        for (int i = 0; i < 500; ++i) world.send(0, 1, static_cast<size_t>(i * 7));
+        for (int i = 0; i < 4; ++i) world.send_bulk(0, 1, 20'000'000);
+        EXPECT_TRUE(world.run_until_settled(100 * second_ns)) << world.describe() << "Repeat with LANYARD_TEST_SEED=" << seed;
+        const PacketNetwork::Counts &counts = world.network().counts();
+        EXPECT_LE(world.counts().garbage, counts.damaged);
+        EXPECT_GE(world.counts().garbage + counts.overflowed, counts.damaged * 4 / 5) << "the others were cut to less than a header";
+        EXPECT_EQ(world.counts().malformed, 0u);
+        sent += counts.sent;
+        damaged += counts.damaged;
+        return !testing::Test::HasFailure();
+    });
+    std::printf("%llu packets, %llu of them damaged\n", static_cast<unsigned long long>(sent), static_cast<unsigned long long>(damaged));
+}
+
 TEST(Flow, noticesEveryDamagedPacket) {
     PacketBehaviour behaviour;
     behaviour.damaged_ppm = 100'000;

@@ -176,7 +176,7 @@ void DgramPath::ended(Flow &flow, FlowEnd how) {
 
 void DgramPath::take_packet(std::span<const std::byte> packet) {
     uint32_t number;
-    if (!Flow::sender_of(packet, number) || !reaches(number)) {
+    if (!Flow::sender_of(packet, number) || !reaches(number) || (!peers_[number] && !Flow::is_proven(home_, packet))) {
         ++home_.counts.garbage;
         return;
     }

@@ -41,6 +41,11 @@ bool Flow::sender_of(std::span<const std::byte> packet, uint32_t &sender) {
     return true;
 }
 
+bool Flow::is_proven(const FlowHome &home, std::span<const std::byte> packet) {
+    PacketHeader header;
+    return read_header(home.crc, packet, header) && header.proof == proof_of(home.secret, header.from, home.own);
+}
+
 Traffic &Flow::traffic() {
     if (traffic_ == idle) {
         traffic_ = home_.traffic.take();

@@ -191,6 +191,8 @@ public:
 
     // Of a packet, unproven; false: it is too short to have one.
     static bool sender_of(std::span<const std::byte> packet, uint32_t &sender);
+    // Is it from there, for this process, and of this job? For packets of who is not known yet; those of others are checked when received.
+    static bool is_proven(const FlowHome &home, std::span<const std::byte> packet);
 
     uint32_t peer() const { return peer_; }
     // Has a Traffic; the others need neither calls nor thoughts.

@@ -1,0 +1,105 @@
+// How datagram paths end, and who they listen to: a farewell that is lost, a partition with whole paths, strangers.
+#include <gtest/gtest.h>
+
+#include "sim/dgram_hosts.h"
+#include "sim/seeds.h"
+
+namespace lanyard::sim {
+namespace {
+
+constexpr uint64_t second_ns = 1'000'000'000;
+
+void send(DgramHosts &hosts, uint32_t from, uint32_t to) {
+    Envelope envelope{};
+    std::byte payload[100] = {};
+    ASSERT_EQ(hosts.paths[from]->send(to, envelope, {payload, sizeof payload}), Sent::done);
+}
+
+// All have what they were sent; then one leaves, and its farewell is lost. Who has left too neither waits for it nor misses it.
+TEST(DgramEnds, FarewellThatIsLostIsNotMissed) {
+    DgramHosts hosts(first_seed(), {}, 2);
+    send(hosts, 0, 1);
+    send(hosts, 1, 0);
+    hosts.run_until(second_ns);
+    EXPECT_TRUE(hosts.paths[0]->settled() && hosts.paths[1]->settled());
+    for (auto &path : hosts.paths) path->leave();
+    hosts.network.cut(0, 1);
+    hosts.paths[0]->close();
+    hosts.run_until(2 * second_ns);
+    EXPECT_GT(hosts.network.counts().cut_off, 0u);
+    hosts.network.heal_all();
+    hosts.run_until(300 * second_ns, 50'000'000);
+    EXPECT_TRUE(hosts.paths[1]->settled());
+    EXPECT_FALSE(hosts.paths[1]->busy());
+    EXPECT_TRUE(hosts.heard[1].losses.empty());
+    hosts.paths[1]->close();
+}
+
+// Who goes on learns of it by asking, once; with the farewell at once.
+TEST(DgramEnds, WhoGoesOnIsToldOnceWhetherItComesOrNot) {
+    for (bool comes : {true, false}) {
+        DgramHosts hosts(first_seed(), {}, 2);
+        send(hosts, 0, 1);
+        hosts.run_until(second_ns);
+        if (!comes) hosts.network.cut(0, 1);
+        hosts.paths[0]->close();
+        uint64_t limit_ns = comes ? 2 * second_ns : (60 + 15 + 15 + 2) * second_ns;
+        while (hosts.network.now_ns() < limit_ns) {
+            hosts.network.advance(hosts.network.now_ns() + 20'000'000);
+            hosts.paths[1]->poll(hosts.heard[1], 64, hosts.network.now_ns());
+        }
+        ASSERT_EQ(hosts.heard[1].losses.size(), 1u);
+        EXPECT_EQ(hosts.heard[1].losses[0], comes ? "process 0 has ended" : "process 0 has not answered for 60 s (LANYARD_PEER_TIMEOUT)");
+    }
+}
+
+TEST(DgramEnds, PartitionOfThirtySecondsIsAPause) {
+    DgramHosts hosts(first_seed(), {}, 2);
+    send(hosts, 0, 1);
+    hosts.run_until(second_ns);
+    hosts.network.cut(0, 1);
+    for (int i = 0; i < 10; ++i) send(hosts, 0, 1);
+    hosts.run_until(31 * second_ns, 10'000'000);
+    EXPECT_EQ(hosts.heard[1].envelopes, 1);
+    hosts.network.heal_all();
+    hosts.run_until(32 * second_ns);
+    EXPECT_EQ(hosts.heard[1].envelopes, 11);
+    EXPECT_TRUE(hosts.heard[0].losses.empty() && hosts.heard[1].losses.empty());
+}
+
+// A receiver that only waits sends nothing of its own; it misses its peer nevertheless.
+TEST(DgramEnds, PeerThatIsOnlyWaitedForIsMissed) {
+    DgramHosts hosts(first_seed(), {}, 2);
+    send(hosts, 0, 1);
+    hosts.run_until(second_ns);
+    hosts.network.cut(0, 1);
+    hosts.run_until(200 * second_ns, 20'000'000);
+    EXPECT_EQ(hosts.heard[1].losses.size(), 1u);
+}
+
+// Packets of another job, and of nobody, are counted, and no peer is made for them.
+TEST(DgramEnds, StrangersAreNobody) {
+    Secret other;
+    ASSERT_TRUE(Secret::parse(std::string(64, 'e'), other));
+    DgramHosts hosts(first_seed(), {}, 3);
+    hosts.paths[0]->set_secret(other);
+    send(hosts, 0, 1);
+    Random random(first_seed());
+    for (int i = 0; i < 1000; ++i) {
+        std::vector<std::byte> bytes(random.below(1400));
+        for (std::byte &each : bytes) each = static_cast<std::byte>(random.next());
+        if (uint32_t from = static_cast<uint32_t>(random.below(4)); bytes.size() >= 8) std::memcpy(bytes.data() + 4, &from, sizeof from);
+        iovec part{bytes.data(), bytes.size()};
+        PacketIo::Outgoing packet{1, &part, 1};
+        hosts.network.host(2).send(&packet, 1);
+        hosts.run_until(hosts.network.now_ns() + 100'000, 50'000);
+    }
+    EXPECT_EQ(hosts.paths[1]->known(), 0u);
+    EXPECT_GE(hosts.paths[1]->counts().garbage, 1000u);
+    EXPECT_EQ(hosts.paths[1]->counts().packets_in, 0u);
+    EXPECT_EQ(hosts.heard[1].envelopes, 0);
+    EXPECT_TRUE(hosts.heard[1].losses.empty());
+}
+
+}  // namespace
+}  // namespace lanyard::sim
