@@ -161,8 +161,8 @@ def test_ranks_with_different_paths(mpirun, program, usual, other, uses):
              for word in (":", "-n", 1, "env", f"LANYARD_PATHS={paths}", program("life"), "end")][1:]
     code, out, err = mpirun.run(*ranks)
     assert (code, out) == (1, ""), err
-    told = re.findall(r"MPI_Init on rank (\d): ranks reach each other by different paths: rank \d has LANYARD_PATHS=(\S+) and so uses (\S+), rank 0 has "
-                      r"(\S+) and so uses (\S+); set it alike for all ranks, on all hosts", err)
+    told = re.findall(r"MPI_Init on rank (\d): ranks reach each other by different paths: rank \d has LANYARD_PATHS=(\S+) and so uses (\S+), "
+                      r"rank 0 has (\S+) and so uses (\S+); set it alike for all ranks, on all hosts", err)
     assert told == [("1", other, uses[1], usual, uses[0])], err
 
 

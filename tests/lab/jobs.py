@@ -1,4 +1,5 @@
-"""Jobs on the hosts of a lab, for the tests of what goes wrong between them: mpirun in h1, programs of tests/failures, processes to be found and killed."""
+"""Jobs on the hosts of a lab, for the tests of what goes wrong between them: mpirun in h1, programs of tests/failures, processes to be
+found and killed."""
 import contextlib
 import os
 import pathlib

@@ -233,7 +233,8 @@ class Lab(traps.Traps):
             links.filters(self, self.namespace(host), self.links_of(host))
 
     def set(self, host=None, rail=None, **changes):
-        """Changes links: rate, flow_rate, mtu, loss, cut (True or False), longest_udp (bytes, or None); and of hosts: congestion, ssh. Without host or rail: all of them."""
+        """Changes links: rate, flow_rate, mtu, loss, cut (True or False), longest_udp (bytes, or None); and of hosts:
+        congestion, ssh. Without host or rail: all of them."""
         chosen = self.links_of(host, rail)
         meanings = {"rate": ("rate_bps", links.bits_per_second), "flow_rate": ("flow_bps", links.bits_per_second),
                     "loss": ("loss", links.fraction), "mtu": ("mtu", int), "cut": ("cut", bool),

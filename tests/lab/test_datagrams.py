@@ -36,8 +36,8 @@ def test_udp_that_is_closed_is_told_and_tcp_used_instead(hosts):
     began = time.monotonic()
     code, out, err = hosts.run("--host", "h1:2,h2:2,h3", "-n", "5", "-x", "LANYARD_LOG=info,paths", hosts.program("exchange"), environment=DGRAM)
     assert (code, out) == (0, "right\n"), err
-    told = re.findall(r"rank (\d+) \[paths\] no answer to datagrams of process 0 to process 2 for 3 s, between 10\.\d+\.0\.1:\d+ and 10\.\d+\.0\.2:\d+: UDP "
-                      r"seems to be blocked there, by a firewall perhaps. TCP is used instead", err)
+    told = re.findall(r"rank (\d+) \[paths\] no answer to datagrams of process 0 to process 2 for 3 s, between 10\.\d+\.0\.1:\d+ and "
+                      r"10\.\d+\.0\.2:\d+: UDP seems to be blocked there, by a firewall perhaps. TCP is used instead", err)
     assert told == ["0"], err
     assert err.count("UDP seems") == 1
     assert len(re.findall(r"tcp: ", err)) == 5 and "dgram: " not in err, err
@@ -91,8 +91,8 @@ def cut_off(hosts, words, wait_s, timeout_s, environment=None):
     return process.returncode, out, err, time.monotonic() - began
 
 
-LOST = r"process [01] at 10\.\d+\.0\.[12]:\d+ (has not answered for 2 s \(LANYARD_PEER_TIMEOUT\)|does not answer any more: its process has ended, or its " \
-    r"host is cut off)"
+LOST = r"process [01] at 10\.\d+\.0\.[12]:\d+ (has not answered for 2 s \(LANYARD_PEER_TIMEOUT\)|does not answer any more: its process has ended, " \
+    r"or its host is cut off)"
 
 
 def test_host_that_is_cut_off_is_lost_in_time(hosts):

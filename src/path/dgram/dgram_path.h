@@ -4,8 +4,8 @@
 //
 // What is sent outside poll() leaves at once where the flow may send; what poll() brings about leaves at its end, many packets by one system call.
 // A poll delivers whole packets, which may hold many envelopes, and what waited for them: beyond its budget up to most_at_once().
-// Peers that are silent are asked whether they live four times within LANYARD_PEER_TIMEOUT, as who only waits for them would never know. A process that
-// does not answer, though its kernel does (lifelines.h), computes, and is waited for.
+// Peers that are silent are asked whether they live four times within LANYARD_PEER_TIMEOUT, as who only waits for them would never know. A process
+// that does not answer, though its kernel does (lifelines.h), computes, and is waited for.
 // A peer is an object from the first packet to or from it; after that it holds what its flow holds, and nothing for what has been delivered.
 // Thread rule: the owner of the engine.
 #pragma once

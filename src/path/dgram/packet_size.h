@@ -8,8 +8,8 @@
 // - Suspicion: `many` packets were lost, none so long has come since the first of them, but `few` shorter ones have. A network that loses packets at
 //   random would have to be very bad to do that; and a mistake costs little, as it is forgotten after a while. (Shorter ones exist where all
 //   else is lost: after three probes in a row that nobody answered, packets are of the least size.)
-// - Then the longest that came is used, and by packets of sizes between that and the shortest that did not, one at a time, the two are brought together:
-//   one that comes raises `fits`, two lost in a row lower `fails`.
+// - Then the longest that came is used, and by packets of sizes between that and the shortest that did not, one at a time, the two are brought
+//   together: one that comes raises `fits`, two lost in a row lower `fails`.
 // - After retry_ns what failed is tried again, as routes change and suspicions may be wrong.
 // Small, as each known peer has one. Thread rule: the owner of the flow.
 #pragma once
