@@ -9,7 +9,9 @@
 #include <set>
 
 #include "base/clock.h"
+#include "net/fabric.h"
 #include "net/harmed_packets.h"
+#include "net/udp_packets.h"
 
 namespace lanyard {
 
@@ -153,38 +155,76 @@ Error open_lifelines(const Settings &settings, Bootstrap &bootstrap, const std::
     network.datagrams->use(*network.lifelines);
     uint16_t least, most;
     read_range(settings.port_range, least, most);
-    uint16_t port = network.lifelines->listen(addresses, wanted, least, most);
+    uint16_t port = network.lifelines->listen(addresses, wanted ? wanted : least, least, most);
     return bootstrap.put(address_key(Service::life, static_cast<uint32_t>(bootstrap.rank())), publish(addresses, port));
 }
 
-Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, Network &network) {
+// Packets over UDP, and what others are told of them.
+Error open_udp(const Settings &settings, const std::vector<Address> &addresses, std::unique_ptr<PacketIo> &packets, std::string &published,
+               uint16_t &port) {
     UdpPackets::Options options;
     if (settings.socket_buffer > 0) options.buffer = static_cast<int>(settings.socket_buffer);
     auto udp = std::make_unique<UdpPackets>(options);
     uint16_t least, most;
     read_range(settings.port_range, least, most);
     if (Error error = udp->open(addresses, least, most)) return error;
-    uint16_t port = udp->port();
+    port = udp->port();
+    published = publish(addresses, port);
+    packets = std::move(udp);
+    return {};
+}
+
+// An endpoint of libfabric's has one address: one that other hosts reach too, where there is such; its port is its own business.
+Error open_libfabric(const Settings &settings, const std::vector<Address> &addresses, std::unique_ptr<PacketIo> &packets, std::string &published,
+                     uint16_t &) {
+    FabricChoice choice;
+    if (size_t colon = settings.dgram_io.find(':'); colon != std::string::npos) choice.provider = settings.dgram_io.substr(colon + 1);
+    choice.addresses = addresses;
+    std::stable_partition(choice.addresses.begin(), choice.addresses.end(), [](const Address &each) { return !each.is_loopback(); });
+    read_range(settings.port_range, choice.least_port, choice.most_port);
+    if (Error error = open_fabric(choice, packets)) return error;
+    published = packets->name();
+    return {};
+}
+
+// The name of a peer's endpoint, which must be of the same kind as the own one.
+Error find_endpoint(Bootstrap &bootstrap, uint32_t peer, std::string_view own_kind, std::string &name) {
+    if (Error error = bootstrap.get(address_key(Service::udp, peer), name)) return error;
+    std::string_view kind = fabric_kind(name);
+    if (kind != own_kind) {
+        auto words = [](std::string_view of) { return std::string(of.empty() ? "UDP" : of.substr(0, of.size() - 1)); };
+        return Error(ErrorClass::other, "takes messages by " + words(kind) + " and this process sends them by " + words(own_kind) +
+                                            ": set LANYARD_DGRAM_IO alike for all processes");
+    }
+    if (!kind.empty()) return {};
+    std::vector<Address> list;
+    if (Error error = find_peer(bootstrap, Service::udp, peer, list)) return error;
+    name.clear();
+    for (const Address &address : list) name += (name.empty() ? "" : ",") + to_text_with_port(address);
+    return {};
+}
+
+Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, Network &network) {
+    auto open = settings.dgram_io == "udp" ? open_udp : open_libfabric;
+    std::string published;
+    uint16_t port = 0;
+    if (Error error = open(settings, addresses, network.packets, published, port)) return error;
     Harm harm;
     parse_harm(settings.dgram_harm, harm);  // checked when the settings were read
     harm.seed += static_cast<uint64_t>(bootstrap.rank());
-    if (harm.any()) network.packets = std::make_unique<HarmedPackets>(std::move(udp), harm);
-    else network.packets = std::move(udp);
+    if (harm.any()) network.packets = std::make_unique<HarmedPackets>(std::move(network.packets), harm);
     DgramLimits limits;
     limits.flow.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
     Crc32c crc = Crc32c::built_in();
-    auto find = [&bootstrap](uint32_t peer, std::string &name) {
-        std::vector<Address> list;
-        Error error = find_peer(bootstrap, Service::udp, peer, list);
-        for (const Address &address : list) name += (name.empty() ? "" : ",") + to_text_with_port(address);
-        return error;
+    auto find = [&bootstrap, kind = std::string(fabric_kind(published))](uint32_t peer, std::string &name) {
+        return find_endpoint(bootstrap, peer, kind, name);
     };
     auto own = static_cast<uint32_t>(bootstrap.rank());
     auto peers = static_cast<uint32_t>(bootstrap.size());
     auto path = std::make_unique<DgramPath>(*network.packets, own, peers, fresh_epoch(), crc, limits, find);
     network.datagrams = path.get();
     network.path = std::move(path);
-    if (Error error = bootstrap.put(address_key(Service::udp, own), publish(addresses, port))) return error;
+    if (Error error = bootstrap.put(address_key(Service::udp, own), published)) return error;
     return open_lifelines(settings, bootstrap, addresses, port, network);
 }
 

@@ -7,8 +7,8 @@
 #include "config/settings.h"
 #include "launch/bootstrap.h"
 #include "link/link_path.h"
+#include "net/packet_io.h"
 #include "net/system_sockets.h"
-#include "net/udp_packets.h"
 #include "path/dgram/dgram_path.h"
 
 namespace lanyard {

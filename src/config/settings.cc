@@ -1,9 +1,11 @@
 #include "config/settings.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/log.h"
@@ -54,6 +56,18 @@ std::string refuse_paths(const std::string &value) {
 std::string refuse_harm(const std::string &value) {
     Harm harm;
     return parse_harm(value, harm);
+}
+
+// "" when it is udp, libfabric or libfabric:PROVIDER.
+std::string refuse_dgram_io(const std::string &value) {
+    constexpr std::string_view fabric = "libfabric";
+    std::string_view word = value;
+    if (word == "udp" || word == fabric) return "";
+    bool named = word.starts_with(fabric) && word.size() > fabric.size() + 1 && word[fabric.size()] == ':';
+    bool good = named && std::all_of(word.begin() + fabric.size() + 1, word.end(), [](unsigned char letter) {
+        return std::isalnum(letter) || letter == '_' || letter == '-' || letter == ';';
+    });
+    return good ? "" : "it takes udp, libfabric, or libfabric with a colon and the name of a provider, like libfabric:verbs";
 }
 
 std::string refuse_log(const std::string &value) {
@@ -140,8 +154,13 @@ std::vector<SettingRow> network_rows() {
                     "check what comes over TCP, frame by frame, with a checksum (CRC32C, by the package libisal2): what a network or a card has "
                     "changed is sent again; to be set alike for all processes")
             .for_all(),
+        text_row("DGRAM_IO", user, &Settings::dgram_io,
+                 "what carries the packets of the path dgram: udp, libfabric (its first provider that has datagram endpoints), or libfabric with a "
+                 "colon and the name of a provider (libfabric:verbs is InfiniBand's unreliable datagram)",
+                 refuse_dgram_io)
+            .for_all(),
         text_row("DGRAM_HARM", expert, &Settings::dgram_harm,
-                 "for tests: the part of the UDP packets that is lost, doubled, overtaken or damaged on purpose, in per cent "
+                 "for tests: the part of the path dgram's packets that is lost, doubled, overtaken or damaged on purpose, in per cent "
                  "(loss=1,double=1,overtake=1,damage=0.1,seed=7)",
                  refuse_harm),
         text_row("PROGRESS", user, &Settings::progress,

@@ -28,6 +28,7 @@ struct Settings {
     int64_t socket_buffer = 0;
     int64_t peer_timeout = 60;
     bool checksum = false;
+    std::string dgram_io = "udp";
     std::string dgram_harm;
     std::string progress = "auto";
     std::string write_protocol = "auto";
@@ -89,7 +90,7 @@ inline constexpr PathName path_names[] = {
     {"self", "messages of a process to itself"},
     {"shm", "processes of the same machine, through shared memory"},
     {"tcp", "processes of other machines, and of the same one without shm, through TCP connections"},
-    {"dgram", "the same processes as tcp, instead of it where it is named first, through UDP packets"},
+    {"dgram", "the same processes as tcp, instead of it where it is named first, through UDP packets or libfabric's (LANYARD_DGRAM_IO)"},
 };
 
 const std::vector<SettingRow> &setting_table();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <ostream>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -34,6 +35,8 @@ struct Kind {
     // `peers` of them, with `seed` where the path has something to decide at random. A path that cannot connect so many
     // connects as many as it can.
     std::unique_ptr<Connected> (*connect)(uint32_t peers, uint64_t seed);
+    // What this machine lacks for it, "" where nothing.
+    std::string (*lacks)() = [] { return std::string(); };
 };
 inline void PrintTo(const Kind &kind, std::ostream *out) { *out << kind.name; }
 

@@ -45,18 +45,16 @@ private:
     std::vector<std::unique_ptr<DgramPath>> dgrams_;
 };
 
-class UdpConnected final : public DgramConnected {
+// Over endpoints that `open` makes, harmed on purpose or not.
+class PacketsConnected : public DgramConnected {
 public:
-    UdpConnected(uint32_t peers, const Harm &harm) {
-        Address loopback;
-        parse_address("127.0.0.1", loopback);
+    PacketsConnected(uint32_t peers, const Harm &harm, std::unique_ptr<PacketIo> (*open)()) {
         std::vector<PacketIo *> all;
         for (uint32_t peer = 0; peer < peers; ++peer) {
-            auto udp = std::make_unique<UdpPackets>();
-            LANYARD_MUST(!udp->open({loopback}, 0, 0));
             Harm own = harm;
             own.seed += peer;
-            endpoints_.push_back(harm.any() ? std::unique_ptr<PacketIo>(new HarmedPackets(std::move(udp), own)) : std::move(udp));
+            std::unique_ptr<PacketIo> packets = open();
+            endpoints_.push_back(harm.any() ? std::make_unique<HarmedPackets>(std::move(packets), own) : std::move(packets));
             all.push_back(endpoints_.back().get());
         }
         connect(all, 1'000'000'000);
@@ -65,6 +63,14 @@ public:
 private:
     std::vector<std::unique_ptr<PacketIo>> endpoints_;
 };
+
+inline std::unique_ptr<PacketIo> open_udp_packets() {
+    Address loopback;
+    parse_address("127.0.0.1", loopback);
+    auto udp = std::make_unique<UdpPackets>();
+    LANYARD_MUST(!udp->open({loopback}, 0, 0));
+    return udp;
+}
 
 // One of many networks, by the seed. Its time goes on with every poll.
 class SimPacketsConnected final : public DgramConnected {

@@ -18,6 +18,9 @@ protected:
     static constexpr int patience = 200'000;  // polls of everyone without anything, before something counts as lost
 
     PathSuite();
+    void SetUp() override {
+        if (std::string lack = GetParam().lacks(); !lack.empty()) GTEST_SKIP() << lack;
+    }
 
     // Makes the peers; the tests below need this first.
     void connect(uint32_t wanted);

@@ -25,6 +25,9 @@ MPI_ERR_ARG = 13  # what a program alone ends with, as MPI_Init raises it
     ("LANYARD_CMA", "maybe", "it takes on or off"),
     ("LANYARD_CHECK", "ON", "it takes on or off"),
     ("LANYARD_CHECKSUM", "crc", "it takes on or off"),
+    ("LANYARD_DGRAM_IO", "tcp", "it takes udp, libfabric, or libfabric with a colon and the name of a provider, like libfabric:verbs"),
+    ("LANYARD_DGRAM_IO", "libfabric:", "it takes udp, libfabric, or libfabric with a colon and the name of a provider"),
+    ("LANYARD_DGRAM_IO", "libfabric:a b", "it takes udp, libfabric, or libfabric with a colon and the name of a provider"),
     ("LANYARD_DGRAM_HARM", "loss=1;double=1",
      "'loss=1;double=1' is not understood; it takes a list such as loss=1,double=1,overtake=1,damage=0.1,seed=7"),
     ("LANYARD_PORT_RANGE", "5000", "it takes two ports from 1 to 65535 with a dash between them, like 5000-5100"),
@@ -78,7 +81,7 @@ def test_interface_that_a_single_host_does_not_have(mpirun, program):
 @pytest.mark.parametrize("name", ["LANYARD_PATHS", "LANYARD_LOG", "LANYARD_CHECK", "LANYARD_SHM_DIR", "LANYARD_EAGER_LIMIT",
                                   "LANYARD_EAGER_CREDIT", "LANYARD_CMA", "LANYARD_SPIN_US", "LANYARD_INTERFACES", "LANYARD_PORT_RANGE",
                                   "LANYARD_SOCKET_BUFFER", "LANYARD_PEER_TIMEOUT", "LANYARD_PROGRESS",
-                                  "LANYARD_CONNECT", "LANYARD_FIRST_BYTES", "LANYARD_CHECKSUM"])
+                                  "LANYARD_CONNECT", "LANYARD_FIRST_BYTES", "LANYARD_CHECKSUM", "LANYARD_DGRAM_IO"])
 def test_empty_value_is_as_if_unset(mpirun, program, name):
     assert mpirun.run("-n", 2, program("exchange"), 100000, env={name: ""}) == (0, "right\n", "")
 
@@ -131,17 +134,24 @@ def test_checksums_of_one_rank_only(mpirun, program, on):
     assert "LANYARD_CHECKSUM differs between the processes; set it alike for all" in err
 
 
-def test_checksums_where_their_library_is_missing(mpirun, program):
-    library = next((path for folder in ("/usr/lib", "/lib", "/usr/local/lib") for path in pathlib.Path(folder).rglob("libisal.so.2")), None)
-    assert library, "apt-get install libisal2"
+def installed(name, package):
+    library = next((path for folder in ("/usr/lib", "/lib", "/usr/local/lib") for path in pathlib.Path(folder).rglob(name)), None)
+    assert library, f"apt-get install {package}"
+    return library.resolve()
+
+
+def run_without(mpirun, library, *words, **settings):
+    """A command that sees an empty file instead of a library."""
     unshare = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
     if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("mount namespaces are refused")
     hide = 'mount --bind /dev/null "$1" || exit 94; shift; exec "$@"'
+    return mpirun.run(*unshare[1:], "sh", "-c", hide, "sh", library, *words, launcher="unshare", env=settings)
 
+
+def test_checksums_where_their_library_is_missing(mpirun, program):
     def run(*words):
-        return mpirun.run(*unshare[1:], "sh", "-c", hide, "sh", library.resolve(), *words, launcher="unshare",
-                          env={"LANYARD_PATHS": "self,tcp", "LANYARD_CHECKSUM": "on"})
+        return run_without(mpirun, installed("libisal.so.2", "libisal2"), *words, LANYARD_PATHS="self,tcp", LANYARD_CHECKSUM="on")
     code, out, err = run(mpirun.path, "-n", 2, program("exchange"))
     assert code not in (0, 94, 134, 139) and out == ""
     assert re.search(r"MPI_Init on rank [01]: .*LANYARD_CHECKSUM=on needs ISA-L .*apt-get install libisal2", err), err
@@ -171,3 +181,34 @@ def test_paths_that_come_to_the_same(mpirun, program):
     words = [word for paths in ("self,shm,tcp", "shm", "tcp,shm,self")
              for word in (":", "-n", 1, "env", f"LANYARD_PATHS={paths}", program("exchange"))][1:]
     assert mpirun.run(*words)[:2] == (0, "right\n")
+
+
+@pytest.mark.parametrize(("provider", "words"), [
+    ("nope", r'libfabric [0-9.]+ on this machine has no provider "nope"; it has .*udp'),
+    ("tcp", r"libfabric [0-9.]+ on this machine has the provider tcp, but without datagram endpoints \(FI_EP_DGRAM\); those that have are .*udp"),
+])
+def test_datagrams_by_a_provider_that_has_none(mpirun, program, provider, words):
+    code, out, err = mpirun.run("-n", 2, program("exchange"), 1000, env={"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_IO": f"libfabric:{provider}"})
+    assert code not in (0, 134, 139) and out == ""
+    assert re.search(rf"MPI_Init on rank [01]: .*LANYARD_DGRAM_IO=libfabric:{provider}: {words}", err), err
+
+
+def test_datagrams_by_libfabric_where_it_is_missing(mpirun, program):
+    library = installed("libfabric.so.1", "libfabric-dev")
+    code, out, err = run_without(mpirun, library, mpirun.path, "-n", 2, program("exchange"), 1000,
+                                 LANYARD_PATHS="self,dgram", LANYARD_DGRAM_IO="libfabric:udp")
+    assert code not in (0, 94, 134, 139) and out == ""
+    assert re.search(r"MPI_Init on rank [01]: .*LANYARD_DGRAM_IO=libfabric:udp: it needs libfabric .*apt-get install libfabric1", err), err
+
+
+@pytest.mark.parametrize(("one", "other", "words"), [
+    ("udp", "libfabric:udp", r"process [01] takes messages by (UDP|libfabric:udp) and this process sends them by (UDP|libfabric:udp): "
+                             "set LANYARD_DGRAM_IO alike for all processes"),
+    ("libfabric:udp", "libfabric:sockets", r"process [01] takes messages by libfabric:\w+ and this process sends them by libfabric:\w+"),
+])
+def test_datagrams_by_different_means(mpirun, program, one, other, words):
+    """The job ends at once, with a sentence from either side or from both."""
+    first, second = (("-n", 1, "-env", "LANYARD_DGRAM_IO", io, program("exchange"), 1000) for io in (one, other))
+    code, _, err = mpirun.run(*first, ":", *second, env={"LANYARD_PATHS": "self,dgram"}, timeout=20)
+    assert code not in (0, 134, 139)
+    assert re.search(words, err), err
