@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cstring>
@@ -90,6 +91,27 @@ const fi_info *best_of(const fi_info *list, const std::vector<Address> &addresse
     return best;
 }
 
+// What libfabric brings along may put handlers of its own on signals when it is loaded (psm does, on SIGSEGV and others, and turns a crash into an
+// exit with 1). Afterwards all are as before.
+class SignalsKept {
+public:
+    SignalsKept() {
+        for (int signal = 1; signal < count; ++signal) known_[signal] = sigaction(signal, nullptr, &before_[signal]) == 0;
+    }
+    ~SignalsKept() {
+        for (int signal = 1; signal < count; ++signal)
+            if (struct sigaction now; known_[signal] && sigaction(signal, nullptr, &now) == 0 && now.sa_handler != before_[signal].sa_handler)
+                sigaction(signal, &before_[signal], nullptr);
+    }
+    SignalsKept(const SignalsKept &) = delete;
+    SignalsKept &operator=(const SignalsKept &) = delete;
+
+private:
+    static constexpr int count = 32;
+    struct sigaction before_[count];
+    bool known_[count];
+};
+
 template <class Function>
 bool find_symbol(void *library, const char *name, Function &function) {
     void *symbol = dlsym(library, name);
@@ -100,6 +122,7 @@ bool find_symbol(void *library, const char *name, Function &function) {
 }  // namespace
 
 Error FabricLibrary::load(FabricLibrary &library, const char *file) {
+    SignalsKept kept;
     void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);  // stays
     bool whole = handle && find_symbol(handle, "fi_version", library.version) && find_symbol(handle, "fi_getinfo", library.getinfo) &&
                  find_symbol(handle, "fi_freeinfo", library.freeinfo) && find_symbol(handle, "fi_dupinfo", library.dupinfo) &&

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <signal.h>
 
 #include <algorithm>
 
@@ -18,6 +19,13 @@ Address loopback() {
     EXPECT_TRUE(parse_address("127.0.0.1", address));
     return address;
 }
+
+struct sigaction action_of(int signal) {
+    struct sigaction action {};
+    sigaction(signal, nullptr, &action);
+    return action;
+}
+const struct sigaction at_first[] = {action_of(SIGSEGV), action_of(SIGBUS), action_of(SIGABRT), action_of(SIGTERM), action_of(SIGINT)};
 
 FabricChoice choice_of(const char *provider) {
     FabricChoice choice;
@@ -385,6 +393,15 @@ TEST(FabricLibrary, SaysWhatToInstall) {
     ASSERT_TRUE(other);
     sentence = other.take().sentence;
     EXPECT_NE(sentence.find("fi_version"), std::string::npos) << sentence;
+}
+
+// Its package may bring libraries that take signals over.
+TEST(FabricLibrary, LeavesSignalsToTheProgram) {
+    std::string why;
+    if (!installed(why)) GTEST_SKIP() << why;
+    int place = 0;
+    for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGTERM, SIGINT})
+        EXPECT_EQ(action_of(signal).sa_sigaction, at_first[place++].sa_sigaction) << strsignal(signal);
 }
 
 TEST(FabricPacketsUdp, KeepsToPortsAndAddresses) {
