@@ -310,8 +310,8 @@ void apply_settings() {
 void show_to_tools(Runtime &made) {
     std::lock_guard guard(tool::tool_lock());
     tool::Observed &seen = tool::observed();
-    seen = {&made.settings,         made.engine.get(),   made.helper.get(), made.messenger.get(),
-            made.network.links,      made.shm_path.get(), made.record,       apply_settings};
+    seen = {&made.settings,     made.engine.get(),      made.helper.get(),   made.messenger.get(),
+            made.network.links, made.network.datagrams, made.shm_path.get(), made.record, apply_settings};
 }
 
 void copy_text(char *to, size_t room, const char *text) {

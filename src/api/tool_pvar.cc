@@ -105,8 +105,9 @@ Error lanyard_t_pvar_handle_alloc(PvarSession *session, int pvar_index, ToolObje
     if (Error error = check_place(handle)) return error;
     const tool::CounterRow &row = tool::counter_table()[static_cast<size_t>(pvar_index)];
     if (Error error = find_bound(row.of_comm, obj_handle, bound)) return error;
-    tool::give(count, row.values);
-    return tool::make_pvar_handle(*session, row, bound, *handle);
+    if (Error error = tool::make_pvar_handle(*session, row, bound, *handle)) return error;
+    tool::give(count, (*handle)->values);
+    return {};
 }
 
 Error lanyard_t_pvar_handle_free(PvarSession *session, PvarHandle **handle) {

@@ -11,7 +11,7 @@
 
 namespace lanyard {
 
-enum class Event : uint8_t { unexpected_message, rendezvous, algorithm, connection_made, connection_broken, peer_lost, count_of_them };
+enum class Event : uint8_t { unexpected_message, rendezvous, algorithm, connection_made, connection_broken, peer_lost, peer_silent, count_of_them };
 
 constexpr int most_event_values = 4;
 

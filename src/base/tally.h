@@ -10,6 +10,7 @@ template <class T>
 class Tally {
 public:
     Tally() = default;
+    explicit Tally(T value) : value_(value) {}
     Tally(const Tally &other) : value_(T{other}) {}
     Tally &operator=(const Tally &other) {
         become(other);

@@ -28,6 +28,7 @@ const std::vector<Category> &categories() {
             {"p2p", "messages and what they wait for", {}, {}, {}, {}},
             {"engine", "how threads wait, and who moves messages", {}, {}, {}, {}},
             {"network", "connections between processes that share no memory", {}, {}, {}, {}},
+            {"dgram", "datagrams between processes that share no memory", {}, {}, {}, {}},
             {"shm", "the shared memory of the processes of a node", {}, {}, {}, {}},
             {"coll", "collective operations", {}, {}, {}, {}},
         };

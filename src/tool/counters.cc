@@ -7,6 +7,7 @@
 #include "engine/helper.h"
 #include "link/link_path.h"
 #include "p2p/messenger.h"
+#include "path/dgram/dgram_path.h"
 #include "path/shm/shm_path.h"
 
 namespace lanyard::tool {
@@ -30,6 +31,19 @@ uint64_t of_engine(Seen seen, const Team *) {
 template <Tally<uint64_t> LinkPath::Counts::*field>
 uint64_t of_links(Seen seen, const Team *) {
     return seen.network ? seen.network->counts().*field : uint64_t{0};
+}
+// The same of links and of datagrams, of which a job has one.
+template <Tally<uint64_t> LinkPath::Counts::*of_link, Tally<uint64_t> DgramPath::Counts::*of_datagram>
+uint64_t of_network(Seen seen, const Team *) {
+    return seen.network ? seen.network->counts().*of_link : seen.datagrams ? seen.datagrams->message_counts().*of_datagram : uint64_t{0};
+}
+template <Tally<uint64_t> dgram::FlowCounts::*... fields>
+uint64_t of_flows(Seen seen, const Team *) {
+    return seen.datagrams ? (uint64_t{0} + ... + (seen.datagrams->counts().*fields)) : 0;
+}
+template <auto dgram::PeerCounts::*field>
+uint64_t of_peer(Seen seen, int process) {
+    return seen.datagrams ? seen.datagrams->counts_of(static_cast<uint32_t>(process)).*field : 0;
 }
 template <Tally<uint64_t> Connector::Counts::*field>
 uint64_t of_connector(Seen seen, const Team *) {
@@ -125,13 +139,16 @@ std::vector<CounterRow> engine_rows() {
 std::vector<CounterRow> network_rows() {
     using Links = LinkPath::Counts;
     using Connections = Connector::Counts;
+    using Datagrams = DgramPath::Counts;
     return {
-        {"network_envelopes_sent", "network", counter, user, "frames", "envelopes, with what payload goes with them, given to TCP links", false,
-         of_links<&Links::envelopes_sent>},
-        {"network_envelopes_come", "network", counter, user, "frames", "envelopes that came by TCP links", false, of_links<&Links::envelopes_come>},
-        {"network_bulk_sent", "network", counter, user, "frames", "frames of long messages written to TCP links", false, of_links<&Links::bulk_sent>},
-        {"network_bulk_come", "network", counter, user, "frames", "frames of long messages that came by TCP links", false,
-         of_links<&Links::bulk_come>},
+        {"network_envelopes_sent", "network", counter, user, "frames", "envelopes, with what payload goes with them, given to TCP links or datagrams",
+         false, of_network<&Links::envelopes_sent, &Datagrams::envelopes_sent>},
+        {"network_envelopes_come", "network", counter, user, "frames", "envelopes that came by TCP links or in datagrams", false,
+         of_network<&Links::envelopes_come, &Datagrams::envelopes_come>},
+        {"network_bulk_sent", "network", counter, user, "frames", "frames of long messages written to TCP links or put into datagrams", false,
+         of_network<&Links::bulk_sent, &Datagrams::bulk_sent>},
+        {"network_bulk_come", "network", counter, user, "frames", "frames of long messages that came by TCP links or in datagrams", false,
+         of_network<&Links::bulk_come, &Datagrams::bulk_come>},
         {"network_acknowledgements", "network", counter, expert, "frames", "acknowledgements sent that rode on nothing else", false,
          of_links<&Links::acknowledgements>},
         {"network_connections", "network", level, user, "connections", "TCP connections to other processes", false,
@@ -157,6 +174,90 @@ std::vector<CounterRow> network_rows() {
     };
 }
 
+CounterRow flow_row(const char *name, const char *unit, SettingLevel for_whom, const char *sentence, uint64_t (*read)(Seen, const Team *),
+                    int pvar_class = counter) {
+    return {name, "dgram", pvar_class, for_whom, unit, sentence, false, read};
+}
+
+// The less of two counts that are read one after the other.
+uint64_t rest(uint64_t all, uint64_t part) { return all > part ? all - part : 0; }
+
+std::vector<CounterRow> packet_rows() {
+    using Flows = dgram::FlowCounts;
+    return {
+        flow_row("dgram_packets_sent", "packets", user, "datagrams sent", of_flows<&Flows::packets_out>),
+        flow_row("dgram_bytes_sent", "bytes", user, "bytes of datagrams sent", of_flows<&Flows::bytes_out>),
+        flow_row("dgram_packets_come", "packets", user, "datagrams that came and were believed", of_flows<&Flows::packets_in>),
+        flow_row("dgram_bytes_come", "bytes", user, "bytes of datagrams that came and were believed", of_flows<&Flows::bytes_in>),
+        flow_row("dgram_acknowledgements_alone", "packets", user, "datagrams sent with nothing in them but an acknowledgement",
+                 of_flows<&Flows::acknowledgements_out>),
+        flow_row("dgram_acknowledgements_carried", "packets", user, "acknowledgements sent beside something else",
+                 of_flows<&Flows::acknowledgements_carried>),
+        flow_row("dgram_lost_by_order", "packets", user, "datagrams given up, and what was in them sent again, as later ones were acknowledged",
+                 of_flows<&Flows::lost_by_order>),
+        flow_row("dgram_lost_by_time", "packets", user,
+                 "datagrams given up, and what was in them sent again, as a later one was acknowledged and they are older than a round trip",
+                 of_flows<&Flows::lost_by_time>),
+        flow_row("dgram_lost_by_probe", "packets", user, "datagrams given up, and what was in them sent again, as nothing was acknowledged for long",
+                 of_flows<&Flows::lost_by_probe>),
+        flow_row("dgram_given_up_too_early", "packets", user, "datagrams given up that had come nevertheless, as far as that was noticed",
+                 of_flows<&Flows::given_up_too_early>),
+        flow_row("dgram_probes", "times", expert, "times that nothing was acknowledged for long, and a peer was asked",
+                 of_flows<&Flows::probes>),
+        flow_row("dgram_silences", "times", user, "times that a peer had answered nothing for two seconds", of_flows<&Flows::silences>),
+        flow_row("dgram_packets_missing", "packets", user,
+                 "datagrams to this process that have not come, by the numbers that their senders gave them",
+                 [](Seen seen, const Team *) -> uint64_t {
+                     return seen.datagrams ? rest(seen.datagrams->counts().named, seen.datagrams->counts().come) : 0;
+                 }, level),
+    };
+}
+
+std::vector<CounterRow> dropped_packet_rows() {
+    using Flows = dgram::FlowCounts;
+    return {
+        flow_row("dgram_duplicates", "packets", user, "datagrams dropped, as they had come before: doubled on the way, or replayed",
+                 of_flows<&Flows::copies>),
+        flow_row("dgram_damaged", "packets", user, "datagrams dropped, as their checksum was wrong", of_flows<&Flows::damaged>),
+        flow_row("dgram_strangers", "packets", user, "datagrams dropped, as they do not prove to be of this job", of_flows<&Flows::strangers>),
+        flow_row("dgram_stale", "packets", user, "datagrams dropped, as they are of or for an earlier process with this number",
+                 of_flows<&Flows::stale>),
+        flow_row("dgram_garbage", "packets", expert, "datagrams dropped, as they are too short or make no sense",
+                 of_flows<&Flows::garbage, &Flows::malformed>),
+        flow_row("dgram_without_room", "packets", expert, "datagrams dropped, as too much was missing before them",
+                 of_flows<&Flows::beyond, &Flows::no_room>),
+        flow_row("dgram_taken_back", "packets", expert, "datagrams for which the kernel had no room, and which were made again later",
+                 of_flows<&Flows::taken_back>),
+    };
+}
+
+template <auto dgram::PeerCounts::*field>
+CounterRow peer_row(const char *name, const char *unit, const char *sentence) {
+    CounterRow row{name, "dgram", level, expert, unit, sentence, false, nullptr};
+    row.read_each = of_peer<field>;
+    row.of_processes = true;
+    return row;
+}
+
+std::vector<CounterRow> datagram_peer_rows() {
+    using Peer = dgram::PeerCounts;
+    return {
+        flow_row("dgram_peers", "processes", user, "processes that datagrams were sent to, or came from",
+                 [](Seen seen, const Team *) -> uint64_t { return seen.datagrams ? seen.datagrams->known() : 0; }, level),
+        flow_row("dgram_round_trip", "ns", user, "how long answers to datagrams take, smoothed, in the mean of all processes that have answered",
+                 [](Seen seen, const Team *) -> uint64_t { return seen.datagrams ? seen.datagrams->round_trips().mean_ns : 0; }, level),
+        flow_row("dgram_round_trip_least", "ns", user, "the shortest that an answer has taken lately",
+                 [](Seen seen, const Team *) -> uint64_t { return seen.datagrams ? seen.datagrams->round_trips().least_ns : 0; }, level),
+        peer_row<&Peer::sent>("dgram_peer_sent", "packets", "datagrams with anything but acknowledgements sent, by process"),
+        peer_row<&Peer::given_up>("dgram_peer_given_up", "packets", "of dgram_peer_sent: given up, and what was in them sent again"),
+        peer_row<&Peer::too_early>("dgram_peer_too_early", "packets", "of dgram_peer_given_up: had come nevertheless, as far as that was noticed"),
+        peer_row<&Peer::come>("dgram_peer_come", "packets", "datagrams with anything but acknowledgements that came, by process"),
+        peer_row<&Peer::missing>("dgram_peer_missing", "packets", "the same that have not come, by the numbers that their senders gave them"),
+        peer_row<&Peer::round_trip_ns>("dgram_peer_round_trip", "ns", "how long answers take, smoothed, by process"),
+        peer_row<&Peer::least_round_trip_ns>("dgram_peer_round_trip_least", "ns", "the shortest that an answer has taken lately, by process"),
+    };
+}
+
 std::vector<CounterRow> shm_and_collective_rows() {
     return {
         {"shm_rings", "shm", level, expert, "rings", "rings of other processes that are looked at", false,
@@ -179,11 +280,17 @@ std::vector<CounterRow> shm_and_collective_rows() {
 const std::vector<CounterRow> &counter_table() {
     static const std::vector<CounterRow> table = [] {
         std::vector<CounterRow> all;
-        for (const auto &rows : {message_rows(), way_rows(), engine_rows(), network_rows(), shm_and_collective_rows()})
+        for (const auto &rows : {message_rows(), way_rows(), engine_rows(), network_rows(), packet_rows(), dropped_packet_rows(), datagram_peer_rows(),
+                                 shm_and_collective_rows()})
             all.insert(all.end(), rows.begin(), rows.end());
         return all;
     }();
     return table;
+}
+
+int values_of(const CounterRow &row) {
+    const DgramPath *datagrams = observed().datagrams;
+    return row.of_processes && datagrams ? static_cast<int>(datagrams->peer_count()) : row.values;
 }
 
 }  // namespace lanyard::tool

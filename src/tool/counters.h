@@ -27,9 +27,12 @@ struct CounterRow {
     // Of a level or size that has several values: how many, and each of them; then read() is not called.
     int values = 1;
     uint64_t (*read_each)(const Observed &, int) = nullptr;
+    bool of_processes = false;  // one for each process of the job, by number, where there are datagrams; `values` otherwise
 };
 
 const std::vector<CounterRow> &counter_table();
+// How many values this variable has now.
+int values_of(const CounterRow &row);
 
 }  // namespace tool
 }  // namespace lanyard

@@ -237,8 +237,11 @@ const std::vector<EventRow> &event_table() {
                   "the TCP connection to a process was lost and will be made again", {{"process", integer, 0}}),
         event_row(Event::peer_lost, "network_process_lost", "network", user, false,
                   "a process cannot be reached any more (LANYARD_PEER_TIMEOUT)", {{"process", integer, 0}}),
+        event_row(Event::peer_silent, "network_process_silent", "network", user, false,
+                  "a process that datagrams were sent to has answered nothing for two seconds; silent: 1 then, and 0 when it answers again",
+                  {{"process", integer, 0}, {"silent", integer, 0}}),
     };
-    static_assert(static_cast<int>(Event::count_of_them) == 6);
+    static_assert(static_cast<int>(Event::count_of_them) == 7);
     return table;
 }
 

@@ -110,6 +110,7 @@ Error make_pvar_handle(PvarSession &session, const CounterRow &variable, const B
     if (!handle) return failure(abi::t_err_out_of_handles, "there is no room for another handle of a performance variable");
     handle->variable = &variable;
     handle->session = &session;
+    handle->values = values_of(variable);
     handle->bound = bound;
     bound.hold();
     handle->started = is_continuous(variable);
@@ -147,7 +148,7 @@ void stop_pvar(PvarHandle &handle) {
 void read_pvar(PvarHandle &handle, void *to) {
     const CounterRow &row = *handle.variable;
     if (!row.read_each) return store(handle, gather(handle), to);
-    for (int place = 0; place < row.values; ++place) store(handle, row.read_each(observed(), place), to, place);
+    for (int place = 0; place < handle.values; ++place) store(handle, row.read_each(observed(), place), to, place);
 }
 
 void reset_pvar(PvarHandle &handle) {

@@ -24,6 +24,7 @@ struct PvarHandle : Object {
     const tool::CounterRow *variable = nullptr;
     PvarSession *session = nullptr;
     tool::Bound bound;
+    int values = 1;
     bool started = false;
     uint64_t begun = 0;     // started: the layer's count then
     uint64_t gathered = 0;  // before that; of a watermark: the highest so far

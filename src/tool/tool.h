@@ -18,6 +18,7 @@
 
 namespace lanyard {
 
+class DgramPath;
 class Engine;
 class Helper;
 class LinkPath;
@@ -54,7 +55,8 @@ struct Observed {
     Engine *engine = nullptr;
     const Helper *helper = nullptr;
     Messenger *messenger = nullptr;
-    LinkPath *network = nullptr;
+    LinkPath *network = nullptr;             // where it is one of links
+    const DgramPath *datagrams = nullptr;    // where it is one of datagrams
     ShmPath *shm = nullptr;
     const WaitRecord *record = nullptr;
     void (*apply_settings)() = nullptr;  // those that may change have been changed

@@ -163,6 +163,7 @@ void FlowWorld::serve(Host &host) {
     auto hear = [&](std::span<const std::byte> packet) {
         uint32_t sender;
         if (Flow::sender_of(packet, sender) && sender < hosts_.size() && sender != host.number()) host.flows[sender]->received(packet, now_ns());
+        else ++astray_;
     };
     PacketIo::Arrived arrived[16];
     for (int count; (count = io.receive(arrived, 16)) > 0;)
@@ -248,11 +249,10 @@ bool FlowWorld::run_until_bulk_came(uint32_t to, uint64_t limit_ns) {
 
 dgram::FlowCounts FlowWorld::counts() const {
     dgram::FlowCounts sum;
-    auto *to = reinterpret_cast<uint64_t *>(&sum);
-    for (const auto &host : hosts_) {
-        auto *from = reinterpret_cast<const uint64_t *>(&host->home.counts);
-        for (size_t i = 0; i < sizeof sum / sizeof(uint64_t); ++i) to[i] += from[i];
-    }
+    using Count = dgram::FlowCounts::Count;
+    constexpr size_t counts = sizeof sum / sizeof(Count);
+    for (const auto &host : hosts_)
+        for (size_t i = 0; i < counts; ++i) reinterpret_cast<Count *>(&sum)[i] += reinterpret_cast<const Count *>(&host->home.counts)[i];
     return sum;
 }
 
@@ -274,7 +274,7 @@ std::string FlowWorld::describe() {
     dgram::FlowCounts all = counts();
     text += "lost by order " + std::to_string(all.lost_by_order) + ", by time " + std::to_string(all.lost_by_time) + ", probes " +
             std::to_string(all.probes) + ", too early " + std::to_string(all.given_up_too_early) + ", copies " + std::to_string(all.copies) +
-            ", beyond " + std::to_string(all.beyond) + ", no room " + std::to_string(all.no_room) + ", garbage " + std::to_string(all.garbage) +
+            ", beyond " + std::to_string(all.beyond) + ", no room " + std::to_string(all.no_room) + ", damaged " + std::to_string(all.damaged) +
             ", stale " + std::to_string(all.stale) + ", malformed " + std::to_string(all.malformed) + ", packets out " +
             std::to_string(all.packets_out) + ", alone acknowledging " + std::to_string(all.acknowledgements_out) + '\n';
     return text;

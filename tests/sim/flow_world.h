@@ -63,6 +63,8 @@ public:
     Conversation &conversation(uint32_t from, uint32_t to) { return conversations_[from * hosts_.size() + to]; }
     dgram::Flow &flow(uint32_t own, uint32_t peer);
     dgram::FlowCounts counts() const;
+    // Packets that name no other process as their sender.
+    uint64_t astray() const { return astray_; }
     uint64_t now_ns() const { return network_.now_ns(); }
     const std::string &complaint() const { return complaint_; }
     // Of what is not delivered, for reports.
@@ -81,7 +83,7 @@ private:
     PacketNetwork network_;
     Random random_;
     int disturb_percent_ = 0, disturbances_left_ = 500;
-    uint64_t steps_ = 0;
+    uint64_t steps_ = 0, astray_ = 0;
     bool copies_bulk_ = false;
     dgram::Life life_ = dgram::Life::unknown;
     std::vector<Conversation> conversations_;

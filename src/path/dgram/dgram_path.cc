@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/events.h"
+
 namespace lanyard {
 
 namespace {
@@ -42,7 +44,7 @@ DgramPath::~DgramPath() = default;
 
 // nullptr: it is lost, or has no name, and that is told; or nobody can say its name now (then it is not among peers_ either).
 DgramPath::Peer *DgramPath::contact(uint32_t number) {
-    std::unique_ptr<Peer> &peer = peers_[number];
+    Published<Peer> &peer = peers_[number];
     if (!peer) {
         std::string name;
         Error error = find_(number, name);
@@ -71,6 +73,7 @@ Sent DgramPath::send(uint32_t number, const Envelope &envelope, Payload payload)
     Peer *peer = contact(number);
     if (!peer) return peers_[number] ? Sent::done : Sent::full;
     if (!peer->log.empty() && peer->log.bytes() + payload.size > limits_.log_limit) return Sent::full;
+    ++counts_.envelopes_sent;
     peer->log.append(envelope, payload, spare_rings_);
     peer->flow.log_grew(peer->log.end());
     list(*peer);
@@ -112,7 +115,10 @@ dgram::Logged DgramPath::logged(Flow &flow, uint64_t sequence) {
     return {&entry.envelope, entry.payload(), entry.size};
 }
 
-const std::byte *DgramPath::bulk_bytes(Flow &, uint64_t place, uint64_t offset, std::byte *, size_t) { return bulk_[place].data + offset; }
+const std::byte *DgramPath::bulk_bytes(Flow &, uint64_t place, uint64_t offset, std::byte *, size_t) {
+    ++counts_.bulk_sent;
+    return bulk_[place].data + offset;
+}
 
 void DgramPath::delivered(Flow &flow, uint64_t below) { peers_[flow.peer()]->log.drop(below, spare_rings_); }
 
@@ -128,6 +134,7 @@ void DgramPath::bulk_delivered(Flow &flow, uint64_t place) {
 void DgramPath::envelope(Flow &flow, const Piece &piece, const std::byte *payload) {
     if (piece.first() && piece.size == piece.total) {
         ++told_;
+        ++counts_.envelopes_come;
         return sink_->envelope(flow.peer(), piece.envelope, payload, piece.size);
     }
     std::unique_ptr<Assembly> &assembly = peers_[flow.peer()]->assembly;
@@ -138,6 +145,7 @@ void DgramPath::envelope(Flow &flow, const Piece &piece, const std::byte *payloa
     if (assembly->come < assembly->size) return;
     std::unique_ptr<Assembly> whole = std::move(assembly);
     ++told_;
+    ++counts_.envelopes_come;
     sink_->envelope(flow.peer(), whole->envelope, whole->bytes.get(), whole->size);
 }
 
@@ -145,6 +153,7 @@ void DgramPath::bulk(Flow &flow, const BulkHeader &header, const std::byte *payl
     std::byte *place = sink_->place(flow.peer(), header, size);
     if (place) std::memcpy(place, payload, size);
     ++told_;
+    ++counts_.bulk_come;
     sink_->bulk(flow.peer(), header, place ? place : payload, size);
 }
 
@@ -159,6 +168,10 @@ std::string DgramPath::why(const Peer &peer, FlowEnd how) const {
         case FlowEnd::silent: break;
     }
     return where + "has not answered for " + std::to_string(limits_.flow.peer_timeout_ns / 1'000'000'000) + " s (LANYARD_PEER_TIMEOUT)";
+}
+
+void DgramPath::silent(Flow &flow, bool now) {
+    if (event_wanted(Event::peer_silent)) tell_event(Event::peer_silent, 0, {flow.peer(), now});
 }
 
 void DgramPath::ended(Flow &flow, FlowEnd how) {
@@ -176,10 +189,8 @@ void DgramPath::ended(Flow &flow, FlowEnd how) {
 
 void DgramPath::take_packet(std::span<const std::byte> packet) {
     uint32_t number;
-    if (!Flow::sender_of(packet, number) || !reaches(number) || (!peers_[number] && !Flow::is_proven(home_, packet))) {
-        ++home_.counts.garbage;
-        return;
-    }
+    if (!Flow::sender_of(packet, number) || !reaches(number) || (!peers_[number] && !Flow::is_proven(home_, packet)))
+        return home_.count_astray(packet);
     Peer *peer = contact(number);
     if (!peer) return;
     if (peer->flow.received(packet, now_ns_) != Flow::Came::dropped && lifelines_) lifelines_->heard(number);
@@ -261,6 +272,7 @@ int DgramPath::tell() {
     sent_.clear();
     std::vector<Loss> lost = std::exchange(lost_, {});
     for (Loss &loss : lost) {
+        if (event_wanted(Event::peer_lost)) tell_event(Event::peer_lost, 0, {loss.peer});
         for (const Envelope &envelope : loss.undelivered) sink_->undelivered(loss.peer, envelope);
         sink_->lost(loss.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(loss.peer) + " " + loss.why));
         ++told;
@@ -348,10 +360,29 @@ uint64_t DgramPath::deadline_ns() const {
     return known_ > 0 ? std::min(next_ns_, look_at_ns_) : next_ns_;
 }
 
+dgram::PeerCounts DgramPath::counts_of(uint32_t number) const {
+    const Peer *peer = peers_[number].seen();
+    return peer ? peer->flow.counts() : dgram::PeerCounts();
+}
+
+DgramPath::RoundTrips DgramPath::round_trips() const {
+    RoundTrips all;
+    uint64_t sum_ns = 0, peers = 0;
+    for (uint32_t number = 0; number < peers_.size(); ++number) {
+        dgram::PeerCounts peer = counts_of(number);
+        if (peer.round_trip_ns == 0) continue;
+        ++peers;
+        sum_ns += peer.round_trip_ns;
+        all.least_ns = peers == 1 ? peer.least_round_trip_ns : std::min(all.least_ns, peer.least_round_trip_ns);
+    }
+    if (peers) all.mean_ns = sum_ns / peers;
+    return all;
+}
+
 std::string DgramPath::describe() const { return "dgram: " + io_.describe(); }
 
 void DgramPath::close() {
-    for (std::unique_ptr<Peer> &peer : peers_)
+    for (Published<Peer> &peer : peers_)
         if (peer && !peer->lost) {
             peer->flow.close();
             list(*peer);

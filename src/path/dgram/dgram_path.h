@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/published.h"
 #include "net/packet_io.h"
 #include "path/dgram/envelope_log.h"
 #include "path/dgram/flow.h"
@@ -72,9 +73,21 @@ public:
     // Between which addresses packets to the peer go, for reports.
     std::string ends(uint32_t peer);
 
+    struct Counts {
+        Tally<uint64_t> envelopes_sent, envelopes_come;
+        Tally<uint64_t> bulk_sent, bulk_come;  // pieces in packets
+    };
+    struct RoundTrips {
+        uint64_t mean_ns = 0, least_ns = 0;  // of all peers; 0: nobody has answered yet
+    };
+    // By any thread, as is the next: what is counted of packets, of messages, of one peer; peers that something was sent to or came from.
     const dgram::FlowCounts &counts() const { return home_.counts; }
-    // Peers that something was sent to, or came from; and those of them with something under way.
+    const Counts &message_counts() const { return counts_; }
+    dgram::PeerCounts counts_of(uint32_t peer) const;
+    RoundTrips round_trips() const;
     size_t known() const { return known_; }
+    uint32_t peer_count() const { return static_cast<uint32_t>(peers_.size()); }
+    // Those of them with something under way.
     size_t active() const { return active_.size(); }
 
 private:
@@ -112,6 +125,7 @@ private:
     void envelope(dgram::Flow &flow, const dgram::Piece &piece, const std::byte *payload) override;
     void bulk(dgram::Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) override;
     dgram::Life life(dgram::Flow &flow) override { return lifelines_ ? lifelines_->ask(flow.peer()) : dgram::Life::unknown; }
+    void silent(dgram::Flow &flow, bool now) override;
     void ended(dgram::Flow &flow, dgram::FlowEnd how) override;
 
     std::string why(const Peer &peer, dgram::FlowEnd how) const;
@@ -131,8 +145,9 @@ private:
     const DgramLimits limits_;
     dgram::FlowHome home_;
     FindName find_;
-    std::vector<std::unique_ptr<Peer>> peers_;  // by number; none: never met
-    size_t known_ = 0;
+    std::vector<Published<Peer>> peers_;  // by number; none: never met
+    Tally<size_t> known_;
+    Counts counts_;
     std::vector<uint32_t> active_;
     size_t first_active_ = 0;  // who is next to write
     std::vector<dgram::EnvelopeLog::Ring> spare_rings_;

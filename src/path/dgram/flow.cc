@@ -136,23 +136,54 @@ void Flow::look_at_time(uint64_t now_ns) {
     Traffic &traffic = current();
     if (!traffic.sent.outstanding()) return;
     if (is_lost(now_ns)) return;
-    if (traffic.sent.loss_due_ns() <= now_ns) {
-        uint32_t by_order = 0;
-        uint32_t lost = traffic.sent.find_lost(home_.sent, trip_, size_, now_ns, by_order);
-        home_.counts.lost_by_order += by_order;
-        home_.counts.lost_by_time += lost - by_order;
-        if (lost) congestion_.lost(lost, trip_, size_.usual(), home_.limits.congestion, now_ns);
-    }
+    if (traffic.sent.loss_due_ns() <= now_ns) find_lost(traffic, now_ns);
     if (traffic.sent.outstanding() && probe_due_ns() <= now_ns) {
         ++traffic.probes;
         ++home_.counts.probes;
-        traffic.sent.give_up_oldest(home_.sent, size_, now_ns);
+        tell_silence(traffic, now_ns);
+        give_up_oldest(traffic, now_ns);
         traffic.probe_wanted = true;
         if (traffic.probes < 2) return;
         // Twice in a row: all of it must be lost, or the peer has no room for it before something earlier comes.
-        while (traffic.sent.outstanding()) traffic.sent.give_up_oldest(home_.sent, size_, now_ns);
+        while (traffic.sent.outstanding()) give_up_oldest(traffic, now_ns);
         congestion_.silent(size_.usual(), home_.limits.congestion);
     }
+}
+
+void Flow::find_lost(Traffic &traffic, uint64_t now_ns) {
+    uint32_t by_order = 0;
+    uint32_t lost = traffic.sent.find_lost(home_.sent, trip_, size_, now_ns, by_order);
+    if (lost == 0) return;
+    home_.counts.lost_by_order += by_order;
+    home_.counts.lost_by_time += lost - by_order;
+    given_up_ += lost;
+    congestion_.lost(lost, trip_, size_.usual(), home_.limits.congestion, now_ns);
+}
+
+void Flow::give_up_oldest(Traffic &traffic, uint64_t now_ns) {
+    traffic.sent.give_up_oldest(home_.sent, size_, now_ns);
+    ++home_.counts.lost_by_probe;
+    ++given_up_;
+}
+
+void Flow::tell_silence(Traffic &traffic, uint64_t now_ns) {
+    if (traffic.silent || now_ns < std::max(heard_ns_, traffic.waiting_since_ns) + home_.limits.silent_after_ns) return;
+    traffic.silent = true;
+    ++home_.counts.silences;
+    home_.owner.silent(*this, true);
+}
+
+PeerCounts Flow::counts() const {
+    PeerCounts counts;
+    counts.sent = static_cast<uint32_t>(next_number_ - 1);
+    counts.given_up = given_up_;
+    counts.too_early = too_early_;
+    counts.come = come_;
+    uint32_t named = named_;
+    counts.missing = named > counts.come ? named - counts.come : 0;
+    counts.round_trip_ns = trip_.smoothed_ns();
+    counts.least_round_trip_ns = trip_.known() ? trip_.least_ns() : 0;
+    return counts;
 }
 
 uint64_t Flow::deadline_ns() const {

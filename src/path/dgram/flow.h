@@ -40,6 +40,7 @@
 // Thread rule: the owner of the engine.
 #pragma once
 
+#include "base/tally.h"
 #include "net/secret.h"
 #include "path/dgram/arrivals.h"
 #include "path/dgram/bulk_share.h"
@@ -82,6 +83,8 @@ public:
     virtual void bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
     // The peer has not answered for a quarter of the time after which it counts as lost. Asked again, often.
     virtual Life life(Flow &) { return Life::unknown; }
+    // For long nothing has come although something is outstanding; or after that something has come again.
+    virtual void silent(Flow &, bool /*now*/) {}
     // Once. What was not delivered will not be, and is not asked for again.
     virtual void ended(Flow &flow, FlowEnd how) = 0;
 };
@@ -90,6 +93,7 @@ struct FlowLimits {
     uint64_t peer_timeout_ns = 60'000'000'000;
     uint64_t first_probe_ns = 20'000'000;     // while no round trip is known
     uint64_t longest_probe_ns = 500'000'000;
+    uint64_t silent_after_ns = 2'000'000'000;  // a peer counts as silent, which is told and changes nothing
     uint32_t early_blocks = 512;              // of 2 KiB, for envelopes of one flow that came before their turn
     uint32_t first_bulk = 16 * 1024;          // bytes of bulk on their way before the receiver grants anything
     uint64_t bulk_budget = 80 * 1024;         // shared among several senders of bulk: less than the queue of a switch's port
@@ -98,14 +102,29 @@ struct FlowLimits {
     CongestionLimits congestion;
 };
 
-// What happened, of all flows of a process.
+// What happened, of all flows of a process. For any thread to read.
 struct FlowCounts {
-    uint64_t packets_out = 0, bytes_out = 0, acknowledgements_out = 0;  // the last: alone in their packet
-    uint64_t packets_in = 0, bytes_in = 0;
-    uint64_t lost_by_order = 0, lost_by_time = 0, probes = 0, taken_back = 0, given_up_too_early = 0;
-    uint64_t copies = 0, beyond = 0, no_room = 0;       // numbered packets that were dropped, though proven
-    uint64_t garbage = 0, stale = 0, malformed = 0;     // dropped: not of this job or damaged; of another epoch; senseless
-    uint64_t refusals = 0;
+    using Count = Tally<uint64_t>;
+
+    Count packets_out, bytes_out, numbered_out;
+    Count acknowledgements_out, acknowledgements_carried;    // alone in their packet; in one that has a number
+    Count packets_in, bytes_in;                              // believed
+    Count named, come;                                       // numbers that peers are known to have given, and those of them that were taken
+    Count lost_by_order, lost_by_time, lost_by_probe;        // packets that were given up, so that what was in them was sent again
+    Count given_up_too_early;                                // of these: acknowledged after all
+    Count probes, silences, taken_back;
+    Count copies, beyond, no_room;                           // numbered packets that were dropped, though proven
+    Count garbage, damaged, strangers, stale, malformed;     // dropped: no packet; wrong check; unproven; of another epoch; senseless
+    Count refusals;
+
+    uint64_t given_up() const { return lost_by_order + lost_by_time + lost_by_probe; }
+};
+
+// The same of one peer, as much of it as few bytes hold; counts are modulo 2^32.
+struct PeerCounts {
+    uint32_t sent = 0, given_up = 0, too_early = 0;
+    uint32_t come = 0, missing = 0;  // of the packets that the peer has numbered
+    uint64_t round_trip_ns = 0, least_round_trip_ns = 0;  // 0: not known
 };
 
 // What a flow has while something is under way.
@@ -123,6 +142,7 @@ struct Traffic {
     uint32_t first_bulk = UINT32_MAX, last_bulk = UINT32_MAX;  // items with bytes that no packet has had yet
     uint32_t probes = 0;    // in a row
     bool probe_wanted = false, end_wanted = false;
+    bool silent = false;  // which the owner was told
     uint32_t refused_epoch = 0;  // that was said to be ours
     uint32_t refused_from = 0;   // the epoch of who said so
 };
@@ -131,6 +151,12 @@ struct Traffic {
 struct FlowHome {
     FlowHome(uint32_t own_number, const Secret &jobs_secret, const Crc32c &check, const FlowLimits &limit, FlowOwner &owns)
         : own(own_number), secret(jobs_secret), crc(check), limits(limit), owner(owns), share(limit.bulk_budget) {}
+
+    // Of a packet that names no other process of the job as its sender.
+    void count_astray(std::span<const std::byte> packet) {
+        PacketHeader header;
+        ++(packet.size() < header_bytes ? counts.garbage : read_header(crc, packet, header) ? counts.strangers : counts.damaged);
+    }
 
     const uint32_t own;  // process number
     Secret secret;  // before the first flow is made
@@ -205,6 +231,8 @@ public:
     // As the endpoint knows it now.
     void set_largest(size_t bytes) { size_.set_limit(bytes); }
     const PacketSize &packet_size() const { return size_; }
+    // By any thread.
+    PeerCounts counts() const;
 
 private:
     static constexpr uint32_t idle = UINT32_MAX;
@@ -217,6 +245,9 @@ private:
     bool nothing_under_way() const;
     void end(FlowEnd how);
     void look_at_time(uint64_t now_ns);
+    void find_lost(Traffic &traffic, uint64_t now_ns);
+    void give_up_oldest(Traffic &traffic, uint64_t now_ns);
+    void tell_silence(Traffic &traffic, uint64_t now_ns);
     uint64_t probe_due_ns() const;
     uint64_t silent_at_ns() const;
     bool is_lost(uint64_t now_ns);
@@ -227,6 +258,7 @@ private:
     bool sensible(const PacketHeader &header, std::span<const std::byte> frames) const;
     Came take(const PacketHeader &header, std::span<const std::byte> frames, uint64_t now_ns);
     bool make_room(std::span<const std::byte> frames);
+    void count_number(uint64_t number, bool fresh);
     Position expected() const { return {expected_, expected_offset_}; }
     Piece piece_of(const Frame &frame) const;
     void deliver(Piece piece, const std::byte *payload);
@@ -255,13 +287,15 @@ private:
     uint32_t peer_epoch_ = 0;
     uint64_t proof_out_, proof_in_;
     // sending
-    uint64_t next_number_ = 1;
+    Tally<uint64_t> next_number_{1};
     uint64_t log_end_ = 0, delivered_ = 0;
     PacketSize size_;
     uint32_t bulk_window_;
     Congestion congestion_;
     RoundTrip trip_;
+    Tally<uint32_t> given_up_, too_early_;
     // receiving
+    Tally<uint32_t> named_, come_;  // the last number that the peer is known to have given; how many were taken
     uint64_t next_arrival_ = 1;
     uint64_t expected_ = 0;
     uint32_t expected_offset_ = 0, expected_total_ = 0;

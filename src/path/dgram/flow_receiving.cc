@@ -1,5 +1,6 @@
 // Flows: packets that come. A packet is judged as a whole before anything in it is believed.
 #include <algorithm>
+#include <utility>
 
 #include "path/dgram/flow.h"
 
@@ -24,8 +25,12 @@ Position after(const Piece &piece, const Position &from, uint32_t total) {
 Flow::Came Flow::received(std::span<const std::byte> packet, uint64_t now_ns) {
     if (over_) return Came::dropped;
     PacketHeader header;
-    if (!read_header(home_.crc, packet, header) || header.from != peer_ || header.proof != proof_in_ || header.from_epoch == 0) {
-        ++home_.counts.garbage;
+    if (!read_header(home_.crc, packet, header)) {
+        ++(packet.size() < header_bytes ? home_.counts.garbage : home_.counts.damaged);
+        return Came::dropped;
+    }
+    if (header.from != peer_ || header.proof != proof_in_ || header.from_epoch == 0) {
+        ++home_.counts.strangers;
         return Came::dropped;
     }
     std::span<const std::byte> frames = packet.subspan(header_bytes);
@@ -94,6 +99,7 @@ bool Flow::sensible(const PacketHeader &header, std::span<const std::byte> frame
 
 Flow::Came Flow::take(const PacketHeader &header, std::span<const std::byte> frames, uint64_t now_ns) {
     Traffic &traffic = this->traffic();
+    if (std::exchange(traffic.silent, false)) home_.owner.silent(*this, false);
     Frame frame;
     if (header.number)
         for (FrameReader reader(frames); reader.next(frame);)
@@ -128,11 +134,23 @@ Flow::Came Flow::take(const PacketHeader &header, std::span<const std::byte> fra
     }
     if (over_) return Came::taken;
     if (header.number == 0) return Came::taken;
+    if (verdict != Arrivals::Verdict::beyond) count_number(header.number, fresh);
     if (!fresh) return verdict == Arrivals::Verdict::copy ? Came::copy : Came::dropped;
     traffic.early.keep(home_.early);
     traffic.early.take(home_.early, [&] { return expected(); }, [&](const Piece &piece, const std::byte *payload) { deliver(piece, payload); });
     traffic.arrivals.add(header.number, answer_now, home_.limits.answer, now_ns);
     return Came::taken;
+}
+
+// The peer gives each number once, so who has seen this one knows of all before it.
+void Flow::count_number(uint64_t number, bool fresh) {
+    auto later = static_cast<int32_t>(static_cast<uint32_t>(number) - named_);
+    if (later > 0) {
+        named_ += static_cast<uint32_t>(later);
+        home_.counts.named += static_cast<uint32_t>(later);
+    }
+    come_ += fresh;
+    home_.counts.come += fresh;
 }
 
 Piece Flow::piece_of(const Frame &frame) const {
@@ -203,6 +221,7 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
         if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
     });
     home_.counts.given_up_too_early += found.too_early;
+    too_early_ += found.too_early;
     if (found.packets > 0) {
         // Not for what was given up too early: a round trip that is longer than it was would never be measured, as each packet would be given up.
         traffic.probes = 0;
@@ -211,11 +230,7 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
         // The delay that it names is that of its highest number.
         if (found.highest == highest) trip_.add(now_ns - found.sent_ns, said.delay_us * uint64_t{1000}, now_ns);
         congestion_.acknowledged(found.bytes, found.packets, before, trip_, size_.usual(), home_.limits.congestion, now_ns);
-        uint32_t by_order = 0;
-        uint32_t lost = traffic.sent.find_lost(home_.sent, trip_, size_, now_ns, by_order);
-        home_.counts.lost_by_order += by_order;
-        home_.counts.lost_by_time += lost - by_order;
-        if (lost) congestion_.lost(lost, trip_, size_.usual(), home_.limits.congestion, now_ns);
+        find_lost(traffic, now_ns);
     }
     if (is_ahead(expected, delivered_)) {
         delivered_ = expected;

@@ -75,6 +75,8 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
         finish(packet, 0, peer_epoch_);
         return true;
     }
+    home_.counts.acknowledgements_carried += packet.acknowledges;
+    ++home_.counts.numbered_out;
     SentPacket record;
     record.number = next_number_++;
     record.sent_ns = now_ns;
@@ -238,13 +240,15 @@ void Flow::cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record) 
 }
 
 void Flow::take_back(const OutPacket &packet, uint64_t now_ns) {
-    if (!active()) return;
-    Traffic &traffic = current();
     --home_.counts.packets_out;
     home_.counts.bytes_out -= packet.size + packet.tail_size;
     ++home_.counts.taken_back;
+    home_.counts.acknowledgements_out -= packet.acknowledges && packet.number == 0;
+    home_.counts.acknowledgements_carried -= packet.acknowledges && packet.number != 0;
+    home_.counts.numbered_out -= packet.number != 0;
+    if (!active()) return;
+    Traffic &traffic = current();
     if (packet.acknowledges) traffic.arrivals.copy_came(now_ns);
-    home_.counts.acknowledgements_out -= packet.number == 0;
     if (packet.number == 0 || !traffic.sent.take_back(home_.sent, packet.number)) return;
     next_number_ = packet.number;  // nobody has seen it
     size_.not_sent(packet.size + packet.tail_size);

@@ -2,10 +2,13 @@
 // is above that is queueing delay (congestion.h). Packet numbers are never used twice, so each sample is of one packet (no ambiguity after
 // a loss), and the receiver, which is proven
 // to be one of us, says how long it kept the acknowledgement back. Times in 32 bits: 4 s are the most that is told apart.
+// Thread rule: the owner of the flow; smoothed_ns() and least_ns() by any thread.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+
+#include "base/tally.h"
 
 namespace lanyard::dgram {
 
@@ -13,13 +16,13 @@ class RoundTrip {
 public:
     bool known() const { return smoothed_ > 0; }
     uint64_t smoothed_ns() const { return smoothed_; }
-    uint64_t least_ns() const { return std::min(least_, least_before_); }
+    uint64_t least_ns() const { return std::min<uint32_t>(least_, least_before_); }
 
     // Of a packet that was answered; `kept_back_ns` by the receiver, as it says.
     void add(uint64_t took_ns, uint64_t kept_back_ns, uint64_t now_ns) {
         auto sample = static_cast<uint32_t>(std::clamp<uint64_t>(took_ns - std::min(took_ns, kept_back_ns), 1, UINT32_MAX));
         forget(now_ns);
-        least_ = std::min(least_, sample);
+        least_ = std::min<uint32_t>(least_, sample);
         latest_ = sample;
         if (!known()) {
             smoothed_ = sample;
@@ -36,7 +39,7 @@ public:
 
     // An earlier packet is lost when a later one was answered and it is so old.
     uint64_t loss_age_ns() const {
-        uint64_t base = std::max(smoothed_, latest_);
+        uint64_t base = std::max<uint32_t>(smoothed_, latest_);
         return base + std::max<uint64_t>(base / 8, least_age_ns);
     }
     // Nothing answered for so long: something must be wrong. `kept_back_ns`: the most that a receiver keeps an acknowledgement back.
@@ -53,12 +56,12 @@ private:
         auto now = static_cast<uint32_t>(now_ns >> 20);
         if (now - since_ < memory_ns >> 20) return;
         since_ = now;
-        least_before_ = least_;
+        least_before_ = uint32_t{least_};
         least_ = UINT32_MAX;
     }
 
-    uint32_t smoothed_ = 0, variation_ = 0, latest_ = 0;
-    uint32_t least_ = UINT32_MAX, least_before_ = UINT32_MAX;  // since since_, and in the time before
+    Tally<uint32_t> smoothed_, least_{UINT32_MAX}, least_before_{UINT32_MAX};  // the least since since_, and in the time before
+    uint32_t variation_ = 0, latest_ = 0;
     uint32_t since_ = 0;                                       // in 2^20 ns
 };
 

@@ -1,4 +1,5 @@
 // Performance variables: sessions and handles, what may be done to which class, and that the values move as what they count happens.
+#include <algorithm>
 #include <atomic>
 #include <set>
 #include <thread>
@@ -10,9 +11,9 @@ namespace {
 
 using Count = unsigned long long;
 
-constexpr int most_values = 16;  // of a variable
-
 int rank, size;
+
+int most_values() { return std::max(size, 16); }  // of a variable
 
 void walk_over_all() {
     int number = -1;
@@ -39,9 +40,10 @@ void walk_over_all() {
         MPI_Comm comm = MPI_COMM_WORLD;
         MPI_T_pvar_handle handle;
         int count = 0;
-        double value[most_values] = {};
+        std::vector<double> values(static_cast<size_t>(most_values()));
+        double *value = values.data();
         good(MPI_T_pvar_handle_alloc(session, i, bind == MPI_T_BIND_MPI_COMM ? &comm : nullptr, &handle, &count));
-        check(count >= 1 && count <= most_values, name);
+        check(count >= 1 && count <= most_values(), name);
         good(MPI_T_pvar_read(session, handle, value));
         refused(MPI_T_pvar_start(session, handle), continuous ? MPI_T_ERR_PVAR_NO_STARTSTOP : MPI_SUCCESS);
         refused(MPI_T_pvar_stop(session, handle), continuous ? MPI_T_ERR_PVAR_NO_STARTSTOP : MPI_SUCCESS);
@@ -251,11 +253,46 @@ int ranks_here() {
     return here;
 }
 
+// Of the two networks a job has the one that LANYARD_PATHS names first.
+bool by_datagrams() {
+    const char *paths = std::getenv("LANYARD_PATHS");
+    const char *dgram = paths ? std::strstr(paths, "dgram") : nullptr, *tcp = paths ? std::strstr(paths, "tcp") : nullptr;
+    return dgram && (!tcp || dgram < tcp);
+}
+
+// By process, and in sum. `all`: every process is reached by datagrams.
+void datagrams(bool used, bool all) {
+    Reading<> sent("dgram_packets_sent"), known("dgram_peers", MPI_T_PVAR_CLASS_LEVEL), trip("dgram_round_trip", MPI_T_PVAR_CLASS_LEVEL),
+        least("dgram_round_trip_least", MPI_T_PVAR_CLASS_LEVEL);
+    Reading<> sent_to("dgram_peer_sent", MPI_T_PVAR_CLASS_LEVEL), come_from("dgram_peer_come", MPI_T_PVAR_CLASS_LEVEL),
+        trip_to("dgram_peer_round_trip", MPI_T_PVAR_CLASS_LEVEL), least_to("dgram_peer_round_trip_least", MPI_T_PVAR_CLASS_LEVEL);
+    for (const Reading<> *each : {&sent_to, &come_from, &trip_to, &least_to}) check_equal(each->count, used ? size : 1);
+    int value = 0, to = (rank + 1) % size, from = (rank + size - 1) % size;
+    auto before_to = sent_to.values(), before_from = come_from.values();
+    constexpr int times = 50;  // most of them in a packet of its own: who is ahead of its neighbours waits
+    for (int i = 0; i < times; ++i) MPI_Sendrecv(&value, 1, MPI_INT, to, 5, &value, 1, MPI_INT, from, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (used && all) {
+        auto at = [](const std::vector<Count> &values, int process) { return values[static_cast<size_t>(process)]; };
+        check(sent.value() >= times / 2, "sent: " + std::to_string(sent.value()));
+        check(known.value() >= 1 && known.value() < static_cast<Count>(size));
+        check(at(sent_to.values(), to) - at(before_to, to) >= times / 2, "too little was sent to the neighbour");
+        check(at(come_from.values(), from) - at(before_from, from) >= times / 2, "too little came from the neighbour");
+        check(at(least_to.values(), to) > 0 && at(least_to.values(), to) <= trip.value() * static_cast<Count>(size));
+        check(least.value() > 0 && least.value() <= at(least_to.values(), to));
+        for (const Reading<> *each : {&sent_to, &come_from, &trip_to}) check_equal(at(each->values(), rank), 0u);
+    } else if (!used) {
+        check(sent.value() == 0 && known.value() == 0 && trip.value() == 0 && least.value() == 0);
+        for (const Reading<> *each : {&sent_to, &come_from, &trip_to}) check_equal(each->values()[0], 0u);
+    }
+}
+
 // The ways that messages take show, and only those.
 void ways() {
     const char *paths = std::getenv("LANYARD_PATHS");
     int here = ranks_here();
     bool sharing = here > 1 && (!paths || std::strstr(paths, "shm")), connected = size > here || (size > 1 && !sharing);
+    bool dgrams = connected && by_datagrams();
     Reading<> sent("network_envelopes_sent"), come("network_envelopes_come"), bulk_sent("network_bulk_sent"), bulk_come("network_bulk_come");
     Reading<> open("network_connections", MPI_T_PVAR_CLASS_LEVEL), rings("shm_rings", MPI_T_PVAR_CLASS_LEVEL);
     Reading<> cells("shm_cells", MPI_T_PVAR_CLASS_SIZE), segment("shm_segment_bytes", MPI_T_PVAR_CLASS_LEVEL);
@@ -265,7 +302,8 @@ void ways() {
         for (const Reading<> *each : {&sent, &come}) check(connected ? each->value() >= 3 : each->value() == 0);
         for (const Reading<> *each : {&bulk_sent, &bulk_come}) check(connected ? each->value() >= 1 : each->value() == 0);
     }
-    check(connected ? open.value() >= 1 : open.value() == 0);
+    check(connected && !dgrams ? open.value() >= 1 : open.value() == 0);
+    datagrams(dgrams, connected && !sharing);
     for (const Reading<> *each : {&rings, &cells, &segment}) check(sharing ? each->value() >= 1 : each->value() == 0);
 }
 
@@ -306,8 +344,8 @@ struct EveryVariable {
     EveryVariable &operator=(const EveryVariable &) = delete;
 
     void read() {
-        double value[most_values] = {};
-        for (MPI_T_pvar_handle handle : handles) good(MPI_T_pvar_read(session, handle, value));
+        std::vector<double> values(static_cast<size_t>(most_values()));
+        for (MPI_T_pvar_handle handle : handles) good(MPI_T_pvar_read(session, handle, values.data()));
     }
 
     MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;

@@ -1,6 +1,8 @@
 // What the programs in this folder share: variables and events by name, and values read through handles.
 #pragma once
 
+#include <vector>
+
 #include "../comm/check.h"
 
 constexpr int text_room = 2048;
@@ -74,10 +76,9 @@ template <class T = unsigned long long>
 class Reading {
 public:
     explicit Reading(const char *name, int var_class = MPI_T_PVAR_CLASS_COUNTER, MPI_Comm comm = MPI_COMM_NULL) {
-        int count = 0, index = pvar_index(name, var_class), continuous = -1;
+        int index = pvar_index(name, var_class), continuous = -1;
         good(MPI_T_pvar_session_create(&session));
         good(MPI_T_pvar_handle_alloc(session, index, comm == MPI_COMM_NULL ? nullptr : &comm, &handle, &count));
-        check_equal(count, 1);
         good(MPI_T_pvar_get_info(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &continuous,
                                  nullptr));
         if (!continuous) good(MPI_T_pvar_start(session, handle));
@@ -92,11 +93,18 @@ public:
     Reading &operator=(const Reading &) = delete;
 
     T value(const std::source_location &where = std::source_location::current()) const {
+        check_equal(count, 1, where);
         T value{};
         good(MPI_T_pvar_read(session, handle, &value), where);
         return value;
     }
+    std::vector<T> values(const std::source_location &where = std::source_location::current()) const {
+        std::vector<T> all(static_cast<size_t>(count));
+        good(MPI_T_pvar_read(session, handle, all.data()), where);
+        return all;
+    }
 
+    int count = 0;
     MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
     MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
 };

@@ -20,11 +20,11 @@ void meet(Side &a, Side &b) {
     give_all(a, b, now_ns + 1'000'000);
 }
 
-TEST(FlowEpochs, PacketsWithoutTheSecretAreGarbage) {
+TEST(FlowEpochs, PacketsWithoutTheSecretAreOfStrangers) {
     Side b(1, 0, 200), stranger(0, 1, 100, {}, '8');
     stranger.send("let me in");
     EXPECT_EQ(b.give(stranger.packet(now_ns), now_ns), Flow::Came::dropped);
-    EXPECT_EQ(b.home.counts.garbage, 1u);
+    EXPECT_EQ(b.home.counts.strangers, 1u);
     EXPECT_FALSE(b.flow.active());
 }
 
@@ -35,7 +35,7 @@ TEST(FlowEpochs, APacketProvesOneDirectionOnly) {
     EXPECT_EQ(a.give(packet, now_ns), Flow::Came::dropped) << "sent back";
     Side third(2, 0, 300);
     EXPECT_EQ(third.give(packet, now_ns), Flow::Came::dropped);
-    EXPECT_EQ(third.home.counts.garbage, 1u);
+    EXPECT_EQ(third.home.counts.strangers, 1u);
     EXPECT_EQ(b.give(packet, now_ns), Flow::Came::taken);
 }
 

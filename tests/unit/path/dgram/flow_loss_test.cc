@@ -229,7 +229,7 @@ TEST_F(Lossy, DamagedPacketIsAsIfItHadNotCome) {
     PacketBytes packet = send(1)[0];
     packet[40] ^= std::byte{4};
     EXPECT_EQ(b.give(packet, now_ns), Flow::Came::dropped);
-    EXPECT_EQ(b.home.counts.garbage, 1u);
+    EXPECT_EQ(b.home.counts.damaged, 1u);
     EXPECT_EQ(b.came.size(), 1u);
     packet[40] ^= std::byte{4};
     EXPECT_EQ(b.give(packet, now_ns), Flow::Came::taken);

@@ -12,7 +12,7 @@ namespace lanyard::dgram {
 using PacketBytes = std::vector<std::byte>;
 
 // One process with one flow.
-class Side final : public FlowOwner {
+class Side : public FlowOwner {
 public:
     static constexpr size_t largest = 1472;
 
