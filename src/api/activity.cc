@@ -163,7 +163,9 @@ Error leave_world(Runtime &ending) {
     while (ending.engine->step() > 0) {
     }
     if (Error error = ending.executor->judge_early_messages(world.team)) return error;
-    return ending.network.path ? leave_network(ending) : Error();
+    if (!ending.network.path) return {};
+    ending.network.path->report();
+    return leave_network(ending);
 }
 
 // A process that ends without having finalised has nothing to say here.

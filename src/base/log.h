@@ -26,6 +26,7 @@ inline constexpr LogName log_parts[] = {
     {"comm", "communicators made"},
     {"coll", "algorithms chosen for collectives"},
     {"engine", "who moves messages"},
+    {"dgram", "datagrams lost, and sent again"},
     {"check", "what LANYARD_CHECK finds"},
     {"profile", "the profile's file"},
 };

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 
 #include "base/clock.h"
 #include "base/epoll.h"
@@ -183,28 +184,55 @@ std::string UdpPackets::name() const {
     return name;
 }
 
-int64_t UdpPackets::destination(std::string_view name) {
-    if (auto found = known_.find(name); found != known_.end()) return found->second;
-    Destination chosen{};
+// The address of those in the name that is closest to one of ours.
+bool UdpPackets::choose(std::string_view name, Destination &chosen) const {
     int closest = -1;
     for (std::string_view left = name; !left.empty();) {
         std::string_view one = left.substr(0, left.find(','));
         left.remove_prefix(std::min(left.size(), one.size() + 1));
         Address address;
-        if (!parse_address_with_port(one, address) || address.port == 0) return -EINVAL;
+        if (!parse_address_with_port(one, address) || address.port == 0) return false;
         for (size_t i = 0; i < sockets_.size(); ++i)
             if (int bits = kinship(sockets_[i].bound, address); bits > closest) {
                 closest = bits;
-                chosen.socket = i;
-                chosen.address_length = to_system(address, chosen.address);
+                sockaddr_storage place{};
+                std::memcpy(&chosen.any, &place, sizeof chosen.six);  // unused bytes are compared, too
+                socklen_t length = to_system(address, place);
+                std::memcpy(&chosen.any, &place, length);
+                chosen.socket = static_cast<uint16_t>(i);
             }
     }
-    if (closest < 0) return -EINVAL;
-    learn_largest(chosen);
-    destinations_.push_back(chosen);
-    auto number = static_cast<int64_t>(destinations_.size()) - 1;
-    known_.emplace(name, number);
-    return number;
+    return closest >= 0;
+}
+
+// Where its number is, or belongs.
+uint32_t &UdpPackets::place_of(const Destination &destination) {
+    std::string_view bytes(reinterpret_cast<const char *>(&destination.any), sizeof destination.six);
+    for (size_t at = std::hash<std::string_view>()(bytes);; ++at) {
+        uint32_t &place = known_[at & (known_.size() - 1)];
+        if (place == 0 || std::memcmp(&destinations_[place - 1].any, bytes.data(), bytes.size()) == 0) return place;
+    }
+}
+
+// For one more: the list grows by an eighth, so that little is empty.
+void UdpPackets::make_room() {
+    if (destinations_.size() == destinations_.capacity()) destinations_.reserve(destinations_.size() + destinations_.size() / 8 + 8);
+    if (2 * (destinations_.size() + 1) <= known_.size()) return;
+    known_.assign(std::max<size_t>(16, 2 * known_.size()), 0);
+    for (size_t i = 0; i < destinations_.size(); ++i) place_of(destinations_[i]) = static_cast<uint32_t>(i) + 1;
+}
+
+int64_t UdpPackets::destination(std::string_view name) {
+    Destination chosen{};
+    if (!choose(name, chosen)) return -EINVAL;
+    make_room();
+    uint32_t &place = place_of(chosen);
+    if (place == 0) {
+        learn_largest(chosen);
+        destinations_.push_back(chosen);
+        place = static_cast<uint32_t>(destinations_.size());
+    }
+    return place - 1;
 }
 
 std::string UdpPackets::ends(uint64_t destination) const {
@@ -214,16 +242,16 @@ std::string UdpPackets::ends(uint64_t destination) const {
 
 // As the kernel believes, which it says of connected sockets only.
 void UdpPackets::learn_largest(Destination &destination) const {
-    bool six = destination.address.ss_family == AF_INET6;
+    bool six = destination.any.sa_family == AF_INET6;
     int mtu = 0;
     socklen_t length = sizeof mtu;
-    int socket = ::socket(destination.address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool known = socket >= 0 && connect(socket, reinterpret_cast<const sockaddr *>(&destination.address), destination.address_length) == 0 &&
+    int socket = ::socket(destination.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool known = socket >= 0 && connect(socket, &destination.any, destination.length()) == 0 &&
                  getsockopt(socket, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU : IP_MTU, &mtu, &length) == 0;
     if (socket >= 0) close(socket);
     size_t headers = six ? ipv6_and_udp : ipv4_and_udp;
     size_t bytes = known ? static_cast<size_t>(std::max(mtu, 0)) : 1500;
-    destination.largest = std::clamp(bytes - std::min(bytes, headers), least_packet, most_udp_payload);
+    destination.largest = static_cast<uint16_t>(std::clamp(bytes - std::min(bytes, headers), least_packet, most_udp_payload));
 }
 
 // As many packets from the front as one system call takes, all by one socket and none too long; how many.
@@ -249,8 +277,8 @@ int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const 
             batch.segment[last] = bytes;
             msghdr &header = batch.message[last].msg_hdr;
             header = {};
-            header.msg_name = const_cast<sockaddr_storage *>(&to.address);
-            header.msg_namelen = to.address_length;
+            header.msg_name = const_cast<sockaddr *>(&to.any);
+            header.msg_namelen = to.length();
             header.msg_iov = &batch.piece[batch.pieces];
             together = 0;
             segments = 0;

@@ -5,13 +5,12 @@
 // - No packet is cut on its way (IP_PMTUDISC_DO). A destination's largest packet is what the kernel believes of the path; one that proves to
 //   be too long is dropped, and the kernel asked again. A router that drops long packets without saying so is for the flow to notice.
 // - What the kernel refuses for one destination (no route, a firewall) counts as loss.
-// - Buffers for what comes are touched as far as they are used.
+// - Buffers for what comes are touched as far as they are used. A destination is 36 bytes, and at most 16 by which it is found again.
 // Thread rule: as PacketIo.
 #pragma once
 
 #include <sys/socket.h>
 
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -62,11 +61,16 @@ public:
 
 private:
     struct Destination {
-        size_t socket;  // place in sockets_
-        sockaddr_storage address;
-        socklen_t address_length;
-        size_t largest;
+        union {
+            sockaddr any;
+            sockaddr_in four;
+            sockaddr_in6 six;
+        };
+        uint16_t socket, largest;  // place in sockets_; bytes
+
+        socklen_t length() const { return any.sa_family == AF_INET6 ? sizeof six : sizeof four; }
     };
+    static_assert(sizeof(Destination) <= 36);
     struct Socket {
         int descriptor;
         Address bound;
@@ -78,6 +82,9 @@ private:
     int open_at(const std::vector<Address> &addresses, uint16_t port);
     void close_all();
     void learn_largest(Destination &destination) const;
+    bool choose(std::string_view name, Destination &chosen) const;
+    uint32_t &place_of(const Destination &destination);
+    void make_room();
     int take_batch(const Outgoing *list, int count, Batch &batch) const;
     int send_batch(Batch &batch);
     bool forgive(int trouble, Batch &batch, int first);
@@ -90,7 +97,7 @@ private:
     std::vector<Socket> sockets_;
     size_t next_socket_ = 0;
     std::vector<Destination> destinations_;
-    std::map<std::string, int64_t, std::less<>> known_;
+    std::vector<uint32_t> known_;  // their numbers, each plus one, by a hash of the address; 0: free
     std::unique_ptr<Inbox> inbox_;
     bool cuts_ = true;  // the kernel, by UDP_SEGMENT
     Counts counts_;

@@ -20,6 +20,8 @@ public:
     virtual void answer_all() = 0;
     // The process ends, others go on: what is quiet is closed, so that the other side need not look for this one.
     virtual void rest_all() = 0;
+    // MPI is finalised: tells who asks (LANYARD_LOG=info) what was out of the ordinary, and everybody what they should know of.
+    virtual void report() const {}
     // Processes share processors: a look that finds nothing costs the others time.
     virtual void share_processors() {}
 };

@@ -13,7 +13,9 @@
 #include "base/log.h"
 #include "coll/collectives.h"
 #include "datatype/predefined.h"
+#include "path/dgram/dgram_path.h"
 #include "tool/profile_table.h"
+#include "tool/tool.h"
 
 namespace lanyard {
 
@@ -87,6 +89,48 @@ Error gather_texts(Executor &executor, Team &team, const std::string &own, std::
     return {};
 }
 
+// Of the peers those that most was sent again to, or that most is missing of.
+std::vector<RankProfile::Datagrams::Peer> worst_peers(const DgramPath &path) {
+    constexpr size_t most = 64;
+    std::vector<RankProfile::Datagrams::Peer> peers;
+    for (uint32_t number = 0; number < path.peer_count(); ++number) {
+        dgram::PeerCounts peer = path.counts_of(number);
+        if (peer.sent + peer.come > 0)
+            peers.push_back({static_cast<int>(number), peer.sent, peer.given_up, peer.too_early, peer.come, peer.missing,
+                             seconds(peer.round_trip_ns), seconds(peer.least_round_trip_ns)});
+    }
+    auto worse = [](const auto &a, const auto &b) {
+        return std::pair(a.sent_again + a.missing, a.round_trip) > std::pair(b.sent_again + b.missing, b.round_trip);
+    };
+    std::stable_sort(peers.begin(), peers.end(), worse);
+    if (peers.size() > most) peers.resize(most);
+    return peers;
+}
+
+RankProfile::Datagrams datagrams_of(const DgramPath &path) {
+    const dgram::FlowCounts &counts = path.counts();
+    RankProfile::Datagrams all;
+    all.used = counts.packets_out + counts.packets_in > 0;
+    all.sent = counts.packets_out;
+    all.bytes = counts.bytes_out;
+    all.by_order = counts.lost_by_order;
+    all.by_time = counts.lost_by_time;
+    all.by_probe = counts.lost_by_probe;
+    all.too_early = counts.given_up_too_early;
+    all.alone = counts.acknowledgements_out;
+    all.carried = counts.acknowledgements_carried;
+    all.come = counts.come;
+    all.missing = counts.named - std::min<uint64_t>(counts.named, counts.come);
+    all.doubled = counts.copies;
+    all.damaged = counts.damaged;
+    all.strangers = counts.strangers;
+    all.stale = counts.stale;
+    all.garbage = counts.garbage + counts.malformed;
+    all.without_room = counts.beyond + counts.no_room;
+    all.peers = worst_peers(path);
+    return all;
+}
+
 // 0, or the errno; then no part of the file is left.
 int write_whole(const std::string &file, const std::string &text) {
     std::FILE *out = std::fopen(file.c_str(), "we");
@@ -140,6 +184,7 @@ std::string Profile::counted(int own_rank) const {
     rank.peers = traffic_.by_peer.size();
     rank.unexpected = messenger_.unexpected().added();
     rank.most_unexpected_bytes = messenger_.unexpected().most_payload_bytes().highest();
+    if (const DgramPath *datagrams = observed().datagrams) rank.datagrams = datagrams_of(*datagrams);
     return text_of(rank);
 }
 

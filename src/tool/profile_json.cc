@@ -14,6 +14,60 @@ constexpr const char *protocol_names[] = {"short", "eager", "rendezvous", "write
 Json json_of(const RankProfile::Sum &sum) { return {{"messages", sum.messages}, {"bytes", sum.bytes}}; }
 RankProfile::Sum sum_of(const Json &json) { return {json.at("messages"), json.at("bytes")}; }
 
+// Every number of it once, for both directions.
+template <class Do>
+void each_number(Do act, auto &datagrams) {
+    act("packets", datagrams.sent);
+    act("bytes", datagrams.bytes);
+    act("given up by order", datagrams.by_order);
+    act("given up by time", datagrams.by_time);
+    act("given up by probe", datagrams.by_probe);
+    act("given up too early", datagrams.too_early);
+    act("acknowledgements alone", datagrams.alone);
+    act("acknowledgements carried", datagrams.carried);
+    act("come", datagrams.come);
+    act("missing", datagrams.missing);
+    act("doubled", datagrams.doubled);
+    act("damaged", datagrams.damaged);
+    act("strangers", datagrams.strangers);
+    act("stale", datagrams.stale);
+    act("garbage", datagrams.garbage);
+    act("without room", datagrams.without_room);
+}
+
+template <class Do>
+void each_number_of_peer(Do act, auto &peer) {
+    act("rank", peer.rank);
+    act("sent", peer.sent);
+    act("sent again", peer.sent_again);
+    act("too early", peer.too_early);
+    act("come", peer.come);
+    act("missing", peer.missing);
+    act("round trip", peer.round_trip);
+    act("least round trip", peer.least_round_trip);
+}
+
+Json json_of(const RankProfile::Datagrams &datagrams) {
+    Json all = Json::object(), peers = Json::array();
+    each_number([&](const char *name, uint64_t value) { all[name] = value; }, datagrams);
+    for (const auto &peer : datagrams.peers) {
+        Json one = Json::object();
+        each_number_of_peer([&](const char *name, auto value) { one[name] = value; }, peer);
+        peers.push_back(one);
+    }
+    all["peers"] = peers;
+    return all;
+}
+
+RankProfile::Datagrams datagrams_of(const Json &json) {
+    RankProfile::Datagrams datagrams;
+    datagrams.used = true;
+    each_number([&](const char *name, uint64_t &value) { value = json.at(name); }, datagrams);
+    for (const Json &one : json.at("peers"))
+        each_number_of_peer([&](const char *name, auto &value) { value = one.at(name); }, datagrams.peers.emplace_back());
+    return datagrams;
+}
+
 }  // namespace
 
 std::string text_of(const RankProfile &rank) {
@@ -25,15 +79,16 @@ std::string text_of(const RankProfile &rank) {
     while (!sizes.empty() && sizes.back()["messages"] == 0) sizes.erase(sizes.size() - 1);
     for (size_t i = 0; i < rank.by_protocol.size(); ++i) protocols[protocol_names[i]] = json_of(rank.by_protocol[i]);
     for (const auto &path : rank.by_path) paths[path.path] = json_of(path.sum);
-    return Json{{"rank", rank.rank},
+    Json json{{"rank", rank.rank},
                 {"host", rank.host},
                 {"seconds", rank.seconds},
                 {"calls", calls},
                 {"waits", waits},
                 {"sent",
                  {{"by size class", sizes}, {"by protocol", protocols}, {"by path", paths}, {"largest", rank.largest}, {"peers", rank.peers}}},
-                {"unexpected", {{"messages", rank.unexpected}, {"most bytes", rank.most_unexpected_bytes}}}}
-        .dump();
+                {"unexpected", {{"messages", rank.unexpected}, {"most bytes", rank.most_unexpected_bytes}}}};
+    if (rank.datagrams.used) json["datagrams"] = json_of(rank.datagrams);
+    return json.dump();
 }
 
 RankProfile rank_profile(const std::string &text) {
@@ -55,6 +110,7 @@ RankProfile rank_profile(const std::string &text) {
     rank.peers = sent.at("peers");
     rank.unexpected = json.at("unexpected").at("messages");
     rank.most_unexpected_bytes = json.at("unexpected").at("most bytes");
+    if (json.contains("datagrams")) rank.datagrams = datagrams_of(json.at("datagrams"));
     return rank;
 }
 

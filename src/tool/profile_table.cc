@@ -1,58 +1,18 @@
 #include "tool/profile_table.h"
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 #include <iterator>
 #include <map>
 #include <utility>
+
+#include "tool/profile_text.h"
 
 namespace lanyard::tool {
 
 namespace {
 
 using Ranks = std::vector<RankProfile>;
-
-[[gnu::format(printf, 1, 2)]] std::string line(const char *format, ...) {
-    char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return std::string(text) + "\n";
-}
-
-// 1234567 as "1,234,567".
-std::string grouped(uint64_t number) {
-    std::string text = std::to_string(number);
-    for (auto place = static_cast<ptrdiff_t>(text.size()) - 3; place > 0; place -= 3) text.insert(static_cast<size_t>(place), ",");
-    return text;
-}
-
-// "1 message", "2 messages".
-std::string counted(uint64_t number, const char *what) { return grouped(number) + " " + what + (number == 1 ? "" : "s"); }
-
-std::string amount(double value, const char *const *units, double step, int count) {
-    int unit = 0;
-    while (unit + 1 < count && value >= step) {
-        value /= step;
-        ++unit;
-    }
-    char text[32];
-    bool whole = unit == 0 && value == static_cast<double>(static_cast<uint64_t>(value));
-    std::snprintf(text, sizeof text, whole ? "%.0f %s" : "%.3g %s", value, units[unit]);
-    return text;
-}
-std::string bytes_text(uint64_t bytes) {
-    static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    return amount(static_cast<double>(bytes), units, 1024, 5);
-}
-std::string time_text(double seconds) {
-    if (seconds == 0) return "0 s";
-    static constexpr const char *units[] = {"us", "ms", "s"};
-    return amount(seconds * 1e6, units, 1000, 3);
-}
-double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 // A quantity of every rank: what they have together, and who has most and least.
 struct Spread {
@@ -253,7 +213,7 @@ std::string way_rows(const Ranks &ranks) {
 std::string table_of(const Ranks &ranks) {
     std::string text = heading(ranks) + call_rows(ranks) + wait_rows(ranks) + balance_rows(ranks) + host_rows(ranks) + size_rows(ranks);
     bool any = std::any_of(ranks.begin(), ranks.end(), [](const RankProfile &rank) { return !rank.by_path.empty(); });
-    return text + (any ? way_rows(ranks) : "");
+    return text + (any ? way_rows(ranks) : "") + datagram_rows(ranks);
 }
 
 }  // namespace lanyard::tool

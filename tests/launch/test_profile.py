@@ -93,6 +93,43 @@ def test_four_ranks(mpirun, program, tmp_path):
     assert "MPI_Allreduce                          40 " in err
 
 
+def test_datagrams_that_were_lost(mpirun, program, tmp_path):
+    """What became of packets, by both ends, where some are lost, doubled and damaged; over no other path is there anything about them."""
+    harm = "loss=4,double=4,damage=1"
+    err, numbers = run(mpirun, tmp_path, "--profile", "-n", 3, program, env={"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_HARM": harm})
+    ranks = [rank["datagrams"] for rank in numbers["ranks"]]
+    total = {name: sum(rank[name] for rank in ranks) for name in ranks[0] if name != "peers"}
+    again = sum(total[f"given up by {why}"] for why in ("order", "time", "probe"))
+    assert 0 < total["missing"] < total["come"]
+    assert total["missing"] - 3 <= again, "what never came went again; the last packets may not have been missed by anybody"
+    assert 0 < total["doubled"] < total["packets"] and 0 < total["damaged"] < total["packets"]
+    assert total["strangers"] == total["stale"] == total["garbage"] == 0
+    assert total["acknowledgements alone"] > 0 and total["acknowledgements carried"] > 0
+    assert total["bytes"] > 3 * 10 << 19
+    for own, rank in enumerate(ranks):
+        peers = {peer["rank"]: peer for peer in rank["peers"]}
+        assert peers.keys() == {0, 1, 2} - {own}
+        assert sum(peer["sent again"] for peer in peers.values()) == sum(rank[f"given up by {why}"] for why in ("order", "time", "probe"))
+        assert sum(peer["missing"] for peer in peers.values()) == rank["missing"]
+        assert sum(peer["come"] for peer in peers.values()) == rank["come"]
+        assert all(0 < peer["least round trip"] <= peer["round trip"] < 5 for peer in peers.values())
+        for other, peer in peers.items():
+            (back,) = (each for each in ranks[other]["peers"] if each["rank"] == own)
+            assert abs(back["come"] + back["missing"] - peer["sent"]) < 50, "but for what comes and goes while they are counted"
+    row = re.search(r"^ +given up, and sent again +([\d,]+) packets? +[\d.]+ %$", err, re.M)
+    assert int(row[1].replace(",", "")) == again
+    assert re.search(r"^ +that never came +" + f"{total['missing']:,} packets?", err, re.M)
+    assert f"Dropped: {total['damaged']:,} damaged, 0 of strangers, " in err
+    pairs = re.findall(r"^(\d to \d) +[\d,]+ +([\d,]+) +[\d,]+ +\S+ [mu]?s +\S+ [mu]?s$", err, re.M)
+    assert len(pairs) == 6 and sum(int(number.replace(",", "")) for _, number in pairs) == again
+
+
+@pytest.mark.parametrize("paths", ["self,shm", "self,tcp"])
+def test_nothing_of_datagrams_without_them(mpirun, program, tmp_path, paths):
+    err, numbers = run(mpirun, tmp_path, "--profile", "-n", 2, program, env={"LANYARD_PATHS": paths})
+    assert "datagrams" not in err and all("datagrams" not in rank for rank in numbers["ranks"])
+
+
 def test_by_setting(mpirun, program, tmp_path):
     err, _ = run(mpirun, tmp_path, "-n", 2, program, env={"LANYARD_PROFILE": "on"})
     assert "Profile of 2 ranks: " in err

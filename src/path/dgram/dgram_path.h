@@ -64,6 +64,7 @@ public:
     uint64_t deadline_ns() const override;
     int descriptor() const override { return io_.descriptor(); }
     std::string describe() const override;
+    void report() const override;
     // Tells all peers that this process ends.
     void close() override;
 

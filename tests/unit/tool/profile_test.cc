@@ -77,6 +77,61 @@ TEST(Profile, HeadingAndTableMeanTheSameByAShare) {
     EXPECT_NE(table.find("nothing: computing, outside MPI              500 ms    10.0 %"), std::string::npos) << table;
 }
 
+RankProfile rank_with_datagrams(int number, int other, uint64_t again, uint64_t missing) {
+    RankProfile rank = some_rank(number);
+    RankProfile::Datagrams &all = rank.datagrams;
+    all.used = true;
+    all.sent = 1500;
+    all.bytes = 1 << 20;
+    all.by_order = again - 1;
+    all.by_probe = 1;
+    all.alone = 300;
+    all.carried = 50;
+    all.come = 1000 - missing;
+    all.missing = missing;
+    all.doubled = 4;
+    all.peers = {{other, 1200, again, 0, all.come, missing, 250e-6, 40e-6}};
+    return rank;
+}
+
+TEST(Profile, DatagramsSurviveTheirWayAsText) {
+    RankProfile sent = rank_with_datagrams(0, 1, 7, 5), come = rank_profile(text_of(sent));
+    EXPECT_EQ(text_of(come), text_of(sent));
+    EXPECT_TRUE(come.datagrams.used);
+    EXPECT_EQ(come.datagrams.by_order, 6u);
+    EXPECT_EQ(come.datagrams.missing, 5u);
+    EXPECT_EQ(come.datagrams.peers.at(0).least_round_trip, 40e-6);
+    EXPECT_FALSE(rank_profile(text_of(some_rank(1))).datagrams.used);
+}
+
+// What was sent from 0 to 1 and lost is what 1 says that it misses.
+TEST(Profile, DatagramsOfTwoRanks) {
+    std::string table = table_of({rank_with_datagrams(0, 1, 7, 5), rank_with_datagrams(1, 0, 3, 6)});
+    EXPECT_EQ(table.substr(table.find("\ndatagrams")), R"(
+datagrams  sent                                  3,000 packets      2 MiB
+           given up, and sent again                 10 packets      0.5 %
+           of these as later ones had come 8, by time 0, as nothing came 2; too early 0
+           that never came                          11 packets      0.6 %
+           that came twice                           8 packets      0.4 %
+           acknowledgements alone                  600 packets     20.0 %
+           acknowledgements carried                100 packets      3.3 %
+
+from rank to rank             packets  sent again       lost  round trip     least
+0 to 1                          1,200           7          6      250 us     40 us
+1 to 0                          1,200           3          5      250 us     40 us
+)");
+}
+
+TEST(Profile, OfManyPairsThoseThatLostMost) {
+    RankProfile rank = rank_with_datagrams(0, 1, 7, 5);
+    for (int other = 2; other < 15; ++other)
+        rank.datagrams.peers.push_back({other, 10, static_cast<uint64_t>(other), 0, 10, 0, 1e-6, 1e-6});
+    std::string table = table_of({rank});
+    EXPECT_NE(table.find("0 to 14                            10          14          -        1 us      1 us\n"), std::string::npos) << table;
+    EXPECT_EQ(table.find("0 to 2 "), std::string::npos) << table;
+    EXPECT_NE(table.find("and 4 others, which lost less\n"), std::string::npos) << table;
+}
+
 TEST(Profile, OneRankThatSentNothing) {
     RankProfile rank;
     rank.seconds = 1;

@@ -124,7 +124,9 @@ TEST_F(Counted, SilencesAreToldOnceEach) {
     PacketBytes last;
     while (now_ns < begin_ns + 10'000'000'000) {
         for (PacketBytes &packet : owner.packets(now_ns)) last = std::move(packet);
-        if (now_ns < begin_ns + owner.home.limits.silent_after_ns) EXPECT_TRUE(owner.told.empty());
+        if (now_ns < begin_ns + owner.home.limits.silent_after_ns) {
+            EXPECT_TRUE(owner.told.empty());
+        }
         now_ns = std::max(now_ns + 1, owner.flow.deadline_ns());
     }
     EXPECT_EQ(owner.told, (std::vector<bool>{true}));

@@ -1,0 +1,55 @@
+// What the datagram path says of itself when MPI is finalised.
+#include <algorithm>
+#include <cstdio>
+
+#include "base/log.h"
+#include "path/dgram/dgram_path.h"
+
+namespace lanyard {
+
+namespace {
+
+// "31 of 2864 (1.1 %)"
+std::string part_of(uint64_t part, uint64_t whole) {
+    char text[80];
+    double share = whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+    std::snprintf(text, sizeof text, "%llu of %llu (%.1f %%)", static_cast<unsigned long long>(part), static_cast<unsigned long long>(whole), share);
+    return text;
+}
+
+std::string with(uint64_t number, const char *what) { return number ? ", " + std::to_string(number) + " " + what : ""; }
+
+// What never came here is known to be lost, while what was sent again may only have been late.
+uint64_t missing(const dgram::FlowCounts &counts) { return counts.named - std::min<uint64_t>(counts.named, counts.come); }
+
+bool much_is_missing(const dgram::FlowCounts &all) {
+    constexpr uint64_t least_packets = 1000, one_in = 10;
+    return all.named >= least_packets && missing(all) * one_in >= all.named;
+}
+
+std::string sentence_of(const dgram::FlowCounts &all) {
+    return "sent again " + part_of(all.given_up(), all.numbered_out) + with(all.lost_by_order, "by order") + with(all.lost_by_time, "by time") +
+           with(all.lost_by_probe, "by probe") + with(all.given_up_too_early, "too early") + "; of the packets to this process never came " +
+           part_of(missing(all), all.named) + "; dropped " + std::to_string(all.copies) + " copies" + with(all.damaged, "damaged") +
+           with(all.strangers, "of strangers") + with(all.stale, "of earlier processes") + with(all.garbage + all.malformed, "without sense") +
+           with(all.beyond + all.no_room, "without room");
+}
+
+}  // namespace
+
+void DgramPath::report() const {
+    const dgram::FlowCounts &all = home_.counts;
+    if (log_enabled(LogLevel::info) && all.packets_out + all.packets_in > 0) {
+        RoundTrips trips = round_trips();
+        log(LogLevel::info, "dgram", "%s; round trips of %llu us with %zu peer%s, the least %llu us; %s", sentence_of(all).c_str(),
+            static_cast<unsigned long long>(trips.mean_ns / 1000), known(), known() == 1 ? "" : "s",
+            static_cast<unsigned long long>(trips.least_ns / 1000), io_.describe().c_str());
+    }
+    if (much_is_missing(all))
+        log(LogLevel::warn, "dgram",
+            "of the packets to this process %s never came and were sent again: the network or this host drops them. If the host does (nstat -az "
+            "UdpRcvbufErrors), raise net.core.rmem_max; mpirun --profile shows between which ranks packets are lost",
+            part_of(missing(all), all.named).c_str());
+}
+
+}  // namespace lanyard
