@@ -27,6 +27,7 @@ CROSSINGS = {
     ("tools", "net/address.h"),             # lanyard info --paths
     ("tools", "coll/select.h"),             # lanyard info --coll
     ("tools", "path/shm/segment.h"),        # lanyard doctor knows what two ranks need
+    ("tools", "api/job_table.h"),           # lanyard bench memory
     ("tools", "launch/plan.h"),             # lanyard bench -n takes as many as mpirun
     ("launch", "coll/select.h"),            # LANYARD_COLL is judged before ranks start
     ("launch", "net/address.h"),            # and so is LANYARD_INTERFACES

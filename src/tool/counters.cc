@@ -280,8 +280,8 @@ std::vector<CounterRow> shm_and_collective_rows() {
 const std::vector<CounterRow> &counter_table() {
     static const std::vector<CounterRow> table = [] {
         std::vector<CounterRow> all;
-        for (const auto &rows : {message_rows(), way_rows(), engine_rows(), network_rows(), packet_rows(), dropped_packet_rows(), datagram_peer_rows(),
-                                 shm_and_collective_rows()})
+        for (const auto &rows : {message_rows(), way_rows(), engine_rows(), network_rows(), packet_rows(), dropped_packet_rows(),
+                                 datagram_peer_rows(), shm_and_collective_rows()})
             all.insert(all.end(), rows.begin(), rows.end());
         return all;
     }();

@@ -182,6 +182,26 @@ def test_peers_counts_a_connection_for_each():
     assert rows["descriptors", None]["median"] == 1
 
 
+def test_memory_of_datagrams_is_within_its_bounds():
+    """By real ranks and by the tables of 16,384 processes; the paper of unreliable datagrams has 0.44 KB for each and 40 MB for all."""
+    done = run(BUILD / "bin" / "lanyard", "bench", "memory", "--ranks", "5", "--json")
+    rows = {name: row["median"] for (name, _), row in rows_of(done).items()}
+    assert rows["tcp, descriptors"] == 1 and rows["dgram, descriptors"] == rows["shm, descriptors"] == 0
+    assert 100 < rows["dgram, talked to of 16384"] <= 450
+    assert 1e6 < rows["dgram, all of 16384"] <= 16e6
+    assert 0 < rows["dgram, talked to, allocated"] <= 450
+    assert 0 < rows["tcp, known of 16384"] and rows["tcp, talked to, allocated"] > rows["dgram, talked to, allocated"]
+
+
+def test_memory_sets_ours_beside_the_paper():
+    done = run(BUILD / "bin" / "lanyard", "bench", "memory", "--ranks", "3")
+    assert done.returncode == 0, done.stderr
+    for words in ("InfiniBand, unreliable datagrams             0.44 KB                   0                   40 MB", "Lanyard over TCP ",
+                  "Lanyard over datagrams ", "structures            contexts                 buffers"):
+        assert words in done.stdout
+    assert run(BUILD / "bin" / "lanyard", "bench", "memory", "--ranks", "2").returncode == 2
+
+
 def test_latency_beside_a_transfer_is_named_so():
     rows = rows_of(bench("latency", *SHORT, "--sizes", "8", "--beside", "1M", "--json"))
     assert set(rows) == {("beside 1048576", 8), ("beside 1048576, its rate", 8)}

@@ -33,7 +33,7 @@ def test_help_tells_and_succeeds(arguments):
 
 
 BENCHMARKS = ("latency", "bandwidth", "rate", "allreduce", "barrier", "line", "startup", "limits", "overlap", "unidirectional",
-              "probe", "unexpected", "idle", "connect", "peers", "collectives", "tcp")
+              "probe", "unexpected", "idle", "connect", "memory", "peers", "collectives", "tcp")
 
 
 @pytest.mark.parametrize("option", ["--version", "-V", "-version"])
