@@ -67,9 +67,13 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
     *request = completed_send();
     if (send.to_nobody()) return {};
     Messenger &messenger = send.comm.universe->messenger;
-    EngineGuard guard(messenger.engine());
+    Engine &engine = messenger.engine();
+    EngineGuard guard(engine);
+    engine.gather();
     bool done = !messenger.keeps(send.peer(), send.buffer()) && send_at_once(messenger, send);
-    if (!done) *request = send_in_request(messenger, send);
+    if (done) return {};
+    engine.gather_no_more();
+    *request = send_in_request(messenger, send);
     return {};
 }
 

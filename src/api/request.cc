@@ -130,9 +130,13 @@ Error ask_status(Request &request, Status *status) {
 
 namespace {
 
+// Leaving is what lets go of the sends that wait for others.
+[[gnu::noinline]] void let_go() { EngineGuard guard(*runtime()->engine); }
+
 [[gnu::always_inline]] inline Error take_up(Request *&request, Status *status) {
     Request &picked = *request;
     if (picked.shared) {
+        if (runtime()->engine->gathering()) let_go();
         set_empty(status);
         request = nullptr;
         return {};
@@ -191,6 +195,8 @@ Error lanyard_request_free(Request *&request) {
         }
         request->end_handle();
         release_request(request);
+    } else if (runtime()->engine->gathering()) {
+        let_go();
     }
     request = nullptr;
     return {};

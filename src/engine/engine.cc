@@ -238,7 +238,14 @@ void Engine::enter_slowly() {
     if (helper_) helper_->program_enters();
 }
 
+void Engine::tell_to_gather(bool on) {
+    gathering_.store(on, std::memory_order_relaxed);
+    for (const Polled &polled : paths_)
+        if (polled.by_system_call) polled.path->gather(on);
+}
+
 void Engine::leave_slowly() {
+    if (gathering() && !std::exchange(gathers_for_call_, false)) tell_to_gather(false);
     if (helper_) leave_to_helper();
     else give_up();
     if (auto function = after_leaving_.load(std::memory_order_acquire)) function();

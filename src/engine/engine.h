@@ -137,6 +137,20 @@ public:
     void glance() {
         if (++glances_ % glances_per_turn == 0) step();
     }
+    // [owner] By a call that another must follow and complete (a nonblocking send), before it sends: paths may keep envelopes until a thread
+    // leaves that is in no such call, to send them with those that follow. Only where a helper looks after them should the program stay away.
+    void gather() {
+        if (!helper_) return;
+        gathers_for_call_ = true;
+        if (!gathering()) tell_to_gather(true);
+    }
+    void gather_no_more() {
+        gathers_for_call_ = false;
+        if (gathering()) tell_to_gather(false);
+    }
+    // Who completes such a call without entering does so for this. Any thread may ask.
+    bool gathering() const { return gathering_.load(std::memory_order_relaxed); }
+
     // [owner] One turn on behalf of a test that found nothing; where ranks outnumber processors every few of these in a row
     // give the processor away. Paths that are polled by system calls have their turn every few microseconds only.
     void step_for_test();
@@ -205,6 +219,7 @@ private:
     void enter_slowly();
     void leave_slowly();
     void leave_to_helper();
+    void tell_to_gather(bool on);
     void take_slowly();
     void wake_contender();
     void let_contenders_in();
@@ -224,6 +239,8 @@ private:
     const Condition *awaited_ = nullptr;  // during a step for a wait
     Helper *helper_ = nullptr;
     bool helping_ = false, helped_by_memory_ = false;
+    std::atomic<bool> gathering_{false};
+    bool gathers_for_call_ = false;
     uint32_t under_way_ = 0;
     bool crowded_ = false;
     bool any_sockets_ = false;  // among the paths

@@ -150,6 +150,10 @@ public:
     virtual bool peek_short(uint32_t peer, ShortFrame &frame) { return false; }
     virtual void take_short(uint32_t peer, void *payload) {}
 
+    // While `on`, more is likely to be sent before anybody waits: envelopes may be kept until poll() or the end of this, to travel together.
+    // busy() says that some are.
+    virtual void gather(bool /*on*/) {}
+
     // Frames that may come together, as one packet brings them: so many more than its budget poll() may deliver.
     virtual int most_at_once() const { return 1; }
     // Delivers what has come, at most `budget` frames; the number delivered plus internal work done.

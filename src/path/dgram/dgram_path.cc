@@ -74,12 +74,29 @@ Sent DgramPath::send(uint32_t number, const Envelope &envelope, Payload payload)
     if (!peer) return peers_[number] ? Sent::done : Sent::full;
     if (!peer->log.empty() && peer->log.bytes() + payload.size > limits_.log_limit) return Sent::full;
     ++counts_.envelopes_sent;
+    size_t bytes = payload.size;
     peer->log.append(envelope, payload, spare_rings_);
     peer->flow.log_grew(peer->log.end());
     list(*peer);
-    if (sink_) to_write_ = true;
+    if (sink_ || keeps(*peer, bytes)) to_write_ = true;
     else write_out();
     return Sent::done;
+}
+
+// An envelope that was sent outside poll(), until others are there?
+bool DgramPath::keeps(Peer &peer, size_t bytes) {
+    if (!gathers_ || bytes >= limits_.gathered_below) return false;
+    if (std::exchange(peer.series, series_) != series_) peer.sent = peer.next = 0;
+    kept_bytes_ += bytes + dgram::next_frame_bytes;
+    if (peer.sent++ < peer.next && kept_bytes_ < limits_.most_gathered) return true;
+    peer.next = 4 * peer.sent - 1;
+    return false;
+}
+
+void DgramPath::gather(bool on) {
+    gathers_ = on;
+    ++series_;
+    if (to_write_) write_out();
 }
 
 Sent DgramPath::send_bulk(uint32_t number, const BulkHeader &header, Payload payload, uint64_t token) {
@@ -246,6 +263,7 @@ bool DgramPath::send_filled() {
 void DgramPath::write_out() {
     now_ns_ = io_.now_ns();
     full_ = to_write_ = false;
+    kept_bytes_ = 0;
     size_t count = active_.size();
     for (size_t turn = 0; turn < count && !full_; ++turn) {
         if (++first_active_ >= count) first_active_ = 0;
@@ -302,6 +320,7 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     if (now_ns >= look_at_ns_) look_after_peers();
     int packets = take_packets(budget);
     if (packets > 0 || to_write_ || full_ || now_ns >= next_ns_) write_out();
+    ++series_;
     sink_ = nullptr;
     return std::max(work + packets, told_);
 }
@@ -350,7 +369,7 @@ void DgramPath::answer_all() {
 }
 
 bool DgramPath::busy() const {
-    return full_ || more_ || !sent_.empty() || !lost_.empty() || std::any_of(active_.begin(), active_.end(), [&](uint32_t number) {
+    return full_ || more_ || to_write_ || !sent_.empty() || !lost_.empty() || std::any_of(active_.begin(), active_.end(), [&](uint32_t number) {
         return peers_[number]->bulk_under_way > 0 || peers_[number]->assembly;
     });
 }

@@ -1,0 +1,129 @@
+// When envelopes leave the datagram path: at once, or with others while the engine gathers. The endpoint only remembers what it is given.
+#include <gtest/gtest.h>
+
+#include "path/dgram/dgram_path.h"
+#include "sim/known_secret.h"
+
+namespace lanyard {
+namespace {
+
+class RememberingPackets final : public PacketIo {
+public:
+    std::string name() const override { return "remembering"; }
+    int64_t destination(std::string_view) override { return 0; }
+    size_t largest(uint64_t) const override { return 9000; }
+    int send(const Outgoing *list, int count) override {
+        for (int i = 0; i < count; ++i)
+            for (int part = 0; part < list[i].count; ++part) bytes += list[i].parts[part].iov_len;
+        packets += count;
+        return count;
+    }
+    int receive(Arrived *, int) override { return 0; }
+    int descriptor() const override { return -1; }
+    uint64_t now_ns() override { return 1'000'000'000; }
+    std::string describe() const override { return name(); }
+
+    int packets = 0;
+    size_t bytes = 0;
+};
+
+class NobodyListens final : public Sink {
+public:
+    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override {}
+    void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
+    void sent(uint64_t) override {}
+    void lost(uint32_t, Error reason) override { reason.discard(); }
+};
+
+class Gathering : public testing::Test {
+protected:
+    static DgramLimits limits() {
+        DgramLimits made;
+        made.flow.congestion.first_window = 1 << 20;  // nothing else holds packets back
+        return made;
+    }
+    Gathering() : path(io, 0, 3, 1, Crc32c::built_in(), limits(), [](uint32_t, std::string &) { return Error(); }) {
+        path.set_secret(sim::known_secret());
+    }
+    // True: something left.
+    bool send(uint32_t peer, size_t size = 8) {
+        int before = io.packets;
+        EXPECT_EQ(path.send(peer, Envelope{}, {payload, size, nullptr}), Sent::done);
+        return io.packets > before;
+    }
+    // The numbers of those of `count` envelopes, from 1 on, with which something left.
+    std::vector<int> when_they_leave(int count) {
+        std::vector<int> left;
+        for (int i = 1; i <= count; ++i)
+            if (send(1)) left.push_back(i);
+        return left;
+    }
+
+    std::byte payload[1024] = {};
+    RememberingPackets io;
+    NobodyListens sink;
+    DgramPath path;
+};
+
+TEST_F(Gathering, AllLeaveAtOnceWithoutIt) {
+    EXPECT_EQ(when_they_leave(5), (std::vector<int>{1, 2, 3, 4, 5}));
+    EXPECT_FALSE(path.busy());
+}
+
+TEST_F(Gathering, OfASeriesTheFirstLeavesAtOnceAndThreeTimesAsManyWithTheNext) {
+    path.gather(true);
+    EXPECT_EQ(when_they_leave(64), (std::vector<int>{1, 4, 16, 64}));
+    EXPECT_EQ(io.packets, 4);
+    EXPECT_FALSE(path.busy());
+}
+
+TEST_F(Gathering, WhatIsKeptLeavesWhenItIsOver) {
+    path.gather(true);
+    EXPECT_EQ(when_they_leave(3), (std::vector<int>{1}));
+    EXPECT_TRUE(path.busy());
+    path.gather(false);
+    EXPECT_EQ(io.packets, 2);
+    EXPECT_FALSE(path.busy());
+}
+
+TEST_F(Gathering, WhatIsKeptLeavesWithAPollAndAnotherSeriesBegins) {
+    path.gather(true);
+    when_they_leave(3);
+    path.poll(sink, 64, io.now_ns());
+    EXPECT_EQ(io.packets, 2);
+    EXPECT_FALSE(path.busy());
+    EXPECT_EQ(when_they_leave(4), (std::vector<int>{1, 4}));
+}
+
+TEST_F(Gathering, EachPeerHasItsFirstAtOnce) {
+    path.gather(true);
+    EXPECT_TRUE(send(1));
+    EXPECT_FALSE(send(1));
+    EXPECT_TRUE(send(2));  // and takes along what is kept
+    EXPECT_EQ(io.packets, 3);
+    EXPECT_FALSE(path.busy());
+}
+
+TEST_F(Gathering, LongOnesDoNotWaitAndTakeAlongWhatDoes) {
+    path.gather(true);
+    send(1);
+    EXPECT_FALSE(send(1));
+    EXPECT_TRUE(send(1, sizeof payload));
+    EXPECT_EQ(io.packets, 2);
+    EXPECT_FALSE(path.busy());
+}
+
+TEST_F(Gathering, NoMoreWaitThanOneBurstHolds) {
+    path.gather(true);
+    size_t most = 0, before = 0;
+    for (int i = 0; i < 2000; ++i) {
+        if (!send(1, 256)) continue;
+        if (i > 0) most = std::max(most, io.bytes - before);
+        before = io.bytes;
+    }
+    EXPECT_LE(most, limits().most_gathered + (256 + 35) + 2 * 36);  // the one that is too much, and the heads of two packets
+    EXPECT_GT(most, limits().most_gathered / 2);
+}
+
+}  // namespace
+}  // namespace lanyard
