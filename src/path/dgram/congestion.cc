@@ -51,7 +51,7 @@ void Congestion::lost(uint32_t packets, const RoundTrip &trip, size_t packet, co
     for (uint32_t i = 0; i < packets; ++i) loss_ += (one - loss_) / 64;
     if (loss_ > one / 8) {
         shrink(window_ / 2, packet, trip, now_ns);
-    } else if (trip.queueing_ns() > limits.target_ns / 2) {
+    } else if (std::min<uint64_t>(round_least_ns_, trip.queueing_ns()) > limits.target_ns / 2) {
         shrink(window_ * uint64_t{3} / 4, packet, trip, now_ns);
     }
 }
