@@ -202,7 +202,7 @@ std::vector<SettingRow> other_rows() {
             .for_all(),
         integer_row("EAGER_LIMIT", user, &Settings::eager_limit, -1, 262144,
                     "messages up to this many bytes, at most 256k, are sent at once and buffered by the receiver if need be; longer ones wait for "
-                    "the receive; -1 leaves it to each path: 64k in shared memory and over TCP, 16k elsewhere")
+                    "the receive; -1 leaves it to each path: 64k in shared memory and over a network, 16k elsewhere")
             .at_any_time(),
         integer_row("FIRST_BYTES", expert, &Settings::first_bytes, 0, 262144,
                     "so many bytes of a longer message go over TCP with the request to send it, so that the answer comes while they travel")

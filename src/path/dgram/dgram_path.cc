@@ -154,16 +154,28 @@ void DgramPath::envelope(Flow &flow, const Piece &piece, const std::byte *payloa
         ++counts_.envelopes_come;
         return sink_->envelope(flow.peer(), piece.envelope, payload, piece.size);
     }
+    if (piece.first()) begin(flow.peer(), piece, payload);
     std::unique_ptr<Assembly> &assembly = peers_[flow.peer()]->assembly;
-    if (piece.first()) assembly.reset(new Assembly{piece.envelope, piece.total, 0, std::unique_ptr<std::byte[]>(new std::byte[piece.total])});
     LANYARD_MUST(assembly && assembly->come == piece.at.offset && piece.size <= assembly->size - assembly->come);
-    std::memcpy(assembly->bytes.get() + assembly->come, payload, piece.size);
+    size_t skipped = std::min<size_t>(piece.size, assembly->placed_from - std::min(assembly->placed_from, assembly->come));
+    if (skipped < piece.size) std::memcpy(assembly->place + assembly->come + skipped, payload + skipped, piece.size - skipped);
     assembly->come += piece.size;
     if (assembly->come < assembly->size) return;
     std::unique_ptr<Assembly> whole = std::move(assembly);
     ++told_;
     ++counts_.envelopes_come;
-    sink_->envelope(flow.peer(), whole->envelope, whole->bytes.get(), whole->size);
+    sink_->envelope(flow.peer(), whole->envelope, whole->place, whole->size);
+}
+
+void DgramPath::begin(uint32_t peer, const Piece &piece, const std::byte *payload) {
+    auto assembly = std::make_unique<Assembly>(piece.envelope, piece.total);
+    assembly->place = sink_->begin(peer, piece.envelope, payload, piece.size, piece.total, assembly->placed_from);
+    if (!assembly->place) {
+        assembly->placed_from = 0;
+        assembly->own = std::make_unique_for_overwrite<std::byte[]>(piece.total);
+        assembly->place = assembly->own.get();
+    }
+    peers_[peer]->assembly = std::move(assembly);
 }
 
 void DgramPath::bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) {

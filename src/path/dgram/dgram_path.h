@@ -65,6 +65,7 @@ public:
     const char *name() const override { return "dgram"; }
     size_t max_eager() const override { return limits_.max_eager; }
     size_t max_bulk() const override { return max_bulk_frame; }
+    size_t usual_eager_limit() const override { return 64 * 1024; }
     bool reaches(uint32_t peer) const override { return peer < peers_.size() && peer != home_.own; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
@@ -112,11 +113,13 @@ private:
         uint64_t token;
         uint32_t peer;
     };
-    // An envelope of which the beginning has come.
+    // An envelope of which the beginning has come. Its payload goes where the receive wants it, if that is known by then.
     struct Assembly {
         Envelope envelope;
         size_t size = 0, come = 0;
-        std::unique_ptr<std::byte[]> bytes;
+        std::byte *place = nullptr;
+        std::unique_ptr<std::byte[]> own;  // room, where there is no such place
+        size_t placed_from = 0;            // bytes before it have no place, and are not looked at again
     };
     struct Peer {
         Peer(dgram::FlowHome &home, uint32_t number, uint32_t epoch, uint64_t to, size_t largest)
@@ -146,6 +149,7 @@ private:
 
     std::string why(const Peer &peer, dgram::FlowEnd how) const;
     void look_after_peers();
+    void begin(uint32_t peer, const dgram::Piece &piece, const std::byte *payload);
     Peer *contact(uint32_t peer);
     void list(Peer &peer);
     int take_packets(int budget);
