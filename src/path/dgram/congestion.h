@@ -7,8 +7,8 @@
 //   target the window grows by `gain` packets; above, it shrinks by the share of the delay that is too much, at most by half.
 // - At first, and after a collapse, it doubles in a round trip until the delay is half the target.
 // - A loss says little: cables, radios and full rings of receivers lose packets without being busy. The window shrinks for it only where there is
-//   delay too, again by the least of the round, or where the share of lost packets, averaged over the last 64 or so, is above an eighth: no network is so bad at random, but
-//   a queue that is shorter than the target is. At most once a round trip, whatever the reasons.
+//   delay too, again by the least of the round, or where the share of lost packets, averaged over the last 64 or so, is above an eighth: no
+//   network is so bad at random, but a queue that is shorter than the target is. At most once a round trip, whatever the reasons.
 // - Nothing at all came back through several probes: one packet at a time, until something does.
 //
 // Pacing: a window is spread over its round trip, in bursts of at most `burst` bytes, a little faster than the window alone would allow, so that it
