@@ -237,7 +237,9 @@ int64_t UdpPackets::destination(std::string_view name) {
 
 std::string UdpPackets::ends(uint64_t destination) const {
     const Destination &to = destinations_[destination];
-    return to_text_with_port(sockets_[to.socket].bound) + " and " + to_text_with_port(from_system(to.address));
+    sockaddr_storage place{};
+    std::memcpy(&place, &to.any, to.length());
+    return to_text_with_port(sockets_[to.socket].bound) + " and " + to_text_with_port(from_system(place));
 }
 
 // As the kernel believes, which it says of connected sockets only.

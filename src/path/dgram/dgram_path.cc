@@ -315,7 +315,7 @@ void DgramPath::look_after_peers() {
     uint64_t quarter_ns = limits_.flow.peer_timeout_ns / 4;
     look_at_ns_ = now_ns_ + quarter_ns;
     if (lifelines_) lifelines_->tend();
-    for (std::unique_ptr<Peer> &peer : peers_) {
+    for (Published<Peer> &peer : peers_) {
         if (!peer || peer->lost || leaving_ || peer->flow.active() || peer->flow.heard_ns() + quarter_ns > now_ns_) continue;
         peer->flow.ask();
         list(*peer);

@@ -290,6 +290,7 @@ private:
     Tally<uint64_t> next_number_{1};
     uint64_t log_end_ = 0, delivered_ = 0;
     PacketSize size_;
+    bool over_ = false;
     uint32_t bulk_window_;
     Congestion congestion_;
     RoundTrip trip_;
@@ -301,7 +302,6 @@ private:
     uint32_t expected_offset_ = 0, expected_total_ = 0;
     uint64_t heard_ns_ = 0;
     uint32_t share_mark_ = 0;
-    bool over_ = false;
 };
 static_assert(sizeof(Flow) <= 200);
 

@@ -42,13 +42,13 @@ public:
         if (probes >= 3) return least_packet;
         if (fits_ == limit_ || trying_) return fits_;
         if (fails_ > fits_ + close_enough) return fails_ > limit_ ? limit_ : (fits_ + fails_) / 2u;
-        if (static_cast<uint32_t>(now_ns >> 20) - found_ < static_cast<uint32_t>(retry_ns >> 20)) return fits_;
+        if (static_cast<uint16_t>(ticks(now_ns) - found_) < ticks(retry_ns)) return fits_;
         fails_ = static_cast<uint16_t>(limit_ + 1);
         return limit_;
     }
     // A packet of so many bytes has been sent, or was not after all.
-    void sent(size_t bytes) { trying_ |= bytes > fits_; }
-    void not_sent(size_t bytes) { trying_ &= bytes <= fits_; }
+    void sent(size_t bytes) { if (bytes > fits_) trying_ = true; }
+    void not_sent(size_t bytes) { if (bytes > fits_) trying_ = false; }
     // It has come.
     void came(size_t bytes) {
         if (bytes > fits_) {
@@ -61,7 +61,7 @@ public:
             forget();
         } else if (lost_ > 0) {
             longest_came_ = std::max(longest_came_, static_cast<uint16_t>(bytes));
-            if (came_ < few) ++came_;
+            came_ += came_ < few;
         }
     }
     // It was given up.
@@ -69,27 +69,30 @@ public:
         if (bytes > fits_) return trial_lost(bytes, now_ns);
         if (bytes <= least_packet) return;
         shortest_lost_ = std::min(shortest_lost_, static_cast<uint16_t>(bytes));
-        if (lost_ < many) ++lost_;
+        lost_ += lost_ < many;
         if (lost_ < many || came_ < few || shortest_lost_ <= longest_came_) return;
         fails_ = shortest_lost_;
         fits_ = std::max<uint16_t>(longest_came_, least_packet);
-        found_ = static_cast<uint32_t>(now_ns >> 20);
+        found_ = ticks(now_ns);
         trying_ = false;
         lost_trials_ = 0;
         forget();
     }
 
 private:
-    static constexpr uint8_t many = 8, few = 2, trials = 2;
+    static constexpr uint8_t many = 8, few = 2, trials = 2;  // below 16
     static constexpr uint32_t close_enough = 16;
     static constexpr uint64_t retry_ns = 30'000'000'000;
+
+    // Of 17 ms; the same comes again after 18 minutes.
+    static uint16_t ticks(uint64_t ns) { return static_cast<uint16_t>(ns >> 24); }
 
     void trial_lost(size_t bytes, uint64_t now_ns) {
         trying_ = false;
         if (++lost_trials_ < trials) return;
         lost_trials_ = 0;
         fails_ = std::min(fails_, static_cast<uint16_t>(bytes));
-        found_ = static_cast<uint32_t>(now_ns >> 20);
+        found_ = ticks(now_ns);
     }
     void forget() {
         lost_ = came_ = 0;
@@ -99,11 +102,11 @@ private:
 
     uint16_t limit_ = 0, fits_ = 0, fails_ = 0;
     uint16_t shortest_lost_ = UINT16_MAX, longest_came_ = 0;  // since one so long has come
-    uint8_t lost_ = 0, came_ = 0;                             // the same
-    uint8_t lost_trials_ = 0;
-    bool trying_ = false;  // one longer than fits_ is on its way
-    uint32_t found_ = 0;   // when what failed last did, in 2^20 ns
+    uint16_t found_ = 0;                                      // when what failed last did, in ticks
+    uint8_t lost_ : 4 = 0, came_ : 4 = 0;                     // since one so long has come
+    uint8_t lost_trials_ : 4 = 0;
+    bool trying_ : 1 = false;  // one longer than fits_ is on its way
 };
-static_assert(sizeof(PacketSize) <= 20);
+static_assert(sizeof(PacketSize) <= 14);
 
 }  // namespace lanyard::dgram
