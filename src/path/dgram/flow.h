@@ -291,7 +291,7 @@ private:
     uint64_t log_end_ = 0, delivered_ = 0;
     PacketSize size_;
     bool over_ = false;
-    uint32_t bulk_window_;
+    uint32_t bulk_window_, share_mark_ = 0;
     Congestion congestion_;
     RoundTrip trip_;
     Tally<uint32_t> given_up_, too_early_;
@@ -301,7 +301,6 @@ private:
     uint64_t expected_ = 0;
     uint32_t expected_offset_ = 0, expected_total_ = 0;
     uint64_t heard_ns_ = 0;
-    uint32_t share_mark_ = 0;
 };
 static_assert(sizeof(Flow) <= 200);
 
