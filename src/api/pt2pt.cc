@@ -63,17 +63,26 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
     return made;
 }
 
+[[gnu::always_inline]] inline bool needs_no_request(Messenger &messenger, const Send &send) {
+    return !messenger.keeps(send.peer(), send.buffer()) && send_at_once(messenger, send);
+}
+
+// To travel with those that follow.
+[[gnu::noinline]] Request *send_in_series(Messenger &messenger, const Send &send) {
+    Engine &engine = messenger.engine();
+    engine.gather();
+    if (needs_no_request(messenger, send)) return gathered_send;
+    engine.gather_no_more();
+    return send_in_request(messenger, send);
+}
+
 [[gnu::always_inline]] inline Error start_send(const Send &send, Request **request) {
-    *request = completed_send();
+    *request = completed_send;
     if (send.to_nobody()) return {};
     Messenger &messenger = send.comm.universe->messenger;
-    Engine &engine = messenger.engine();
-    EngineGuard guard(engine);
-    engine.gather();
-    bool done = !messenger.keeps(send.peer(), send.buffer()) && send_at_once(messenger, send);
-    if (done) return {};
-    engine.gather_no_more();
-    *request = send_in_request(messenger, send);
+    EngineGuard guard(messenger.engine());
+    if (messenger.engine().gathers()) [[unlikely]] *request = send_in_series(messenger, send);
+    else if (!needs_no_request(messenger, send)) *request = send_in_request(messenger, send);
     return {};
 }
 
@@ -157,7 +166,7 @@ Error lanyard_irsend(const void *buf, int64_t count, Datatype &datatype, int des
     return start_send({buf, count, datatype, dest, tag, comm, SendMode::ready}, request);
 }
 Error lanyard_ibsend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Request **request) {
-    *request = completed_send();
+    *request = completed_send;
     return buffered({buf, count, datatype, dest, tag, comm});
 }
 

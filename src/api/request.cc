@@ -70,17 +70,22 @@ void release_request(Request *request) {
     if (request->let_go()) end(*request);
 }
 
-Request *completed_send() {
-    static Request *request = [] {
-        Request *made = request_pool().create();
-        LANYARD_MUST(made != nullptr);
-        made->kind = Request::Kind::send;
-        made->active = made->shared = true;
-        made->completion().set_complete();
-        return made;
-    }();
-    return request;
+namespace {
+
+Request *new_shared_send(bool gathered) {
+    Request *made = request_pool().create();
+    LANYARD_MUST(made != nullptr);
+    made->kind = Request::Kind::send;
+    made->active = made->shared = true;
+    made->gathered = gathered;
+    made->completion().set_complete();
+    return made;
 }
+
+}  // namespace
+
+Request *const completed_send = new_shared_send(false);
+Request *const gathered_send = new_shared_send(true);
 
 void set_empty(Status *status) {
     if (!status) return;
@@ -130,13 +135,13 @@ Error ask_status(Request &request, Status *status) {
 
 namespace {
 
-// Leaving is what lets go of the sends that wait for others.
+// Leaving is what lets go of the sends that wait for others (Engine::gather).
 [[gnu::noinline]] void let_go() { EngineGuard guard(*runtime()->engine); }
 
 [[gnu::always_inline]] inline Error take_up(Request *&request, Status *status) {
     Request &picked = *request;
     if (picked.shared) {
-        if (runtime()->engine->gathering()) let_go();
+        if (picked.gathered) [[unlikely]] let_go();
         set_empty(status);
         request = nullptr;
         return {};
@@ -195,7 +200,7 @@ Error lanyard_request_free(Request *&request) {
         }
         request->end_handle();
         release_request(request);
-    } else if (runtime()->engine->gathering()) {
+    } else if (request->gathered) {
         let_go();
     }
     request = nullptr;

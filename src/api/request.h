@@ -23,7 +23,8 @@ struct Request : Object {
     Kind kind = Kind::other;
     bool persistent = false;
     bool active = false;  // started and not yet picked up by a wait or test
-    bool shared = false;  // the one that stands for every send that is done at once
+    bool shared = false;    // one of the two that stand for every send that is done at once
+    bool gathered = false;  // the one of those that a path may keep until it is picked up
     Comm *comm = nullptr;
     Datatype *datatype = nullptr;
     void *state = nullptr;
@@ -75,8 +76,10 @@ inline void hold_datatype(Request &request, Datatype &datatype) {
 }
 // Drops one reference; ends the request when it was the last.
 void release_request(Request *request);
-// The request that is complete from the start, for sends that needed nothing more. Not to be released.
-Request *completed_send();
+// The request that is complete from the start, for sends that needed nothing more; made when the library is loaded. Not to be released.
+extern Request *const completed_send;
+// The same where a path may keep what was sent, to send it with what follows, until this is picked up or freed.
+extern Request *const gathered_send;
 
 // What is waited for or was asked of, as a status; also ends the request or, if persistent, makes it inactive. `request` becomes
 // nullptr when it has ended. The operation's error comes back.

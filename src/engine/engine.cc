@@ -238,14 +238,25 @@ void Engine::enter_slowly() {
     if (helper_) helper_->program_enters();
 }
 
+void Engine::replace_path(const Path &old, Path &path) {
+    for (Polled &polled : paths_)
+        if (polled.path == &old) polled = {&path, path.descriptor() >= 0};
+    weigh_gathering();
+}
+
+void Engine::weigh_gathering() {
+    gathers_ = helper_ && std::any_of(paths_.begin(), paths_.end(), [](const Polled &polled) { return polled.path->gathers(); });
+    if (gathering_ && !gathers_) tell_to_gather(false);
+}
+
 void Engine::tell_to_gather(bool on) {
-    gathering_.store(on, std::memory_order_relaxed);
+    gathering_ = on;
     for (const Polled &polled : paths_)
-        if (polled.by_system_call) polled.path->gather(on);
+        if (polled.path->gathers()) polled.path->gather(on);
 }
 
 void Engine::leave_slowly() {
-    if (gathering() && !std::exchange(gathers_for_call_, false)) tell_to_gather(false);
+    if (gathering_ && !std::exchange(gathers_for_call_, false)) tell_to_gather(false);
     if (helper_) leave_to_helper();
     else give_up();
     if (auto function = after_leaving_.load(std::memory_order_acquire)) function();

@@ -55,12 +55,10 @@ public:
         bool by_system_call = path.descriptor() >= 0;
         paths_.push_back({&path, by_system_call});
         any_sockets_ |= by_system_call;
+        weigh_gathering();
     }
     // [owner] While nothing is under way on it.
-    void replace_path(const Path &old, Path &path) {
-        for (Polled &polled : paths_)
-            if (polled.path == &old) polled = {&path, path.descriptor() >= 0};
-    }
+    void replace_path(const Path &old, Path &path);
     void set_sink(Sink &sink) { sink_ = &sink; }
 
     // While nobody is in MPI, and the engine is not single-threaded. nullptr: it has been stopped, and nobody else is in MPI. `memory`:
@@ -68,6 +66,7 @@ public:
     void set_helper(Helper *helper, bool memory = false) {
         helper_ = helper;
         helped_by_memory_ = memory;
+        weigh_gathering();
         leaves_slowly_.store(helper_ || after_leaving_.load(), std::memory_order_relaxed);
     }
     // What a thread of the program calls from now on each time it has left: there it may call the program's functions. nullptr: nothing.
@@ -138,18 +137,17 @@ public:
         if (++glances_ % glances_per_turn == 0) step();
     }
     // [owner] By a call that another must follow and complete (a nonblocking send), before it sends: paths may keep envelopes until a thread
-    // leaves that is in no such call, to send them with those that follow. Only where a helper looks after them should the program stay away.
+    // leaves that is in no such call, to send them with those that follow. Whoever completes what was sent so enters for this. Only where a
+    // path gathers, and a helper looks after what it keeps should the program stay away.
+    bool gathers() const { return gathers_; }
     void gather() {
-        if (!helper_) return;
         gathers_for_call_ = true;
-        if (!gathering()) tell_to_gather(true);
+        if (!gathering_) tell_to_gather(true);
     }
     void gather_no_more() {
         gathers_for_call_ = false;
-        if (gathering()) tell_to_gather(false);
+        if (gathering_) tell_to_gather(false);
     }
-    // Who completes such a call without entering does so for this. Any thread may ask.
-    bool gathering() const { return gathering_.load(std::memory_order_relaxed); }
 
     // [owner] One turn on behalf of a test that found nothing; where ranks outnumber processors every few of these in a row
     // give the processor away. Paths that are polled by system calls have their turn every few microseconds only.
@@ -219,6 +217,7 @@ private:
     void enter_slowly();
     void leave_slowly();
     void leave_to_helper();
+    void weigh_gathering();
     void tell_to_gather(bool on);
     void take_slowly();
     void wake_contender();
@@ -239,8 +238,7 @@ private:
     const Condition *awaited_ = nullptr;  // during a step for a wait
     Helper *helper_ = nullptr;
     bool helping_ = false, helped_by_memory_ = false;
-    std::atomic<bool> gathering_{false};
-    bool gathers_for_call_ = false;
+    bool gathers_ = false, gathering_ = false, gathers_for_call_ = false;
     uint32_t under_way_ = 0;
     bool crowded_ = false;
     bool any_sockets_ = false;  // among the paths

@@ -151,7 +151,8 @@ public:
     virtual void take_short(uint32_t peer, void *payload) {}
 
     // While `on`, more is likely to be sent before anybody waits: envelopes may be kept until poll() or the end of this, to travel together.
-    // busy() says that some are.
+    // busy() says that some are. Only paths that say so are told.
+    virtual bool gathers() const { return false; }
     virtual void gather(bool /*on*/) {}
 
     // Frames that may come together, as one packet brings them: so many more than its budget poll() may deliver.

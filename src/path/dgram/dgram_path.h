@@ -70,6 +70,7 @@ public:
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
     bool settled() override;
+    bool gathers() const override { return true; }
     void gather(bool on) override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     int most_at_once() const override;
