@@ -36,7 +36,7 @@ std::vector<std::string> benchmarks(const Place &place) {
 bool inside_a_job() { return std::getenv("PMI_RANK") || std::getenv("LANYARD_RANK"); }
 
 // Without MPI: `lanyard bench` starts them as they are.
-bool needs_ranks(const std::string &name) { return name != "limits" && name != "memory" && name != "tcp"; }
+bool needs_ranks(const std::string &name) { return name != "limits" && name != "memory" && name != "tcp" && name != "udp"; }
 
 // Becomes the program, which then calls itself `shown`; returns only where that fails.
 int become(std::vector<std::string> words, std::string shown) {

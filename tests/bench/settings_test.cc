@@ -125,10 +125,19 @@ TEST(CommandLine, TakesNumbersOfThreadsWhereThereIsNoPinning) {
     EXPECT_EQ(parse(latency, {"--threads", "2"}).exit_code, 2);
 }
 
+TEST(CommandLine, TakesAPercentileOfAQuietLink) {
+    Program ping{.name = "latency", .purpose = "Latency.", .sizes = "8", .beside = true, .percentile = true};
+    EXPECT_EQ(parse(ping, {}).settings.percentile, 0);
+    EXPECT_EQ(parse(ping, {"--percentile", "99.9"}).settings.percentile, 99.9);
+    for (const char* percent : {"0", "-1", "100.1", "most"}) EXPECT_EQ(parse(ping, {"--percentile", percent}).exit_code, 2) << percent;
+    EXPECT_EQ(parse(ping, {"--percentile", "99", "--beside", "1M"}).exit_code, 2);
+    EXPECT_EQ(parse(latency, {"--percentile", "99"}).exit_code, 2);
+}
+
 TEST(CommandLine, OfBareTcpKnowsItsOtherEnd) {
     std::vector<char*> arguments{const_cast<char*>("latency"), const_cast<char*>("--shell"), const_cast<char*>("ssh h2")};
     Ends ends;
-    Parsed parsed = parse_tcp_command_line(latency, static_cast<int>(arguments.size()), arguments.data(), ends);
+    Parsed parsed = parse_bare_command_line("tcp", latency, static_cast<int>(arguments.size()), arguments.data(), ends);
     EXPECT_TRUE(parsed.run) << parsed.text;
     EXPECT_EQ(ends.shell, "ssh h2");
     EXPECT_EQ(ends.address, "127.0.0.1");
@@ -140,7 +149,7 @@ TEST(CommandLine, OfATreeCountsItsProcessesAndHasNoOtherEnd) {
         std::vector<char*> arguments{const_cast<char*>("allreduce")};
         for (std::string& word : words) arguments.push_back(word.data());
         Ends ends;
-        return parse_tcp_command_line(tree, static_cast<int>(arguments.size()), arguments.data(), ends);
+        return parse_bare_command_line("tcp", tree, static_cast<int>(arguments.size()), arguments.data(), ends);
     };
     EXPECT_EQ(parse_tree({}).settings.ranks, 8);
     EXPECT_EQ(parse_tree({"--ranks", "3"}).settings.ranks, 3);

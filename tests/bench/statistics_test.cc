@@ -37,6 +37,14 @@ TEST(Summary, IntervalRanksAreThoseOfTheTables) {
     }
 }
 
+TEST(Percentile, IsTheSmallestValueThatSoManyDoNotExceed) {
+    std::vector<double> values;
+    for (int i = 200; i >= 1; --i) values.push_back(i);
+    for (auto [percent, value] : {std::pair{0.001, 1}, {0.5, 1}, {50.0, 100}, {99.0, 198}, {99.1, 199}, {100.0, 200}})
+        EXPECT_EQ(percentile_of(values, percent), value) << percent;
+    EXPECT_EQ(percentile_of({3}, 99), 3);
+}
+
 TEST(Summary, IntervalHoldsTheTrueMedianAsOftenAsItSays) {
     const char* wanted = std::getenv("LANYARD_TEST_SEED");
     unsigned seed = wanted ? static_cast<unsigned>(std::atoi(wanted)) : 1;

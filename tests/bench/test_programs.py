@@ -42,7 +42,7 @@ def test_json_has_each_row_with_a_median_inside_its_interval(name, ranks, argume
     assert (report["benchmark"], report["ranks"]) == (name, ranks)
     assert report["library"].startswith("Lanyard")
     assert [row.get("bytes", row.get("name")) for row in report["results"]] == rows
-    assert ("sent_bytes" in report) == (name in ("latency", "bandwidth") or (name == "allreduce" and ranks > 1))
+    assert ("sent_bytes" in report) == (name in ("latency", "bandwidth", "rate") or (name == "allreduce" and ranks > 1))
     for row in report["results"]:
         assert row["samples"] == 3 and row["unit"]
         assert row["smallest"] <= row["low"] <= row["median"] <= row["high"] <= row["largest"]
@@ -100,6 +100,7 @@ def test_line_leaves_no_file_behind():
     ("connect", 1, [], "needs 2 ranks or more"),
     ("peers", 2, [], "needs 3 ranks or more"),
     ("latency", 2, ["--beside", "8x"], "'8x' is not a size"),
+    ("latency", 2, ["--percentile", "0"], "--percentile"),
 ])
 def test_what_does_not_suit_is_refused_once_with_exit_code_two(name, ranks, arguments, words):
     done = bench(name, *arguments, ranks=ranks)
@@ -207,6 +208,23 @@ def test_latency_beside_a_transfer_is_named_so():
     assert set(rows) == {("beside 1048576", 8), ("beside 1048576, its rate", 8)}
 
 
+def test_percentiles_of_latency_are_named_and_grow():
+    all_rows = {}
+    for percent in ("50", "100"):
+        all_rows.update(rows_of(bench("latency", "--blocks", "3", "--block-seconds", "0.02", "--sizes", "8,1k", "--percentile", percent, "--json")))
+    assert set(all_rows) == {(f"percentile {percent}", size) for percent in ("50", "100") for size in (8, 1024)}
+    assert all(row["unit"] == "us" and row["samples"] == 3 for row in all_rows.values())
+    for size in (8, 1024):
+        assert all_rows["percentile 50", size]["smallest"] < all_rows["percentile 100", size]["largest"]
+
+
+def test_bare_udp_has_the_rows_that_fit_into_a_datagram():
+    done = run(BUILD / "bin" / "lanyard", "bench", "udp", "latency", *SHORT, "--sizes", "0,8,65507,64k", "--json")
+    assert set(rows_of(done)) == {(None, 0), (None, 8), (None, 65507)}
+    report = json.loads(done.stdout)
+    assert (report["benchmark"], report["library"]) == ("udp latency", "raw UDP") and report["sent_bytes"] > 65507
+
+
 @pytest.mark.parametrize(("pattern", "arguments", "rows"), [
     ("latency", [*SHORT, "--sizes", "0,8,100k"], {(None, 0), (None, 8), (None, 102400)}),
     ("bandwidth", [*SHORT, "--sizes", "1,64k", "--window", "3", "--reuse"], {(None, 1), (None, 65536)}),
@@ -240,6 +258,17 @@ def test_the_other_end_of_bare_tcp_is_started_by_a_shell(tmp_path):
 ])
 def test_bare_tcp_refuses_with_a_sentence(arguments, code, words):
     done = run(BUILD / "bin" / "lanyard", "bench", "tcp", *arguments)
+    assert done.returncode == code
+    assert words in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), [
+    ([], 2, "which pattern?; there is latency."),
+    (["bandwidth"], 2, "there is no pattern 'bandwidth'"),
+    (["latency", "--sizes", "64k", "--json"], 1, "a datagram has at most 65507 bytes"),
+])
+def test_bare_udp_refuses_with_a_sentence(arguments, code, words):
+    done = run(BUILD / "bin" / "lanyard", "bench", "udp", *arguments)
     assert done.returncode == code
     assert words in done.stderr and done.stdout == ""
 

@@ -33,7 +33,7 @@ def test_help_tells_and_succeeds(arguments):
 
 
 BENCHMARKS = ("latency", "bandwidth", "rate", "allreduce", "barrier", "line", "startup", "limits", "overlap", "unidirectional",
-              "probe", "unexpected", "idle", "connect", "memory", "peers", "collectives", "tcp")
+              "probe", "unexpected", "idle", "connect", "memory", "peers", "collectives", "tcp", "udp")
 
 
 @pytest.mark.parametrize("option", ["--version", "-V", "-version"])
@@ -68,7 +68,7 @@ def test_unknown_option_of_a_benchmark(name):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("'--jsn'") == 1 and "mpirun" not in done.stderr
     assert f"lanyard bench {name} --help " in done.stderr and "bench-" not in done.stderr
-    assert name in ("startup", "tcp") or "did you mean '--json'?" in done.stderr
+    assert name in ("startup", "tcp", "udp") or "did you mean '--json'?" in done.stderr
 
 
 def test_benchmark_still_runs_under_mpirun():

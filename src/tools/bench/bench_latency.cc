@@ -1,8 +1,10 @@
-// bench-latency: half the time of a message going there and coming back, for each size, between two ranks.
-// An ordinary MPI program, started by `lanyard bench latency` or by any mpirun.
+// bench-latency: half the time of a message going there and coming back, for each size, between two ranks: the mean, or with --percentile
+// what so many per cent of all exchanges take at most. An ordinary MPI program, started by `lanyard bench latency` or by any mpirun.
 #include <algorithm>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "tools/bench/beside.h"
 #include "tools/bench/job.h"
@@ -33,21 +35,27 @@ void check_exchange(const Job& job, Memory& buffer) {
                       " bytes arrived changed");
 }
 
+void add_row(const Job& job, std::size_t bytes, const Summary& summary, Report& report) {
+    if (job.settings.percentile == 0) return report.add_size(bytes, summary);
+    report.add_named_size(fmt::format("percentile {:g}", job.settings.percentile), bytes, "us", summary);
+}
+
 // Beside a transfer the rows have its size in their name, so that nobody takes them for latencies of a quiet link.
 void measure_size(const Job& job, std::size_t bytes, Report& report) {
     Memory buffer(job.settings, bytes);
     check_exchange(job, buffer);
     std::size_t beside_bytes = job.settings.beside_bytes;
     Beside beside(job, beside_bytes);
-    auto samples = sample(job.settings, [&] {
+    auto turn = [&] {
         beside.turn();
         exchange(job, buffer.data(), static_cast<int>(bytes));
-    });
+    };
+    auto samples = job.settings.percentile > 0 ? sample_percentiles(job.settings, turn) : sample(job.settings, turn);
     report.count_sent(2 * samples.rounds, static_cast<double>(bytes));
     double beside_rate = beside.finish();
     report.count_sent(beside.transfers(), static_cast<double>(beside_bytes));
     Summary summary = summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; });
-    if (beside_bytes == 0) return report.add_size(bytes, summary);
+    if (beside_bytes == 0) return add_row(job, bytes, summary, report);
     std::string name = "beside " + std::to_string(beside_bytes);
     report.add_named_size(name, bytes, "us", summary);
     report.add_named_size(name + ", its rate", bytes, "GB/s", summarise({beside_rate / 1e9}));
@@ -63,7 +71,7 @@ void measure(const Job& job, Report& report) {
 int main(int argc, char** argv) {
     using namespace lanyard::bench;
     Frame frame{{.name = "latency", .purpose = "Half round trip of a message between two ranks, per size.", .sizes = "1-4M",
-                 .allocates = true, .beside = true},
+                 .allocates = true, .beside = true, .percentile = true},
                 needs_two_ranks, {"half round trip", "us"}, measure};
     return run_program(frame, argc, argv);
 }

@@ -35,7 +35,11 @@ void measure(const Job& job, Report& report) {
     double window = static_cast<double>(job.settings.window) * (job.size / 2);
     auto rate = [](double messages) { return [messages](double seconds) { return messages / seconds / 1e6; }; };
     for (std::size_t bytes : job.settings.sizes_bytes) {
-        if (job.settings.threads.empty()) report.add_size(bytes, summarise_as(sample_windows(job, bytes), rate(window)));
+        if (job.settings.threads.empty()) {
+            auto samples = sample_windows(job, bytes);
+            report.count_sent(samples.rounds, window * static_cast<double>(bytes));
+            report.add_size(bytes, summarise_as(std::move(samples), rate(window)));
+        }
         for (int threads : job.settings.threads) {
             std::string label = std::to_string(threads) + (threads == 1 ? " thread" : " threads");
             report.add_named_size(label, bytes, "M/s", summarise_as(sample_threads(job, bytes, threads), rate(window * threads)));

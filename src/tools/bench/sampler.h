@@ -31,4 +31,23 @@ Samples sample(const Settings& settings, Work work) {
     return sample_blocks(settings, [&](long rounds) { return time_block(rounds, work); });
 }
 
+// The same with each block's percentile of --percentile in the place of its mean, by this rank's clock.
+template <class Work>
+Samples sample_percentiles(const Settings& settings, Work work) {
+    std::vector<double> seconds, percentiles;
+    auto timed = [&] {
+        double start = now_seconds();
+        work();
+        seconds.push_back(now_seconds() - start);
+    };
+    Samples samples = sample_blocks(settings, [&](long rounds) {
+        seconds.clear();
+        double block = time_block(rounds, timed);
+        percentiles.push_back(percentile_of(seconds, settings.percentile));
+        return block;
+    });
+    samples.assign(percentiles.end() - settings.blocks, percentiles.end());
+    return samples;
+}
+
 }  // namespace lanyard::bench

@@ -121,6 +121,11 @@ void offer_own(CLI::App& app, const Program& program, Settings& settings, std::s
             ->capture_default_str()->check(CLI::Range(0L, 1000000000000L));
     if (program.ranks > 0)
         app.add_option("--ranks", settings.ranks, "Number of processes")->capture_default_str()->check(CLI::Range(2L, 1024L));
+    if (program.percentile)
+        app.add_option("--percentile", settings.percentile,
+                       "What so many per cent of a sample's exchanges take at most, each timed by itself, instead of their mean. A "
+                       "sample of 10 ms has few: --block-seconds 0.5")
+            ->check(CLI::Range(0.001, 100.0));
     if (program.beside) app.add_option("--beside", beside, "Keep a transfer of this size running on the same link");
 }
 
@@ -154,6 +159,8 @@ Parsed parse_program(CLI::App& app, const Program& program, int argc, char** arg
     parse(app, argc, argv, parsed, [&] {
         if (!sizes.empty()) settings.sizes_bytes = parse_sizes(sizes);
         if (!beside.empty()) settings.beside_bytes = parse_sizes(beside).front();
+        if (settings.percentile > 0 && settings.beside_bytes > 0)
+            throw std::invalid_argument("--percentile and --beside name their rows differently: leave one of them out");
         if (!settings.threads.empty() && settings.pin)
             throw std::invalid_argument("--pin gives a rank one processor, and --threads wants more: leave one of them out");
     });
@@ -185,8 +192,8 @@ Parsed parse_command_line(const Program& program, int argc, char** argv) {
     return parse_program(app, program, argc, argv);
 }
 
-Parsed parse_tcp_command_line(const Program& program, int argc, char** argv, Ends& ends) {
-    CLI::App app(program.purpose, "tcp " + program.name);
+Parsed parse_bare_command_line(const std::string& transport, const Program& program, int argc, char** argv, Ends& ends) {
+    CLI::App app(program.purpose, transport + " " + program.name);
     if (program.ranks == 0) {
         app.add_option("--address", ends.address, "IPv4 address at which the other end listens")->capture_default_str();
         app.add_option("--shell", ends.shell, "Words that start the other end on another host, such as 'ssh h2'");

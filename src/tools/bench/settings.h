@@ -24,6 +24,7 @@ struct Settings {
     long messages = 0;                     // how many (unexpected)
     long iterations = 0;                   // of work between post and wait; 0: as many as the transfer asks for (overlap)
     long ranks = 0;                        // processes of a tree (bench-tcp allreduce)
+    double percentile = 0;                 // of single exchanges instead of their mean; 0: the mean (latency)
     std::size_t beside_bytes = 0;          // of a transfer that runs beside; 0: none (latency)
 };
 
@@ -43,6 +44,7 @@ struct Program {
     long messages = 0;        // offers --messages with this default
     bool works = false;       // offers --iterations
     bool beside = false;      // offers --beside
+    bool percentile = false;  // offers --percentile
     long ranks = 0;           // offers --ranks with this default
 };
 
@@ -61,12 +63,12 @@ constexpr int options_are_good = 100;
 std::string name_of(const std::string& benchmark);
 
 Parsed parse_command_line(const Program& program, int argc, char** argv);
-// Of bench-tcp, which has two more words where there is another end: the address to listen at and the remote shell that starts it.
+// Of bench-tcp and bench-udp, which have two more words where there is another end: the address to listen at and the remote shell that starts it.
 struct Ends {
     std::string address = "127.0.0.1";
     std::string shell;
 };
-Parsed parse_tcp_command_line(const Program& program, int argc, char** argv, Ends& ends);
+Parsed parse_bare_command_line(const std::string& transport, const Program& program, int argc, char** argv, Ends& ends);
 // Of bench-limits, which has other options; `address` keeps its value where none is given.
 Parsed parse_limits_command_line(int argc, char** argv, std::string& address);
 

@@ -44,4 +44,12 @@ Summary summarise(std::vector<double> samples) {
     return summary;
 }
 
+double percentile_of(std::vector<double> values, double percent) {
+    assert(!values.empty());
+    auto rank = static_cast<std::ptrdiff_t>(std::ceil(percent / 100 * static_cast<double>(values.size())));
+    auto found = values.begin() + std::max<std::ptrdiff_t>(rank, 1) - 1;
+    std::nth_element(values.begin(), found, values.end());
+    return *found;
+}
+
 }  // namespace lanyard::bench

@@ -17,4 +17,7 @@ struct Summary {
 // At least one sample. With fewer than six the interval is the whole range, which then covers less than 95 %.
 Summary summarise(std::vector<double> samples);
 
+// The smallest of the values that at least `percent` of them do not exceed. At least one value; 0 < percent <= 100.
+double percentile_of(std::vector<double> values, double percent);
+
 }  // namespace lanyard::bench

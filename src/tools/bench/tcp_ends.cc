@@ -1,4 +1,4 @@
-// How the two ends of bench-tcp find each other; see tcp.h. The first starts the second over a pipe, on this host or
+// How the two ends of bench-tcp and bench-udp find each other; see tcp.h. The first starts the second over a pipe, on this host or
 // through a remote shell, reads the port that it chose, and connects; the second ends with the connection.
 #include <array>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The second process of bench-tcp: obeys one Order after another; see tcp.h. It spins only where it answers a ping-pong.
+// The second process of bench-tcp and bench-udp: obeys one Order after another; see tcp.h. It spins only where it answers a ping-pong.
 #include <vector>
 
 #include <sys/socket.h>
@@ -61,6 +61,7 @@ void serve_orders(int connection) {
         if (what.kind == Order::ping) serve_ping(connection, what, buffer);
         else if (what.kind == Order::stream) serve_stream(connection, what, buffer);
         else if (what.kind == Order::swap) serve_swap(connection, what);
+        else if (what.kind == Order::ping_datagrams) serve_datagrams(connection, what, buffer);
         else serve_transfer(connection, what, buffer);
     }
 }
