@@ -3,6 +3,7 @@ from math import exp, log
 
 import mpi4py_suite
 import proof
+import routes
 from figures import paired_difference, paired_ratio, summary
 from report import best_other, marked, number, size_name, with_interval
 
@@ -103,8 +104,11 @@ class GeometricMean:
         return f"{number(mean)}", f"{number(self.bound)}", words, "kept" if mean >= self.bound else "missed"
 
 
+OF_ROUTES = {"tcp": "raw TCP", "udp": "raw UDP", "lanyard-tcp": "Lanyard on TCP"}
+
+
 def title(key, libraries):
-    return "raw TCP" if key == "tcp" else libraries[key].title if key in libraries else key
+    return OF_ROUTES.get(key) or (libraries[key].title if key in libraries else key)
 
 
 def itself(series, own, row):
@@ -147,6 +151,18 @@ def ratio_to_row(other):
     return lambda series, own, row: paired_ratio(*columns(series, (own, row), (own, other)))
 
 
+def sizes_from(least, name=None):
+    """The rows of sizes from `least` on, of the quantity `name` where rows have one."""
+    def accepts(row):
+        quantity, size = row if isinstance(row, tuple) else (None, row)
+        return quantity == name and isinstance(size, int) and size >= least
+    return accepts
+
+
+def eight_bytes(row):
+    return row == 8
+
+
 def any_row(_row):
     return True
 
@@ -179,6 +195,34 @@ NETWORK_GOALS = [
     Each("unexpected", named("memory"), "TCP, a million unexpected messages, memory for each (64 B and its share of 512 KiB of credit), at most",
          -1, 64 + 512 * 1024 / 1e6, itself, " B"),
     Each("probe", named("probed", "found"), "TCP, until a loop of MPI_Iprobe sees a message, at most", -1, 20, itself, " us"),
+]
+DATAGRAM_GOALS = [
+    Each("dgram-latency", eight_bytes, "datagrams on loopback, 8 bytes, half round trip over raw UDP's, at most", -1, 1.25, ratio_to("udp")),
+    *(Each(part, eight_bytes, f"datagrams {where}, 8 bytes, half round trip over that on TCP, at most", -1, 1, ratio_to("lanyard-tcp"))
+      for part, where in (("dgram-latency", "on loopback"), ("dgram-latency-1gbit", "at 1 Gbit/s"))),
+    Goal("dgram-rate", 8, "datagrams on loopback, rate of 8-byte messages, at least 5 times that of the best of the others on TCP", +1, factor=5,
+         beside=("lanyard-tcp",)),
+    Each("dgram-bandwidth", sizes_from(8192), "datagrams at 1 Gbit/s, bandwidth from 8 KiB over raw TCP's, at least", +1, 0.95, ratio_to("tcp")),
+    Each("dgram-bandwidth", sizes_from(8192, "share of the line"), "the same, share of the line's bits, of which headers leave 94 %, at least", +1,
+         95, itself, " %"),
+    *(Each("dgram-loss", lambda row, loss=loss: row[1] == loss, f"datagrams at 1 Gbit/s, loss of {loss} % each way, bandwidth of 1 MiB over that "
+           "without loss, at least", +1, bound, ratio_to_row(("1 MiB", 0))) for loss, bound in ((0.1, 0.95), (1, 0.9), (5, 0.8))),
+    *(Each("dgram-loss", lambda row: row[1] > 0, f"the same at any loss, over that of TCP with {congestion}, at least", +1, 1,
+           ratio_to(f"lanyard-{congestion}")) for congestion in routes.CONGESTIONS),
+    Each("dgram-loss-latency", lambda row: row[1] == 1, "datagrams at 1 Gbit/s, loss of 1 % each way, 1 KiB, 99th percentile of half a round trip, "
+         "at most", -1, 5000, itself, " us"),
+    *(Each("dgram-switch", sizes_from(1, f"{name}, share of the line"), f"datagrams, 8 hosts and a switch of 128 KiB a port, {name} of 64 KiB, share "
+           "of a port's bits, at least", +1, 85, itself, " %") for name in ("gather", "alltoall")),
+    Each("dgram-switch", named("given up by probe"), "the same, packets given up as nothing came, at most", -1, 0, itself),
+    Each("dgram-peers", lambda row: row == 256, "datagrams on loopback, 64 ranks with 48 peers each, rate of 256-byte messages over that on TCP, at "
+         "least", +1, 1.3, ratio_to("lanyard-tcp")),
+    Each("dgram-peers", named("resident, busy", "resident, quiet"), "the same, memory of a process over that on TCP, at most", -1,
+         0.25, ratio_to("lanyard-tcp")),
+    Each("kernels-dgram-1gbit", lambda row: not row.endswith(" in MPI"), "datagrams at 1 Gbit/s, 4 ranks, kernels and patterns of class A: whole "
+         "time over that on TCP, at most", -1, 1.03, ratio_to("lanyard-tcp")),
+    Each("dgram-memory", named("dgram, talked to of 16384"), "datagrams, memory for each of 16,384 processes, talked to or not, at most", -1,
+         0.44 * 1024, itself, " B"),
+    Each("dgram-memory", named("dgram, all of 16384"), "datagrams, memory for 16,384 processes in all, at most", -1, 16e6, itself, " B"),
 ]
 GOALS = [
     Goal("line", "mpi - line", "8 bytes, half round trip above a bounced cache line, at most", -1, fixed=75),
@@ -215,6 +259,7 @@ GOALS = [
         Goal(f"mpi4py-{ranks}", mpi4py_suite.SKIPPED_ALONE, f"mpi4py's own tests, {ranks} ranks, {mpi4py_suite.SKIPPED_ALONE}, at most", -1,
              fixed=0))),
     *NETWORK_GOALS,
+    *DATAGRAM_GOALS,
 ]
 
 

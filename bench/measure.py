@@ -11,11 +11,14 @@ import statistics
 import subprocess
 import tempfile
 import time
+from pathlib import Path
 
 import proof
 from peers import say
+from report import size_name
 
 RUN_LIMIT_SECONDS = 120
+LINE_BYTES_PER_US = 125  # 1 Gbit/s
 
 
 class Failed(Exception):
@@ -30,12 +33,12 @@ def run(library, ranks, program, arguments=()):
 def run_command(library, command, limit_seconds=None):
     """The whole process group dies with a run that hangs. What it writes beside its output (a profile's numbers) goes away with its folder."""
     with tempfile.TemporaryDirectory() as folder:
-        return run_inside(folder, library, command, limit_seconds)
+        return run_inside(folder, library.environ(), command, limit_seconds)
 
 
-def run_inside(folder, library, command, limit_seconds):
+def run_inside(folder, environment, command, limit_seconds=None):
     limit_seconds = limit_seconds or RUN_LIMIT_SECONDS
-    process = subprocess.Popen(command, env=library.environ(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder)
     try:
         output, errors = process.communicate(timeout=limit_seconds)
@@ -57,6 +60,45 @@ def run_json(library, ranks, program, arguments=()):
 def run_own(library, command):
     """The same of a command that is no MPI program."""
     return version(library), read_json(run_command(library, command))[1]
+
+
+def run_profiled(library, ranks, program, arguments=()):
+    """run_json of Lanyard with a profile (docs/profile.md): what it counted of packets that were given up stands beside, of all ranks."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = run_inside(folder, {**library.environ(), "LANYARD_PROFILE": "on"}, library.command(ranks, program, [*arguments, "--json"]))
+        profiles = [json.loads(path.read_text()) for path in Path(folder).glob("lanyard-profile-*.json")]
+    version, rows = read_json(output)
+    for rank in [rank for profile in profiles for rank in profile["ranks"] if "datagrams" in rank]:
+        for name in ("packets", "given up by order", "given up by time", "given up by probe"):
+            rows[name] = (rows.get(name, (0, ""))[0] + rank["datagrams"][name], "packets")
+    return version, rows
+
+
+class Loss(float):
+    """Per cent of packets that a link loses: the second half of a row's key, in the place of a size."""
+
+    def __str__(self):
+        return f"loss {self:g} %"
+
+
+def run_at_losses(library, losses, run):
+    """(version, rows) of run() at each of these losses of the link; the rows are known by what they were and the loss."""
+    at_all = Rows()
+    for loss in map(Loss, losses):
+        library.lose(loss)
+        version, rows = run()
+        at_all.update({(size_name(row), loss): figure for row, figure in rows.items()})
+        at_all.sent_bytes += rows.sent_bytes
+    return version, at_all
+
+
+def add_shares_of_line(rows, ranks):
+    """Beside each bandwidth, and each time of a collective operation in which one rank receives a block from every other one, the share that its
+    payload has of what LINE_BYTES_PER_US of a link could carry."""
+    for row, (value, unit) in list(rows.items()):
+        name, size = row if isinstance(row, tuple) else ("", row)
+        bytes_per_us = 1e3 * value if unit == "GB/s" else (ranks - 1) * size / value
+        rows[(name + ", " if name else "") + "share of the line", size] = (100 * bytes_per_us / LINE_BYTES_PER_US, "%")
 
 
 class Rows(dict):
@@ -158,7 +200,9 @@ class Series:
 
 
 def measured_with_proof(series, library, measure):
-    """measure(library) while the interface of the route is watched."""
+    """measure(library), prepared, while the interface of the route is watched."""
+    if library.prepare:
+        library.prepare()
     before = library.counted() if library.counted else None
     version, rows = measure(library)
     sent_bytes = getattr(rows, "sent_bytes", 0)

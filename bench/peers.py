@@ -33,7 +33,10 @@ class Library:
         self.programs = programs
         self.launcher = launcher
         self.environment = environment
-        self.counted = None  # on a route: a function that gives the bytes its interface has counted
+        # On a route (routes.py): functions that give the bytes its interface has counted, prepare a run, and set what its link loses, in per cent.
+        self.counted = None
+        self.prepare = None
+        self.lose = None
 
     def command(self, ranks, program, arguments=()):
         return [*self.launcher(ranks), str(self.programs / f"bench-{program}"), *arguments]

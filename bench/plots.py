@@ -1,23 +1,25 @@
 """Pictures of alternating runs; used by bench/compare and bench/run.
 
-A panel for each quantity. Where raw TCP ran beside, latencies are drawn as throughput once more, as NetPIPE does, and a last
-panel has the loss against TCP.
+A panel for each quantity, over sizes or over what a link loses. Where raw TCP ran beside, latencies are drawn as throughput once more,
+as NetPIPE does, and a last panel has the loss against TCP.
 """
 import itertools
 
 from figures import paired_ratio, summary
+from measure import Loss
 from peers import say
 from report import size_name
 
 COLOURS = {"lanyard": "#c0392b", "mpich": "#2c6fbb", "impi": "#2e8b57", "openmpi": "#d68910",
-           "impi-wait": "#7fbf9b", "tcp": "#333333"}
+           "impi-wait": "#7fbf9b", "tcp": "#333333", "udp": "#888888", "lanyard-tcp": "#8e5aa8", "lanyard-cubic": "#8e5aa8",
+           "lanyard-bbr": "#2c6fbb"}
 COLUMNS = 3
 LABELS = 6
 LOSS_SHOWN = -50  # per cent; one that is faster than raw TCP by more was measured in a bad minute
 
 
 class Panel:
-    """One quantity: `curves` is {library's key: [(x, figures)]}; x is a size, or the place of a row that has none."""
+    """One quantity: `curves` is {library's key: [(x, figures)]}; x is a size, a Loss, or the place of a row that has none."""
 
     def __init__(self, title, unit, curves, names=(), floor=None):
         self.title = title
@@ -33,10 +35,16 @@ class Panel:
             where = [x + 0.12 * place if self.names else x for x, _ in points]
             axes.errorbar(where, middle, yerr=spread, marker="o", markersize=4, label=libraries[key].title,
                           color=COLOURS.get(key), linestyle="none" if self.names else "-")
+        xs = sorted({x for points in self.curves.values() for x, _ in points})
         if self.names:
             axes.set_xticks(range(len(self.names)), self.names)
+        elif isinstance(xs[0], Loss):
+            least = min((x for x in xs if x > 0), default=1)
+            axes.set_xscale("symlog", linthresh=least)
+            axes.set_xticks(xs, [f"{x:g} %" for x in xs])
+            axes.set_xlabel("packets lost")
         else:
-            sizes = sorted({x for points in self.curves.values() for x, _ in points})
+            sizes = xs
             shown = sizes[:: -(-len(sizes) // LABELS)]
             axes.set_xscale("log", base=2)
             axes.set_xticks(shown, map(size_name, shown))

@@ -1,8 +1,9 @@
 """Other ways for the messages than a library's own choice, and other settings of Lanyard; used by bench/compare and bench/run.
 
 `tcp` forces every library to TCP on this machine's loopback, `tcp-1500` on that of one host of a lab (tests/lab), which has that MTU; a
-rate such as `1gbit` runs rank 0 and rank 1 on two hosts of a lab, joined by a link of that rate. On all of them bare TCP runs beside as
-one more library, NetPIPE's method: the loss is read off the picture; and the interface's counters prove the path (proof.py).
+rate such as `1gbit` runs the ranks on two hosts of a lab, joined by a link of that rate, and the names of LABS on labs of their own. On all
+of them bare TCP runs beside as one more library, NetPIPE's method: the loss is read off the picture; and the interface's counters prove the
+path (proof.py). `dgram`, `dgram-1gbit` and so on are the same places with Lanyard on datagrams, and on TCP beside.
 A sweep puts Lanyard with several values of one setting in the place of the libraries.
 """
 import contextlib
@@ -10,19 +11,25 @@ import subprocess
 import sys
 from pathlib import Path
 
+import measure
 import proof
 from peers import Library, Unavailable
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SSH = str(REPOSITORY / "tests" / "lab" / "ssh")
-RAW_PATTERNS = ("latency", "bandwidth", "unidirectional", "overlap", "allreduce")
+RAW_PATTERNS = {"tcp": ("latency", "bandwidth", "unidirectional", "overlap", "allreduce"), "udp": ("latency",)}
 RAW_TREES = ("allreduce",)  # of these, among processes of one host
+LABS = {
+    "lossy": {"hosts": 2, "rate": "1gbit"},  # h2's link can lose packets; TCP with each of CONGESTIONS
+    "switch": {"hosts": 8, "rate": "1gbit", "queue": 128 << 10},  # bytes on the port towards each host
+}
+CONGESTIONS = ("cubic", "bbr")
 
 
 def changed(library, environment=None, launcher=None, key=None, title=None):
     other = Library(key or library.key, title or library.title, library.home, library.programs, launcher or library.launcher,
                     {**library.environment, **(environment or {})})
-    other.counted = library.counted
+    other.counted, other.prepare, other.lose = library.counted, library.prepare, library.lose
     return other
 
 
@@ -33,23 +40,23 @@ def counted_by(libraries, count):
     return libraries
 
 
-class RawTcp(Library):
-    """bench-tcp in the place of a library; `elsewhere` are the options that lead it to another host."""
+class Raw(Library):
+    """bench-tcp or bench-udp in the place of a library; `elsewhere` are the options that lead it to another host."""
 
-    def __init__(self, programs, enter=(), elsewhere=()):
-        super().__init__("tcp", "raw TCP", programs, programs, None, {})
+    def __init__(self, transport, programs, enter=(), elsewhere=()):
+        super().__init__(transport, f"raw {transport.upper()}", programs, programs, None, {})
         self.enter = enter
         self.elsewhere = elsewhere
 
     def command(self, ranks, program, arguments=()):
         where = ["--ranks", str(ranks)] if program in RAW_TREES else self.elsewhere
-        return [*self.enter, str(self.programs / "bench-tcp"), program, *arguments, *where]
+        return [*self.enter, str(self.programs / f"bench-{self.key}"), program, *arguments, *where]
 
 
-def has_raw(program, arguments):
-    """Whether bench-tcp has this program's pattern, with these arguments."""
+def has_raw(transport, program, arguments):
+    """Whether bench-tcp or bench-udp has this program's pattern, with these arguments."""
     words = ",".join(map(str, arguments)).split(",")
-    return program in RAW_PATTERNS and not {"--beside", "allreduce", "expected", "unexpected"} & set(words)
+    return program in RAW_PATTERNS[transport] and not {"--beside", "--percentile", "allreduce", "expected", "unexpected"} & set(words)
 
 
 def tcp_environment(library):
@@ -63,49 +70,82 @@ def tcp_environment(library):
     }[library.key.partition("-")[0]]  # 'impi-wait' is impi
 
 
-def with_raw(libraries, program, arguments, **elsewhere):
-    if not has_raw(program, arguments) or (elsewhere and program in RAW_TREES):
+def forced(libraries, datagrams):
+    """The libraries, each forced to TCP; with datagrams Lanyard to these, and once more to TCP."""
+    on_tcp = {key: changed(library, tcp_environment(library)) for key, library in libraries.items()}
+    if not datagrams or "lanyard" not in libraries:
+        return on_tcp
+    ours = {"lanyard": changed(libraries["lanyard"], {"LANYARD_PATHS": "self,dgram"}, title="Lanyard, datagrams"),
+            "lanyard-tcp": changed(on_tcp["lanyard"], key="lanyard-tcp", title="Lanyard, TCP")}
+    return {**ours, **{key: library for key, library in on_tcp.items() if key != "lanyard"}}
+
+
+def with_raw(libraries, program, arguments, datagrams=False, **elsewhere):
+    transports = [transport for transport in ("tcp", *(["udp"] if datagrams else [])) if has_raw(transport, program, arguments)]
+    if elsewhere and program in RAW_TREES:
         return libraries
-    return {**libraries, "tcp": RawTcp(next(iter(libraries.values())).programs, **elsewhere)}
+    return {**libraries, **{transport: Raw(transport, next(iter(libraries.values())).programs, **elsewhere) for transport in transports}}
 
 
-def over_tcp(libraries, program, arguments):
-    moved = with_raw({key: changed(library, tcp_environment(library)) for key, library in libraries.items()}, program, arguments)
+def over_loopback(libraries, program, arguments, datagrams=False):
+    moved = with_raw(forced(libraries, datagrams), program, arguments, datagrams)
     return counted_by(moved, lambda: proof.bytes_of_interface("lo"))
 
 
-def lab_launcher(library, ranks):
-    """How a library's launcher starts ranks on h1 and h2 by the lab's stand-in for ssh. Nothing is bound: the hosts of a lab share
+def lab_launcher(library, ranks, names=("h1", "h2")):
+    """How a library's launcher starts ranks on these hosts by the lab's stand-in for ssh. Nothing is bound: the hosts of a lab share
     processors, and each rank would be given the first."""
     command = library.launcher(ranks)[0]
-    each = (ranks + 1) // 2
-    hosts = f"h1:{each},h2:{each}"
+    each = -(-ranks // len(names))
+    hosts, slots = ",".join(names), ",".join(f"{name}:{each}" for name in names)
     options = {
-        "lanyard": ["--ssh", SSH, "--host", hosts],
-        "mpich": ["-launcher", "ssh", "-launcher-exec", SSH, "-hosts", "h1,h2", "-ppn", str(each)],
-        "impi": ["-bootstrap", "ssh", "-bootstrap-exec", SSH, "-hosts", "h1,h2", "-ppn", str(each), "-genv", "I_MPI_PIN", "off"],
-        "openmpi": ["--mca", "plm_rsh_agent", SSH, "--mca", "btl_tcp_if_include", "rail1", "--bind-to", "none", "--host", hosts],
+        "lanyard": ["--ssh", SSH, "--host", slots],
+        "mpich": ["-launcher", "ssh", "-launcher-exec", SSH, "-hosts", hosts, "-ppn", str(each)],
+        "impi": ["-bootstrap", "ssh", "-bootstrap-exec", SSH, "-hosts", hosts, "-ppn", str(each), "-genv", "I_MPI_PIN", "off"],
+        "openmpi": ["--mca", "plm_rsh_agent", SSH, "--mca", "btl_tcp_if_include", "rail1", "--bind-to", "none", "--host", slots],
     }[library.key.partition("-")[0]]
     return [command, *options, "-n", str(ranks)]
 
 
-def in_lab(libraries, lab, program, arguments):
+def in_lab(libraries, lab, program, arguments, datagrams=False):
     def moved(library):
-        return changed(library, {**tcp_environment(library), "LANYARD_LAB": lab.name},
-                       lambda ranks: lab.command("h1", lab_launcher(library, ranks)))
-    raw = with_raw({key: moved(library) for key, library in libraries.items()}, program, arguments,
-                   enter=lab.command("h1", []), elsewhere=["--address", lab.address("h2"), "--shell", f"{SSH} h2"])
-    if "tcp" in raw:
-        raw["tcp"].environment["LANYARD_LAB"] = lab.name
-    return counted_by(raw, lambda: sum(lab.counters("h1")["rail1"][name] for name in ("sent_bytes", "received_bytes")))
+        return changed(library, {"LANYARD_LAB": lab.name}, lambda ranks: lab.command("h1", lab_launcher(library, ranks, lab.hosts)))
+    placed = with_raw({key: moved(library) for key, library in forced(libraries, datagrams).items()}, program, arguments, datagrams,
+                      enter=lab.command("h1", []), elsewhere=["--address", lab.address("h2"), "--shell", f"{SSH} h2"])
+    for transport in RAW_PATTERNS:
+        if transport in placed:
+            placed[transport].environment["LANYARD_LAB"] = lab.name
+    return counted_by(placed, lambda: sum(lab.counters("h1")["rail1"][name] for name in ("sent_bytes", "received_bytes")))
+
+
+def in_lossy_lab(libraries, lab, datagrams):
+    """Where Lanyard is on TCP, once with each of CONGESTIONS; packets are lost on h2's link, on their way there and back."""
+    on_tcp = "lanyard-tcp" if datagrams else "lanyard"
+    placed = in_lab(libraries, lab, None, [], datagrams)
+    for congestion in CONGESTIONS if on_tcp in placed else ():
+        placed[f"lanyard-{congestion}"] = changed(placed[on_tcp], key=f"lanyard-{congestion}", title=f"Lanyard, TCP with {congestion}")
+        placed[f"lanyard-{congestion}"].prepare = lambda congestion=congestion: change(lab, congestion=congestion)
+    placed.pop(on_tcp, None)
+    for library in placed.values():
+        library.lose = lambda percent: change(lab, "h2", 1, loss=f"{percent}%")
+    return placed
+
+
+def change(lab, *where, **changes):
+    """Lab.set, whose refusal is one more run that gives no result."""
+    from lab import LabError
+    try:
+        lab.set(*where, **changes)
+    except LabError as problem:
+        raise measure.Failed(str(problem)) from problem
 
 
 def inside_host(libraries, lab, host):
     """The libraries and raw TCP as they are, but in a host of a lab."""
     def moved(library):
         enter = lab.command(host, [])
-        if isinstance(library, RawTcp):
-            return RawTcp(library.programs, enter=enter)
+        if isinstance(library, Raw):
+            return Raw(library.key, library.programs, enter=enter)
         return changed(library, launcher=lambda ranks: [*enter, *library.launcher(ranks)])
     return counted_by({key: moved(library) for key, library in libraries.items()}, lambda: lab.counters(host)["lo"]["sent_bytes"])
 
@@ -127,25 +167,35 @@ def set_loopback_mtu(lab, host, mtu):
 
 @contextlib.contextmanager
 def routed(libraries, route, program, arguments, sweep=None):
-    """The libraries on a route: None for their own choice, 'tcp', 'tcp-MTU', or the rate of a lab's link such as '1gbit'. With a sweep, Lanyard
-    stands there once for each value."""
+    """The libraries on a route: None for their own choice, 'tcp', 'tcp-MTU', the rate of a lab's link such as '1gbit', or one of LABS; with
+    'dgram' in the place of 'tcp', or 'dgram-' before a lab, Lanyard is on datagrams. With a sweep, Lanyard stands there once for each value."""
     def in_variants(moved):
         if not sweep:
             return moved
         others = {key: library for key, library in moved.items() if key != "lanyard"}
         return {**swept(moved["lanyard"], sweep), **others}
 
+    datagrams, place = split(route)
     if route is None:
         yield in_variants(libraries)
-    elif route == "tcp":
-        yield in_variants(over_tcp(libraries, program, arguments))
-    elif route.startswith("tcp-"):
+    elif place == "":
+        yield in_variants(over_loopback(libraries, program, arguments, datagrams))
+    elif place.isdigit():
         with make_lab(hosts=1) as lab:
-            set_loopback_mtu(lab, "h1", route.removeprefix("tcp-"))
-            yield in_variants(inside_host(over_tcp(libraries, program, arguments), lab, "h1"))
+            set_loopback_mtu(lab, "h1", place)
+            yield in_variants(inside_host(over_loopback(libraries, program, arguments, datagrams), lab, "h1"))
+    elif place == "lossy":
+        with make_lab(**LABS[place]) as lab:
+            yield in_variants(in_lossy_lab(libraries, lab, datagrams))
     else:
-        with make_lab(hosts=2, rate=route) as lab:
-            yield in_variants(in_lab(libraries, lab, program, arguments))
+        with make_lab(**LABS.get(place, {"hosts": 2, "rate": place})) as lab:
+            yield in_variants(in_lab(libraries, lab, program, arguments, datagrams))
+
+
+def split(route):
+    """(whether Lanyard takes datagrams, the place): '' is loopback, digits are the MTU of one, anything else is a lab."""
+    words = (route or "").split("-")
+    return words[0] == "dgram", "-".join(words[1:] if words[0] in ("tcp", "dgram") else words)
 
 
 def known_sweeps(lanyard):

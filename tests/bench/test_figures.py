@@ -211,19 +211,19 @@ def test_a_sweep_takes_its_route():
 
 def test_a_second_setting_of_a_library_is_forced_to_tcp_too():
     crowded = peers.with_crowded_settings({"impi": shell_library("impi", "")})
-    moved = routes.over_tcp(crowded, "rate", [])
+    moved = routes.over_loopback(crowded, "rate", [])
     assert moved["impi-wait"].environment == {**moved["impi"].environment, "I_MPI_WAIT_MODE": "1"}
 
 
 def test_all_are_forced_to_tcp_and_raw_tcp_runs_beside_what_it_has():
     libraries = {key: shell_library(key, "") for key in peers.ALL}
-    moved = routes.over_tcp(libraries, "latency", ["--sizes", "8"])
+    moved = routes.over_loopback(libraries, "latency", ["--sizes", "8"])
     assert list(moved) == [*peers.ALL, "tcp"]
     assert all("tcp" in " ".join(library.environment.values()) for key, library in moved.items() if key != "tcp")
     assert moved["tcp"].command(2, "latency", ["--pin"]) == ["/none/bench-tcp", "latency", "--pin"]
-    assert routes.over_tcp(libraries, "allreduce", [])["tcp"].command(8, "allreduce") == ["/none/bench-tcp", "allreduce", "--ranks", "8"]
+    assert routes.over_loopback(libraries, "allreduce", [])["tcp"].command(8, "allreduce") == ["/none/bench-tcp", "allreduce", "--ranks", "8"]
     for program, words in (("rate", []), ("latency", ["--beside", "1M"]), ("overlap", ["--parts", "receive,allreduce"])):
-        assert "tcp" not in routes.over_tcp(libraries, program, words)
+        assert "tcp" not in routes.over_loopback(libraries, program, words)
 
 
 @pytest.mark.parametrize("rows", [
