@@ -69,7 +69,7 @@ def run_profiled(library, ranks, program, arguments=()):
         profiles = [json.loads(path.read_text()) for path in Path(folder).glob("lanyard-profile-*.json")]
     version, rows = read_json(output)
     for rank in [rank for profile in profiles for rank in profile["ranks"] if "datagrams" in rank]:
-        for name in ("packets", "given up by order", "given up by time", "given up by probe"):
+        for name in ("packets", "given up by order", "given up by time", "given up by probe", "missing"):
             rows[name] = (rows.get(name, (0, ""))[0] + rank["datagrams"][name], "packets")
     return version, rows
 

@@ -103,12 +103,12 @@ def test_a_run_at_losses_has_a_row_for_each():
 
 
 def test_a_profile_stands_beside_the_rows_as_a_sum_of_ranks():
-    counts = {"packets": 7, "given up by order": 1, "given up by time": 0, "given up by probe": 2}
+    counts = {"packets": 7, "given up by order": 1, "given up by time": 0, "given up by probe": 2, "missing": 3}
     profile = json.dumps({"ranks": [{"datagrams": counts}, {"datagrams": counts}, {}]})
     library = shell_library("lanyard", f"echo '{profile}' >lanyard-profile-$LANYARD_PROFILE.json; {ROW}")
     _, rows = measure.run_profiled(library, 2, "bandwidth")
     assert rows == {1 << 20: (2, "GB/s"), "packets": (14, "packets"), "given up by order": (2, "packets"), "given up by time": (0, "packets"),
-                    "given up by probe": (4, "packets")}
+                    "given up by probe": (4, "packets"), "missing": (6, "packets")}
 
 
 def test_shares_are_of_the_bytes_that_a_line_could_carry():
@@ -163,14 +163,14 @@ def test_packets_are_lost_on_a_lossy_link_and_tcp_has_its_congestion_control():
         pytest.skip(reason)
     with routes.routed({"lanyard": peers.lanyard(BUILD)}, "dgram-lossy", "bandwidth", []) as moved:
         assert list(moved) == ["lanyard", "lanyard-cubic", "lanyard-bbr"]
-        given_up = {}
+        never_came = {}
         for loss in (5, 0):
             moved["lanyard"].lose(loss)
             words = ["--sizes", "64k", "--window", "16", "--blocks", "2"]
             _, rows = measure.run_profiled(moved["lanyard"], 2, "bandwidth", words)
-            given_up[loss] = sum(rows[f"given up by {cause}"][0] for cause in ("order", "time", "probe"))
             assert rows["packets"][0] > 100
-        assert given_up[5] > 10 * (given_up[0] + 1)
+            never_came[loss] = rows["missing"][0] / rows["packets"][0]
+        assert never_came[0] < 0.02 < never_came[5]  # the queue of the link overflows at times, too
         moved["lanyard-bbr"].prepare()
         enter = moved["lanyard"].launcher(2)[:-6]
         done = measure.run_command(moved["lanyard"], [*enter, "sysctl", "-n", "net.ipv4.tcp_congestion_control"])
