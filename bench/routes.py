@@ -127,7 +127,7 @@ def in_lossy_lab(libraries, lab, datagrams):
         placed[f"lanyard-{congestion}"].prepare = lambda congestion=congestion: change(lab, congestion=congestion)
     placed.pop(on_tcp, None)
     for library in placed.values():
-        library.lose = lambda percent: change(lab, "h2", 1, loss=f"{percent}%")
+        library.lose = lambda percent: change(lab, "h2", 1, loss=f"{percent:g}%")
     return placed
 
 
