@@ -96,6 +96,8 @@ def add_shares_of_line(rows, ranks):
     """Beside each bandwidth, and each time of a collective operation in which one rank receives a block from every other one, the share that its
     payload has of what LINE_BYTES_PER_US of a link could carry."""
     for row, (value, unit) in list(rows.items()):
+        if unit not in ("GB/s", "us"):
+            continue
         name, size = row if isinstance(row, tuple) else ("", row)
         bytes_per_us = 1e3 * value if unit == "GB/s" else (ranks - 1) * size / value
         rows[(name + ", " if name else "") + "share of the line", size] = (100 * bytes_per_us / LINE_BYTES_PER_US, "%")

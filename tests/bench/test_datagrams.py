@@ -115,8 +115,9 @@ def test_shares_are_of_the_bytes_that_a_line_could_carry():
     rows = measure.Rows({8192: (0.1, "GB/s")})
     measure.add_shares_of_line(rows, 2)
     assert rows["share of the line", 8192] == (pytest.approx(80), "%")
-    rows = measure.Rows({("gather", 1000): (112.0, "us")})
+    rows = measure.Rows({("gather", 1000): (112.0, "us"), "packets": (3, "packets")})
     measure.add_shares_of_line(rows, 8)
+    assert len(rows) == 3
     assert rows["gather, share of the line", 1000] == (pytest.approx(50), "%")
 
 
