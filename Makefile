@@ -20,7 +20,7 @@ help:
 	@echo "make test              every kind of test, release and debug (under 25 minutes)"
 	@echo "make test-all          all rank counts and paths, thread sanitizer, memcheck, long random runs (under 75 minutes)"
 	@echo "make install PREFIX=D  bin/ lib/ include/ share/ under D (now: $(PREFIX)); the folder may be moved later"
-	@echo "make bench             what is measured in shared memory (8 minutes); ONLY=collectives, threads, mpi4py, network or a part"
+	@echo "make bench             what is measured in shared memory (8 minutes); ONLY=collectives, threads, mpi4py, network, datagrams or a part"
 	@echo "make library           builds the library and its commands in $(BUILD)"
 	@echo "make clean             removes the build folder"
 
