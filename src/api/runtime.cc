@@ -281,14 +281,20 @@ void connect_to_all(Runtime &made) {
     made.engine->wait_owned(Condition{connected, &made.network});
 }
 
+// The helper's own when it looks after what is only not acknowledged. (Koop and others wake each second, and resend after two, as they drive nothing
+// else by it; here a peer that waits for an answer would wait for so long.)
+constexpr uint64_t datagrams_period_ns = 10'000'000;
+
 void make_helper(Runtime &made) {
-    auto helper = std::make_unique<Helper>(*made.engine, made.idle->descriptor());
+    bool periodic = made.network.datagrams && made.settings.dgram_progress == "thread";
+    auto helper = std::make_unique<Helper>(*made.engine, made.idle->descriptor(), periodic ? datagrams_period_ns : 0);
     if (!helper->usable()) {
         log(LogLevel::warn, "engine", "too many files are open: messages move only while the program is inside MPI");
         return;
     }
-    bool memory = made.settings.progress == "helper";
+    bool memory = made.settings.progress == "helper" && !periodic;
     made.engine->set_helper(helper.get(), memory);
+    if (periodic) helper->start();
     made.helper = std::move(helper);
     static const bool registered = std::atexit(stop_helper) == 0;  // before what it uses is destroyed
     static_cast<void>(registered);
@@ -333,7 +339,9 @@ std::vector<Path *> Runtime::paths() const {
 }
 
 bool wants_helper(const Runtime &made) {
-    return made.settings.progress == "helper" || (made.settings.progress == "auto" && made.network.path);
+    const Settings &settings = made.settings;
+    if (settings.progress != "auto") return settings.progress == "helper";
+    return made.network.path && !(made.network.datagrams && settings.dgram_progress == "engine");
 }
 
 void stop_helper() {
@@ -370,6 +378,7 @@ Error make_runtime(const char *call) {
     Selection judged;
     if (Error error = parse_selection(made->settings.coll, judged)) return error;
     tool::apply_written_cvars(made->settings);
+    if (std::string wrong = contradiction(made->settings); !wrong.empty()) return Error(ErrorClass::arg, wrong);
     set_log(made->settings.log.c_str());
     Error error;
     made->bootstrap = connect_bootstrap(error);

@@ -163,6 +163,11 @@ std::vector<SettingRow> network_rows() {
                  "for tests: the part of the path dgram's packets that is lost, doubled, overtaken or damaged on purpose, in per cent "
                  "(loss=1,double=1,overtake=1,damage=0.1,seed=7)",
                  refuse_harm),
+        text_row("DGRAM_PROGRESS", user, &Settings::dgram_progress,
+                 "who answers datagrams and sends lost ones again while the program computes: engine (nobody, until the program calls MPI again), "
+                 "thread (a thread that wakes every 10 ms, whatever happens), hybrid (the helper thread, woken when there is something to do) or "
+                 "auto (engine where PROGRESS=caller, else hybrid)")
+            .among("way to drive datagrams", {"auto", "engine", "thread", "hybrid"}),
         text_row("PROGRESS", user, &Settings::progress,
                  "who moves messages while the program computes: auto (a helper thread where processes are connected by sockets), helper (such a "
                  "thread in any case) or caller (nobody, until the program calls MPI again)")
@@ -312,6 +317,14 @@ std::vector<std::string> split_words(const std::string &list) {
     return words;
 }
 
+std::string contradiction(const Settings &settings) {
+    const std::string &datagrams = settings.dgram_progress, &all = settings.progress;
+    bool thread = datagrams == "thread" || datagrams == "hybrid";
+    if (!(thread && all == "caller") && !(datagrams == "engine" && all == "helper")) return "";
+    return "LANYARD_DGRAM_PROGRESS=" + datagrams + " cannot be used: LANYARD_PROGRESS=" + all + " asks for " +
+           (thread ? "no thread" : "a thread that moves messages") + " beside the program's; leave one of the two out";
+}
+
 std::vector<std::string> read_all_settings(char **environment, Settings &settings, std::vector<std::string> &warnings) {
     std::vector<std::string> known, refused;
     for (const SettingRow &row : setting_table()) known.push_back(std::string("LANYARD_") + row.name);
@@ -334,6 +347,7 @@ std::vector<std::string> read_all_settings(char **environment, Settings &setting
         warnings.push_back(name + " is not a setting of Lanyard" + (nearest.empty() ? "" : ", did you mean LANYARD_" + nearest + "?") +
                            " (all settings: lanyard info --settings)");
     }
+    if (std::string wrong = contradiction(settings); !wrong.empty()) refused.push_back(std::move(wrong));
     return refused;
 }
 

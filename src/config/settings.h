@@ -30,6 +30,7 @@ struct Settings {
     bool checksum = false;
     std::string dgram_io = "udp";
     std::string dgram_harm;
+    std::string dgram_progress = "auto";
     std::string progress = "auto";
     std::string write_protocol = "auto";
     std::string connect = "lazy";
@@ -96,6 +97,9 @@ inline constexpr PathName path_names[] = {
 const std::vector<SettingRow> &setting_table();
 // Names beginning with LANYARD_ that are not settings but belong to the launcher or the tools.
 const std::vector<const char *> &other_names();
+
+// What two settings want against each other, as the sentence of an error that names both; "" where nothing.
+std::string contradiction(const Settings &settings);
 
 // Reads the environment (a null-terminated array of "NAME=value"). A value that cannot be used is an error naming the
 // variable, the value and what is allowed; an unknown LANYARD_ name is returned in `warnings` with the nearest known one.

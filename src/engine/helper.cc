@@ -25,8 +25,8 @@ constexpr uint64_t lookout_ns = 2'000'000;
 
 }  // namespace
 
-Helper::Helper(Engine &engine, int sockets)
-    : engine_(engine), sockets_(sockets), set_(epoll_create1(EPOLL_CLOEXEC)), bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Helper::Helper(Engine &engine, int sockets, uint64_t period_ns)
+    : engine_(engine), sockets_(sockets), period_ns_(period_ns), set_(epoll_create1(EPOLL_CLOEXEC)), bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     usable_ = epoll_add(set_, sockets_, EPOLLONESHOT) && epoll_add(set_, bell_, EPOLLIN);
 }
 
@@ -53,7 +53,7 @@ void Helper::start() {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-        thread_ = std::thread([this] { run(); });
+        thread_ = std::thread([this] { period_ns_ ? run_by_clock() : run(); });
         pthread_setname_np(thread_.native_handle(), "lanyard-helper");
     } catch (const std::exception &) {
         log(LogLevel::warn, "engine", "no thread can be made: messages move only while the program is inside MPI");
@@ -64,6 +64,7 @@ void Helper::start() {
 }
 
 void Helper::program_leaves(bool under_way, bool unsettled) {
+    if (period_ns_) return;
     uint32_t departures = departures_.fetch_add(1, std::memory_order_seq_cst) + 1;
     if (!under_way && !unsettled) return;
     if (!started_.load(std::memory_order_relaxed)) start();
@@ -144,6 +145,17 @@ void Helper::run() {
             nap_ns = shortest_nap_ns;
             limit_ns = expects_absence() ? doze_ns : lookout_ns;
         }
+    }
+}
+
+// Who sleeps inside MPI looks after everything itself, its timers too.
+void Helper::run_by_clock() {
+    while (!stopped_.load(std::memory_order_relaxed)) {
+        wait(period_ns_);  // at the bell, as the sockets are not armed
+        woken_.fetch_add(1, std::memory_order_relaxed);
+        if (engine_.someone_sleeps() || !engine_.try_take()) continue;
+        engine_.help();
+        engine_.give_up();
     }
 }
 

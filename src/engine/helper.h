@@ -14,11 +14,14 @@
 //   one frame at a time, and gives it up when somebody wants it.
 // - What only has not been acknowledged yet (Engine::unsettled) arms nothing. The helper dozes then: it wakes every 10 ms, and arms the
 //   set when the program has stayed away for so long. It stops dozing when a thread sleeps inside MPI, or nothing is left to do.
-// It never calls the program's functions (Engine::helping): steps that would wait for a thread inside MPI.
+//
+// A helper with a period is another thing: it wakes as often as that says, whatever happens, and goes on with what there is unless somebody is inside.
+// It listens to nothing, and nobody tells it anything; what comes in between waits. (For datagrams, LANYARD_DGRAM_PROGRESS=thread.)
+// Either never calls the program's functions (Engine::helping): steps that would wait for a thread inside MPI.
 //
 // Why nothing is overlooked: who leaves first counts departures_, then reads armed_ and dozing_; the helper that is about to sleep
 // without a limit first clears dozing_, then reads departures_. So either it sees that somebody left, or is woken by who leaves.
-// Thread rule: any thread; its own thread is made when it is needed first.
+// Thread rule: any thread.
 #pragma once
 
 #include <unistd.h>
@@ -36,8 +39,8 @@ class Engine;
 
 class Helper {
 public:
-    // `sockets` is readable when the engine's paths have work.
-    Helper(Engine &engine, int sockets);
+    // `sockets` is readable when the engine's paths have work. period_ns: how often it wakes, instead; 0: it is woken.
+    Helper(Engine &engine, int sockets, uint64_t period_ns = 0);
     ~Helper();
     Helper(const Helper &) = delete;
     Helper &operator=(const Helper &) = delete;
@@ -48,7 +51,7 @@ public:
     // Does it care whether the program comes and goes?
     bool listens() const { return armed() || dozing_.load(std::memory_order_relaxed); }
     // Will it be armed for a thread that leaves with something under way, rather than count on its coming back at once?
-    bool expects_absence() const { return brief_spells_.load(std::memory_order_relaxed) < enough_brief_spells; }
+    bool expects_absence() const { return !period_ns_ && brief_spells_.load(std::memory_order_relaxed) < enough_brief_spells; }
     // A thread of the program is about to give up the engine with something under way, and has taken it again. The engine is owned.
     void begin_absence() { left_ns_.store(clock_ns(), std::memory_order_relaxed); }
     void program_enters() {
@@ -65,6 +68,8 @@ public:
     void end_spell() {
         if (longest_absence_ns_.load(std::memory_order_relaxed)) judge_spell();
     }
+    // Makes the thread. One that is woken makes it itself when it is needed first.
+    void start();
     // Ends the thread; the helper does nothing more.
     void stop();
     bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
@@ -76,11 +81,11 @@ public:
 private:
     static constexpr uint32_t enough_brief_spells = 8;
 
-    void start();
     void end_absence();
     void judge_spell();
     bool stays_away() const;
     void run();
+    void run_by_clock();
     bool wait(uint64_t limit_ns);
     uint64_t serve(uint32_t departures);
     uint64_t rest(uint32_t departures);
@@ -90,6 +95,7 @@ private:
 
     Engine &engine_;
     const int sockets_;
+    const uint64_t period_ns_;
     const int process_ = getpid();
     bool usable_ = false;
     int set_ = -1;   // epoll: the sockets' one, one-shot, and the bell

@@ -70,6 +70,7 @@ struct Sweep {
 const std::vector<Sweep> known_sweeps = {
     {"eager-limit", {"0", "1024", "4096", "16384", "65536"}},
     {"progress", {"caller", "auto", "helper"}},
+    {"dgram-progress", {"engine", "thread", "hybrid"}},
     {"connect", {"lazy", "all"}},
     {"checksum", {"off", "on"}},
     {"write-protocol", {"off", "auto", "on"}},
@@ -98,7 +99,7 @@ bool take_sweep(std::vector<std::string> &words, Sweep &sweep) {
     if (!nearest.empty()) fmt::print(stderr, "lanyard: --sweep: there are no values for '{}'; did you mean '{}'?\n", text, nearest);
     else
         fmt::print(stderr, "lanyard: --sweep needs a setting and its values, such as eager-limit=0,4096; "
-                           "without values there are eager-limit, progress, connect, checksum, write-protocol and copies\n");
+                           "without values there are eager-limit, progress, dgram-progress, connect, checksum, write-protocol and copies\n");
     return false;
 }
 

@@ -28,6 +28,8 @@ MPI_ERR_ARG = 13  # what a program alone ends with, as MPI_Init raises it
     ("LANYARD_DGRAM_IO", "tcp", "it takes udp, libfabric, or libfabric with a colon and the name of a provider, like libfabric:verbs"),
     ("LANYARD_DGRAM_IO", "libfabric:", "it takes udp, libfabric, or libfabric with a colon and the name of a provider"),
     ("LANYARD_DGRAM_IO", "libfabric:a b", "it takes udp, libfabric, or libfabric with a colon and the name of a provider"),
+    ("LANYARD_DGRAM_PROGRESS", "engin", 'there is no way to drive datagrams "engin", did you mean engine?; it takes auto, engine, thread or hybrid'),
+    ("LANYARD_DGRAM_PROGRESS", "caller", 'there is no way to drive datagrams "caller"; it takes auto, engine, thread or hybrid'),
     ("LANYARD_DGRAM_HARM", "loss=1;double=1",
      "'loss=1;double=1' is not understood; it takes a list such as loss=1,double=1,overtake=1,damage=0.1,seed=7"),
     ("LANYARD_PORT_RANGE", "5000", "it takes two ports from 1 to 65535 with a dash between them, like 5000-5100"),
@@ -58,6 +60,33 @@ def test_value_that_cannot_be_used(mpirun, program, name, value, words, alone):
     assert err.count(f"{name}={value} cannot be used: ") == 1 and words in err, err
 
 
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize(("datagrams", "all_messages", "words"), [
+    ("thread", "caller", "asks for no thread beside the program's"),
+    ("hybrid", "caller", "asks for no thread beside the program's"),
+    ("engine", "helper", "asks for a thread that moves messages beside the program's"),
+])
+def test_settings_that_contradict_each_other(mpirun, program, datagrams, all_messages, words, alone):
+    """Both are named, and nothing starts."""
+    ranks = [] if alone else ["-n", 2, program("life")]
+    code, out, err = mpirun.run(*ranks, "end", launcher=program("life") if alone else None,
+                                env={"LANYARD_DGRAM_PROGRESS": datagrams, "LANYARD_PROGRESS": all_messages})
+    assert code == (MPI_ERR_ARG if alone else USAGE_ERROR), err
+    assert out == ""
+    sentence = f"LANYARD_DGRAM_PROGRESS={datagrams} cannot be used: LANYARD_PROGRESS={all_messages} {words}; leave one of the two out"
+    assert err.count(sentence) == 1, err
+
+
+@pytest.mark.parametrize("paths", ["self,dgram", "self,tcp"])
+@pytest.mark.parametrize(("datagrams", "all_messages"), [
+    ("engine", ""), ("thread", ""), ("hybrid", ""), ("engine", "caller"), ("thread", "helper"), ("hybrid", "helper"), ("auto", "caller"), ("auto", "helper"),
+])
+def test_ways_to_drive_datagrams(mpirun, program, datagrams, all_messages, paths):
+    """Where there are none they change nothing."""
+    settings = {"LANYARD_DGRAM_PROGRESS": datagrams, "LANYARD_PROGRESS": all_messages, "LANYARD_PATHS": paths}
+    assert mpirun.run("-n", 3, program("exchange"), 100000, env=settings) == (0, "right\n", "")
+
+
 @pytest.mark.parametrize("name", ["LANYARD_PEER_TIMEOUT", "LANYARD_SPIN_US"])
 def test_times_are_offered_no_suffix(mpirun, program, name):
     _, _, err = mpirun.run("-n", 1, program("life"), "end", env={name: "soon"})
@@ -81,7 +110,8 @@ def test_interface_that_a_single_host_does_not_have(mpirun, program):
 @pytest.mark.parametrize("name", ["LANYARD_PATHS", "LANYARD_LOG", "LANYARD_CHECK", "LANYARD_SHM_DIR", "LANYARD_EAGER_LIMIT",
                                   "LANYARD_EAGER_CREDIT", "LANYARD_CMA", "LANYARD_SPIN_US", "LANYARD_INTERFACES", "LANYARD_PORT_RANGE",
                                   "LANYARD_SOCKET_BUFFER", "LANYARD_PEER_TIMEOUT", "LANYARD_PROGRESS",
-                                  "LANYARD_CONNECT", "LANYARD_FIRST_BYTES", "LANYARD_CHECKSUM", "LANYARD_DGRAM_IO"])
+                                  "LANYARD_CONNECT", "LANYARD_FIRST_BYTES", "LANYARD_CHECKSUM", "LANYARD_DGRAM_IO",
+                                  "LANYARD_DGRAM_PROGRESS"])
 def test_empty_value_is_as_if_unset(mpirun, program, name):
     assert mpirun.run("-n", 2, program("exchange"), 100000, env={name: ""}) == (0, "right\n", "")
 

@@ -11,7 +11,7 @@
 // request that was complete at once, and at the end of any call but a nonblocking send. A program that sends and then computes for
 // long, against the habit, has a helper (the engine gathers only where there is one), to which busy() says that there is something to do:
 // it polls as soon as the answer to the packets of this series has come, or, where the program has always been back at once, after
-// 2 ms. And where a peer is so slow that no answer comes, after 10 ms. With LANYARD_PROGRESS=caller all leaves at once.
+// 2 ms. And where a peer is so slow that no answer comes, after 10 ms, as always with LANYARD_DGRAM_PROGRESS=thread. With `engine` all leaves at once.
 //
 // A poll delivers whole packets, which may hold many envelopes, and what waited for them: beyond its budget up to most_at_once().
 // Peers that are silent are asked whether they live four times within LANYARD_PEER_TIMEOUT, as who only waits for them would never know. A process

@@ -181,7 +181,7 @@ void after_init() {
         refused(Control(name).write_text("x"), MPI_T_ERR_CVAR_SET_NEVER);
         check(Control(name).text() != "x");
     }
-    for (const char *name : {"LANYARD_PROGRESS", "LANYARD_CONNECT", "LANYARD_CHECKSUM"})
+    for (const char *name : {"LANYARD_PROGRESS", "LANYARD_DGRAM_PROGRESS", "LANYARD_CONNECT", "LANYARD_CHECKSUM"})
         refused(Control(name).write(0), MPI_T_ERR_CVAR_SET_NEVER);
     for (const char *name : {"LANYARD_EAGER_CREDIT", "LANYARD_SOCKET_BUFFER", "LANYARD_PEER_TIMEOUT"})
         refused(Control(name).write(MPI_Count{1000}), MPI_T_ERR_CVAR_SET_NEVER);

@@ -48,12 +48,13 @@ private:
 };
 
 struct Program {
-    Program() {
+    explicit Program(uint64_t period_ns = 0) : helper(engine, idle.descriptor(), period_ns) {
         EXPECT_TRUE(idle.watch(path.descriptor()));
         engine.set_sink(no_sink);
         engine.add_path(path);
         EXPECT_TRUE(usable && helper.usable());
         engine.set_helper(&helper);
+        if (period_ns) helper.start();
     }
     void calls_mpi() { EngineGuard guard(engine); }
 
@@ -61,7 +62,7 @@ struct Program {
     bool usable = idle.use_descriptors();
     Engine engine{idle};
     EventPath path;
-    Helper helper{engine, idle.descriptor()};
+    Helper helper;
 };
 
 void rest_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
@@ -196,9 +197,52 @@ TEST(Helper, LeavesTheSocketsToWhoSleepsInside) {
     EXPECT_LE(program.helper.times_woken(), woken + 3);
 }
 
+constexpr uint64_t period_ns = 2'000'000;
+
+TEST(Helper, WithAPeriodGoesOnWhateverIsUnderWay) {
+    Program program(period_ns);
+    for (int given = 1; given <= 20; ++given) {
+        program.path.give_work();
+        EXPECT_TRUE(soon([&] { return program.path.done == given; })) << given;
+        program.path.is_busy = given % 2;
+        program.path.is_unsettled = given % 3;
+        program.calls_mpi();
+    }
+    EXPECT_EQ(program.helper.times_armed(), 0u);
+}
+
+TEST(Helper, WithAPeriodIsNotWokenInBetween) {
+    Program program(20 * period_ns);
+    program.path.is_busy = program.path.is_unsettled = true;
+    program.calls_mpi();
+    uint64_t woken = program.helper.times_woken(), began_ns = clock_ns();
+    for (int given = 1; given <= 200; ++given) {
+        program.path.give_work();
+        program.calls_mpi();
+        std::this_thread::sleep_for(std::chrono::microseconds(500));
+    }
+    EXPECT_LE(program.helper.times_woken() - woken, (clock_ns() - began_ns) / (20 * period_ns) + 2);
+}
+
+TEST(Helper, WithAPeriodLeavesTheEngineToWhoSleepsInside) {
+    Program program(period_ns);
+    std::thread inside([&] {
+        EngineGuard guard(program.engine);
+        program.engine.wait_owned(Condition{[](const void *subject) { return static_cast<const EventPath *>(subject)->done == 1; }, &program.path});
+    });
+    EXPECT_TRUE(soon([&] { return program.engine.someone_sleeps(); }));
+    rest_ms(5);
+    int polls = program.path.polls_by_helper;  // by the thread inside, too, which sleeps
+    rest_ms(20);
+    EXPECT_EQ(program.path.polls_by_helper, polls);
+    program.path.give_work();
+    inside.join();
+    EXPECT_EQ(program.path.done, 1);
+}
+
 TEST(Helper, EndsWhereverItIs) {
     for (int round = 0; round < 50; ++round) {
-        Program program;
+        Program program(round % 4 == 3 ? period_ns : 0);
         program.path.is_busy = round % 2;
         program.path.is_unsettled = round % 3;
         if (round % 5) program.calls_mpi();
