@@ -211,7 +211,7 @@ Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::
     if (Error error = open(settings, addresses, network.packets, published, port)) return error;
     Harm harm;
     parse_harm(settings.dgram_harm, harm);  // checked when the settings were read
-    harm.seed += static_cast<uint64_t>(bootstrap.rank());
+    harm.seed = harm.seed ? harm.seed + static_cast<uint64_t>(bootstrap.rank()) : fresh_epoch();
     if (harm.any()) network.packets = std::make_unique<HarmedPackets>(std::move(network.packets), harm);
     DgramLimits limits;
     limits.flow.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;

@@ -7,15 +7,15 @@
 
 namespace lanyard {
 
-// Of a million packets.
 struct Harm {
-    uint32_t lost = 0, doubled = 0, overtaken = 0, damaged = 0;
-    uint64_t seed = 1;
+    uint32_t lost = 0, doubled = 0, overtaken = 0, damaged = 0;  // of a million packets
+    uint32_t longest = 0;  // bytes of a packet, as on a network that carries no more; 0: as the endpoint says
+    uint64_t seed = 0;     // 0: another each time
 
-    bool any() const { return lost || doubled || overtaken || damaged; }
+    bool any() const { return lost || doubled || overtaken || damaged || longest; }
 };
 
-// "loss=1,double=0.5,overtake=1,damage=0.1,seed=7", in per cent; "" or what is wrong with it.
+// "loss=1,double=0.5,overtake=1,damage=0.1,longest=1472,seed=7", parts in per cent; "" or what is wrong with it.
 std::string parse_harm(std::string_view text, Harm &harm);
 
 }  // namespace lanyard

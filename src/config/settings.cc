@@ -160,8 +160,8 @@ std::vector<SettingRow> network_rows() {
                  refuse_dgram_io)
             .for_all(),
         text_row("DGRAM_HARM", expert, &Settings::dgram_harm,
-                 "for tests: the part of the path dgram's packets that is lost, doubled, overtaken or damaged on purpose, in per cent "
-                 "(loss=1,double=1,overtake=1,damage=0.1,seed=7)",
+                 "for tests: the part of the path dgram's packets that is lost, doubled, overtaken or damaged on purpose, in per cent, and how many "
+                 "bytes a packet has at most (loss=1,double=1,overtake=1,damage=0.1,longest=1472,seed=7)",
                  refuse_harm),
         text_row("DGRAM_PROGRESS", user, &Settings::dgram_progress,
                  "who answers datagrams and sends lost ones again while the program computes: engine (nobody, until the program calls MPI again), "

@@ -1,5 +1,6 @@
 #include "net/harmed_packets.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace lanyard {
@@ -19,6 +20,11 @@ std::vector<std::byte> copy_of(const PacketIo::Outgoing &packet) {
 }
 
 }  // namespace
+
+size_t HarmedPackets::largest(uint64_t destination) const {
+    size_t bytes = beneath_->largest(destination);
+    return harm_.longest ? std::min<size_t>(bytes, harm_.longest) : bytes;
+}
 
 // 1 when it is dealt with, 0 when the endpoint is full.
 int HarmedPackets::send_one(const Outgoing &packet) {
@@ -71,7 +77,8 @@ int HarmedPackets::receive(Arrived *list, int most) {
 
 std::string HarmedPackets::describe() const {
     return beneath_->describe() + ", harmed on purpose: " + std::to_string(counts_.lost) + " lost, " + std::to_string(counts_.doubled) +
-           " doubled, " + std::to_string(counts_.overtaken) + " overtaken, " + std::to_string(counts_.damaged) + " damaged";
+           " doubled, " + std::to_string(counts_.overtaken) + " overtaken, " + std::to_string(counts_.damaged) + " damaged, seed " +
+           std::to_string(harm_.seed);
 }
 
 }  // namespace lanyard

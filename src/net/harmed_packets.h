@@ -1,5 +1,5 @@
-// Packets that suffer on purpose, of any kind beneath: a part of those sent is lost, doubled, overtaken or damaged. For tests of everything above, on
-// networks that do no such thing by themselves (LANYARD_DGRAM_HARM).
+// Packets that suffer on purpose, of any kind beneath: a part of those sent is lost, doubled, overtaken or damaged, and none may be
+// long. For tests of everything above, on networks that do no such thing by themselves (LANYARD_DGRAM_HARM).
 // Thread rule: as PacketIo.
 #pragma once
 
@@ -23,7 +23,7 @@ public:
 
     std::string name() const override { return beneath_->name(); }
     int64_t destination(std::string_view name) override { return beneath_->destination(name); }
-    size_t largest(uint64_t destination) const override { return beneath_->largest(destination); }
+    size_t largest(uint64_t destination) const override;
     std::string ends(uint64_t destination) const override { return beneath_->ends(destination); }
     int send(const Outgoing *list, int count) override;
     int receive(Arrived *list, int most) override;

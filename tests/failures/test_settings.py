@@ -31,7 +31,7 @@ MPI_ERR_ARG = 13  # what a program alone ends with, as MPI_Init raises it
     ("LANYARD_DGRAM_PROGRESS", "engin", 'there is no way to drive datagrams "engin", did you mean engine?; it takes auto, engine, thread or hybrid'),
     ("LANYARD_DGRAM_PROGRESS", "caller", 'there is no way to drive datagrams "caller"; it takes auto, engine, thread or hybrid'),
     ("LANYARD_DGRAM_HARM", "loss=1;double=1",
-     "'loss=1;double=1' is not understood; it takes a list such as loss=1,double=1,overtake=1,damage=0.1,seed=7"),
+     "'loss=1;double=1' is not understood; it takes a list such as loss=1,double=1,overtake=1,damage=0.1,longest=1472,seed=7"),
     ("LANYARD_PORT_RANGE", "5000", "it takes two ports from 1 to 65535 with a dash between them, like 5000-5100"),
     ("LANYARD_PORT_RANGE", "5100-5000", "it takes two ports"),
     ("LANYARD_PORT_RANGE", "1-65536", "it takes two ports"),
@@ -100,6 +100,7 @@ def test_folder_of_shared_memory_that_is_none(mpirun, program, folder, why):
     assert mpirun.run("-n", 2, "-x", f"LANYARD_SHM_DIR={folder}", program("life"), "end") == (USAGE_ERROR, "", sentence)
 
 
+@pytest.mark.own_paths("datagrams need their interfaces on a single host too")
 @pytest.mark.one_host("several hosts need their interfaces")
 def test_interface_that_a_single_host_does_not_have(mpirun, program):
     code, _, err = mpirun.run("-n", 2, program("life"), "end", env={"LANYARD_INTERFACES": "eth77"})

@@ -119,6 +119,16 @@ TEST(HarmedPackets, IsTheSameForASeed) {
     EXPECT_NE(suffer(harm).come, suffer(other).come);
 }
 
+TEST(HarmedPackets, LetsPacketsBeAsLongAsItIsAskedForAndTheEndpointSays) {
+    Harm harm;
+    EXPECT_EQ(HarmedPackets(std::make_unique<Mirror>(), harm).largest(0), 1500u);
+    for (auto [text, largest] : {std::pair{"longest=1472", 1472u}, {"longest=9000", 1500u}}) {
+        ASSERT_EQ(parse_harm(text, harm), "");
+        EXPECT_TRUE(harm.any());
+        EXPECT_EQ(HarmedPackets(std::make_unique<Mirror>(), harm).largest(0), largest);
+    }
+}
+
 TEST(HarmedPackets, IsFullWhereTheEndpointIs) {
     auto mirror = std::make_unique<Mirror>();
     mirror->full = true;
@@ -128,7 +138,7 @@ TEST(HarmedPackets, IsFullWhereTheEndpointIs) {
 }
 
 TEST(HarmedPackets, RefusesWhatItDoesNotUnderstand) {
-    for (const char *text : {"loss", "loss=", "loss=x", "loss=101", "loss=-1", "gain=1", "loss=1;double=2", "=1"}) {
+    for (const char *text : {"loss", "loss=", "loss=x", "loss=101", "loss=-1", "gain=1", "loss=1;double=2", "=1", "longest=511", "longest=70000"}) {
         Harm harm;
         EXPECT_NE(parse_harm(text, harm).find("in per cent of the packets"), std::string::npos) << text;
     }
