@@ -1,10 +1,11 @@
 """Ranks that do not call the same collectives, and messages whose two sides have different datatypes: told, instead of hanging or
 giving wrong data."""
+import os
 import re
 
 import pytest
 
-PATHS = ["self,shm,tcp", "self,tcp"]
+PATHS = ["self,shm,tcp", "self,tcp", *(["self,dgram"] if "LANYARD_TEST_ALL" in os.environ else [])]
 # The word that the sentence must hold, for each scenario of programs/mismatch.c.
 WORDS = {
     "operation": r"rank \d calls MPI_(Allreduce|Bcast) where this rank calls MPI_(Bcast|Allreduce); all ranks must call the same"

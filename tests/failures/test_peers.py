@@ -1,5 +1,5 @@
 """Ranks that die at any moment of a message, messages that cross before anybody receives, and too few descriptors: on one machine, through
-shared memory and over TCP. tests/lab/test_failures.py does the same across hosts."""
+shared memory, over TCP and by datagrams. tests/lab/test_failures.py does the same across hosts."""
 import os
 import re
 import subprocess
@@ -7,9 +7,10 @@ import time
 
 import pytest
 
-WAYS = {"shm": {}, "tcp": {"LANYARD_PATHS": "self,tcp"}}
+WAYS = {"shm": {}, "tcp": {"LANYARD_PATHS": "self,tcp"}, "dgram": {"LANYARD_PATHS": "self,dgram"}}
 # Protocols that other settings choose, on these paths; and a rank alone, with itself.
 CROSSING = {"shm": (2, {}), "tcp": (2, WAYS["tcp"]), "self": (1, {}), "shm without direct copies": (2, {"LANYARD_CMA": "off"}),
+            "dgram": (2, {**WAYS["dgram"], "LANYARD_DGRAM_HARM": "loss=5,double=5,overtake=5,longest=1472"}),
             "tcp with checks": (2, {**WAYS["tcp"], "LANYARD_CHECKSUM": "on"})}
 MOMENTS = ("before-any-contact", "before-it-answers", "after-messages", "after-an-offer", "receiving-bulk", "sending-bulk", "in-a-collective",
            "in-finalize")

@@ -15,6 +15,7 @@ from lab.jobs import Hosts  # noqa: E402
 
 LONG = "LANYARD_TEST_ALL" in os.environ
 DGRAM = {"LANYARD_PATHS": "self,dgram"}
+PROC_ABORTED = 58
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +115,39 @@ def test_host_that_is_cut_off_is_missed_by_who_waits_only(hosts, progress):
 def test_cable_cut_for_less_than_the_time_out_is_a_pause(hosts, seconds):
     code, out, err, _ = cut_off(hosts, [hosts.program("silent"), "going-on", "3"], seconds, 60)
     assert (code, out, err) == (0, "cut\nright\n", "")
+
+
+def silent_into_the_cut(hosts, how):
+    """(exit code, output, errors) of silent.c, whose rank 0 sends when the cable is cut, computes for 4 s, and only then calls MPI again."""
+    process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("silent"), how, 4, environment={**DGRAM, "LANYARD_PEER_TIMEOUT": "1"})
+    try:
+        first = process.stdout.readline()
+        hosts.lab.cut("h2")
+        out, err = process.communicate(timeout=60)
+    finally:
+        hosts.lab.heal("h2")
+    return process.returncode, first + out, err
+
+
+# (While it computes a process answers nothing, so what it has may be among those.)
+SILENT = r"process 1 at 10\.\d+\.0\.2:\d+ has not answered for 1 s \(LANYARD_PEER_TIMEOUT\)"
+
+
+@pytest.mark.parametrize(("how", "lost"), [("told", "(3 messages of together 300|4 messages of together 304) bytes"),
+                                          ("freed", "(4 messages of together 400|5 messages of together 404) bytes")][:1 + LONG])
+def test_messages_that_did_not_arrive_are_told_once_by_finalize(hosts, how, lost):
+    code, out, err = silent_into_the_cut(hosts, how)
+    assert (code, out) == (PROC_ABORTED, "cut\n"), err
+    assert re.search(rf"MPI_Finalize\(\) on rank 0 \(h1\): a process that messages were sent to cannot be reached any more: {SILENT}.*; {lost} that "
+                     "were sent to it before may not have arrived; the job is aborted", err), err
+    assert err.count("LANYARD_PEER_TIMEOUT") == 1, err
+
+
+if LONG:
+
+    def test_messages_that_did_not_arrive_are_told_by_the_next_call(hosts):
+        code, out, err = silent_into_the_cut(hosts, "ask")
+        assert code == 3, err
+        assert re.search(rf"MPI_Send.* on rank 0 .*: the process to send to cannot be reached any more: {SILENT}.*[34] messages of together 30[04] "
+                         "bytes that were sent to it before may not have arrived", out), out
+        assert "the class is right" in out
