@@ -6,6 +6,8 @@ import subprocess
 import pytest
 
 LONG = "LANYARD_TEST_ALL" in os.environ
+pytestmark = pytest.mark.own_paths("it is about direct copies and shared memory")
+
 
 def seccomp_or_skip(program):
     if subprocess.run([program("refused"), "/bin/true"], capture_output=True, check=False).returncode == 96:

@@ -48,6 +48,7 @@ def ports_of(mpirun, program):
     return look
 
 
+@pytest.mark.own_paths("other paths open ports")
 @pytest.mark.one_host("it looks at the sockets of this host")
 def test_job_of_one_host_opens_no_port(ports_of):
     assert ports_of({}) == []

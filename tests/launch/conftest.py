@@ -2,7 +2,9 @@
 process it started, whatever it has become, is left, nor any file in /dev/shm.
 
 With LANYARD_TEST_ACROSS the ranks of every job that a test starts by mpirun are on two hosts of a lab in turn (tests/failures and
-test_mpi.py, in 'make test-all'). A test that would be another there, or none, is marked with one_host(reason)."""
+test_mpi.py, in 'make test-all'). A test that would be another there, or none, is marked with one_host(reason).
+With LANYARD_TEST_HARMED ranks reach each other by datagrams only, some of which are lost, doubled, overtaken and damaged, unless the test
+itself chooses a path (the same tests, in 'make test-all' too). One that means nothing there is marked with own_paths(reason)."""
 import os
 import pathlib
 import select
@@ -16,12 +18,14 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
+import harmed  # noqa: E402
 from lab import Lab, missing  # noqa: E402
 from lab.system import processes_in  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", ROOT / "build" / "release")).absolute()
 DEADLINE_S = 60
 ACROSS = "LANYARD_TEST_ACROSS" in os.environ
+HARMED = harmed.SETTINGS if "LANYARD_TEST_HARMED" in os.environ else {}
 LAB_SSH = ROOT / "tests" / "lab" / "ssh"
 # What an outer launcher or the test driver may have set.
 DROPPED = ("PMI_", "PMIX_", "OMPI_", "SLURM_", "MPI_LOCAL", "LANYARD_", "LD_LIBRARY_PATH", "MPIEXEC_")
@@ -72,7 +76,7 @@ class Launcher:
     def environment(self, extra):
         name, value = self.mark.split("=")
         values = {key: text for key, text in os.environ.items() if not key.startswith(DROPPED)}
-        return {**values, name: value, **{key: str(text) for key, text in extra.items()}}
+        return {**values, name: value, **HARMED, **{key: str(text) for key, text in extra.items()}}
 
     def start(self, *arguments, env=None, launcher=None, **keywords):
         """Popen of mpirun (or `launcher`) in a folder of the test; standard streams are pipes unless said otherwise."""
@@ -160,12 +164,16 @@ class Launcher:
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "one_host(reason): not with the ranks on two hosts (LANYARD_TEST_ACROSS)")
+    config.addinivalue_line("markers", "own_paths(reason): not over harmed datagrams (LANYARD_TEST_HARMED)")
 
 
 def pytest_runtest_setup(item):
     mark = item.get_closest_marker("one_host")
     if mark and ACROSS:
         pytest.skip(f"one host only: {mark.args[0]}")
+    mark = item.get_closest_marker("own_paths")
+    if mark and HARMED:
+        pytest.skip(f"not over datagrams: {mark.args[0]}")
 
 
 @pytest.fixture(scope="session")
