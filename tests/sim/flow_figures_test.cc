@@ -100,6 +100,70 @@ TEST(FlowFigures, alltoallOfEightFillsTheLine) {
     EXPECT_EQ(world.counts().probes, 0u);
 }
 
+// Eight hosts at 1 Gbit/s whose ports have queues of 128 KiB, as in the lab; messages of 64 KiB go as envelopes, which nobody asks for.
+class EightHosts : public ::testing::Test {
+protected:
+    static constexpr uint32_t hosts = 8;
+    static constexpr size_t block = 64 * 1024;
+
+    bool has_come(uint32_t to, uint64_t each) {
+        for (uint32_t from = 0; from < hosts; ++from)
+            if (from != to && world_.conversation(from, to).came < each) return false;
+        return true;
+    }
+    bool all_have(uint64_t each) {
+        for (uint32_t to = 0; to < hosts; ++to)
+            if (!has_come(to, each)) return false;
+        return true;
+    }
+    template <class Done>
+    void run_until(Done done) {
+        while (!done()) ASSERT_TRUE(world_.run_until(world_.now_ns() + 1'000)) << world_.describe();
+    }
+    // `what` took so long for a port to take `blocks`.
+    void judge(const char *what, uint64_t blocks, uint64_t since_ns) {
+        double share = line_share(blocks * block, world_.now_ns() - since_ns, behaviour_);
+        std::printf("%s: %.3f of the line\n%s", what, share, world_.describe().c_str());
+        EXPECT_GT(share, 0.85);
+        dgram::FlowCounts counts = world_.counts();
+        EXPECT_EQ(counts.lost_by_time, 0u);
+        EXPECT_EQ(counts.lost_by_probe, 0u);
+        EXPECT_EQ(counts.probes, 0u);
+    }
+    // One after the other, each begun when the one before has come.
+    void gather(uint64_t rounds, uint64_t had = 0) {
+        uint64_t since_ns = world_.now_ns();
+        for (uint64_t round = 1; round <= rounds; ++round) {
+            for (uint32_t from = 1; from < hosts; ++from) world_.send(from, 0, block);
+            run_until([&] { return has_come(0, had + round); });
+        }
+        judge("gather", rounds * (hosts - 1), since_ns);
+    }
+
+    PacketBehaviour behaviour_;
+    FlowWorld world_{first_seed(), behaviour_, hosts, {}};
+};
+
+TEST_F(EightHosts, GatherAtOnce) { gather(30); }
+
+TEST_F(EightHosts, GatherAfterEachSentAlone) {
+    constexpr uint64_t each = 48;
+    for (uint32_t from = 1; from < hosts; ++from) {
+        for (uint64_t i = 0; i < each; ++i) world_.send(from, 0, block);
+        run_until([&] { return world_.conversation(from, 0).came == each; });
+    }
+    gather(30, each);
+}
+
+TEST_F(EightHosts, Alltoall) {
+    for (uint64_t round = 1; round <= 20; ++round) {
+        for (uint32_t from = 0; from < hosts; ++from)
+            for (uint32_t step = 1; step < hosts; ++step) world_.send(from, (from + step) % hosts, block);
+        run_until([&] { return all_have(round); });
+    }
+    judge("alltoall", 20 * (hosts - 1), 0);
+}
+
 // Messages of 1 KiB there and back, 1 % of the packets lost: the 99th percentile of half a round trip.
 TEST(FlowFigures, latencyWithLosses) {
     PacketBehaviour behaviour;

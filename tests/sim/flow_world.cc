@@ -172,6 +172,7 @@ void FlowWorld::serve(Host &host) {
             if (disturb_percent_ && !packet.empty() && random_.chance(20)) host.heard.emplace_back(packet.begin(), packet.end());
             hear(packet);
         }
+    host.home.heard_all(now_ns());
     if (random_.chance(disturb_percent_) && !host.heard.empty() && disturbances_left_-- > 0) {
         std::vector<std::byte> packet = random_.pick(host.heard);
         if (random_.chance(50))
@@ -182,7 +183,8 @@ void FlowWorld::serve(Host &host) {
     std::byte buffer[dgram::most_packet];
     dgram::OutPacket out{};
     out.buffer = buffer;
-    for (auto &flow : host.flows) {
+    for (size_t turn = 1; turn <= host.flows.size(); ++turn) {  // not all hosts the same peer first
+        Flow *flow = host.flows[(host.number() + turn) % host.flows.size()].get();
         while (flow->compose(out, now_ns())) {
             iovec parts[2] = {{out.buffer, out.size}, {const_cast<std::byte *>(out.tail), out.tail_size}};
             PacketIo::Outgoing going{flow->peer(), parts, out.tail_size ? 2 : 1};

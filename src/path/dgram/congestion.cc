@@ -20,7 +20,8 @@ void Congestion::acknowledged(size_t bytes, uint32_t packets, size_t in_flight, 
 
 uint64_t Congestion::target(size_t packet, const CongestionLimits &limits) const {
     double packets = static_cast<double>(window_) / static_cast<double>(packet);
-    return limits.target_ns + static_cast<uint64_t>(static_cast<double>(limits.target_ns) * limits.scale / std::sqrt(packets));
+    uint64_t target_ns = limits.target_ns + static_cast<uint64_t>(static_cast<double>(limits.target_ns) * limits.scale / std::sqrt(packets));
+    return granted_ ? limits.granted_more * target_ns : target_ns;
 }
 
 void Congestion::end_round(const RoundTrip &trip, size_t packet, const CongestionLimits &limits, uint64_t now_ns) {
@@ -54,6 +55,16 @@ void Congestion::lost(uint32_t packets, const RoundTrip &trip, size_t packet, co
     } else if (std::min<uint64_t>(round_least_ns_, trip.queueing_ns()) > limits.target_ns / 2) {
         shrink(window_ * uint64_t{3} / 4, packet, trip, now_ns);
     }
+}
+
+bool Congestion::rested(size_t packet, const CongestionLimits &limits, uint64_t now_ns) {
+    if (now_ns < round_ends_ns_ + limits.old_after_ns) return false;
+    uint64_t first = std::max<uint64_t>(limits.first_window, limits.first_packets * packet);
+    uint64_t times = std::min<uint64_t>((now_ns - round_ends_ns_) / limits.old_after_ns, 31);
+    threshold_ = std::max(threshold_, window_);
+    window_ = static_cast<uint32_t>(std::min<uint64_t>(window_, std::max<uint64_t>(first, window_ >> times)));
+    round_ends_ns_ = now_ns;
+    return true;
 }
 
 void Congestion::silent(size_t packet, const CongestionLimits &limits) {

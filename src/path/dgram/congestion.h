@@ -10,6 +10,12 @@
 //   delay too, again by the least of the round, or where the share of lost packets, averaged over the last 64 or so, is above an eighth: no
 //   network is so bad at random, but a queue that is shorter than the target is. At most once a round trip, whatever the reasons.
 // - Nothing at all came back through several probes: one packet at a time, until something does.
+// - Where the receiver grants windows as several send to it (grants.h), it bounds the queue before it: then delay says more of hosts that look
+//   late, and of answers that wait behind data where everybody sends to everybody. Only `granted_more` times the target is too much.
+// - What was learned is soon old: meanwhile others may have begun to send to the same peer, each with the window that it had when it was alone.
+//   So for each `old_after_ns` in which nothing was on its way the window is halved (RFC 2861), down to the first, of which six at once, beside
+//   one who sends already, fit into a queue of 128 KiB; up to what it was before it doubles again. What the receiver granted is forgotten with
+//   it.
 //
 // Pacing: a window is spread over its round trip, in bursts of at most `burst` bytes, a little faster than the window alone would allow, so that it
 // is the window which limits. Small, as each known peer has one. Thread rule: the owner of the flow.
@@ -24,11 +30,14 @@ namespace lanyard::dgram {
 
 struct CongestionLimits {
     uint64_t target_ns = 200'000;
-    uint32_t first_window = 16 * 1024;
+    uint32_t first_window = 12 * 1024;  // or first_packets, where packets are long
+    uint32_t first_packets = 4;
+    uint64_t old_after_ns = 4'000'000;
     uint32_t most_window = 8 * 1024 * 1024;
     uint32_t burst = 16 * 1024;
     uint32_t gain = 2;  // packets a round trip
     double scale = 3;  // of the target, for small windows
+    uint32_t granted_more = 10;  // times the target, where the receiver grants
 };
 
 class Congestion {
@@ -36,11 +45,15 @@ public:
     explicit Congestion(const CongestionLimits &limits) : window_(limits.first_window), threshold_(limits.most_window) {}
 
     uint32_t window() const { return window_; }
+    // The receiver says how much may be on its way, or that anything may.
+    void granted(bool is) { granted_ = is; }
     bool doubling() const { return window_ < threshold_; }
     // Bytes that were acknowledged at once, in `packets`; before that, `in_flight` were on their way. The round trip knows of them already.
     void acknowledged(size_t bytes, uint32_t packets, size_t in_flight, const RoundTrip &trip, size_t packet, const CongestionLimits &limits,
                       uint64_t now_ns);
     void lost(uint32_t packets, const RoundTrip &trip, size_t packet, const CongestionLimits &limits, uint64_t now_ns);
+    // Nothing is on its way. Has nothing been for so long that what was learned is old? Then the window becomes smaller.
+    bool rested(size_t packet, const CongestionLimits &limits, uint64_t now_ns);
     // Probes in a row were not answered.
     void silent(size_t packet, const CongestionLimits &limits);
 
@@ -65,6 +78,7 @@ private:
     uint32_t round_least_ns_ = UINT32_MAX;  // queueing delay in this round
     uint32_t round_samples_ = 0;
     bool pressed_ = false;                  // the window limited what was on its way in this round
+    bool granted_ = false;                  // the receiver limits it, too
     uint64_t round_ends_ns_ = 0;
     uint64_t shrunk_ns_ = 0;                // not again before
 };

@@ -234,6 +234,7 @@ int DgramPath::take_packets(int budget) {
         int count = io_.receive(come, std::min(budget - told_, Outbox::most));
         if (count <= 0) {
             more_ = false;
+            home_.heard_all(now_ns_);
             break;
         }
         now_ns_ = io_.now_ns();  // the engine's may be older than what was sent since

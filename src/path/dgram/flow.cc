@@ -30,7 +30,6 @@ Flow::Flow(FlowHome &home, uint32_t peer, uint32_t epoch, size_t largest)
       proof_out_(proof_of(home.secret, home.own, peer)),
       proof_in_(proof_of(home.secret, peer, home.own)),
       size_(largest),
-      bulk_window_(home.limits.first_bulk),
       congestion_(home.limits.congestion) {
     LANYARD_MUST(epoch != 0 && largest >= least_packet && largest <= most_packet);
 }
@@ -135,15 +134,16 @@ bool Flow::is_lost(uint64_t now_ns) {
 void Flow::look_at_time(uint64_t now_ns) {
     Traffic &traffic = current();
     if (!traffic.sent.outstanding()) return;
+    now_ns = std::min(now_ns, home_.heard_until_ns);
     if (is_lost(now_ns)) return;
     if (traffic.sent.loss_due_ns() <= now_ns) find_lost(traffic, now_ns);
     if (traffic.sent.outstanding() && probe_due_ns() <= now_ns) {
         ++traffic.probes;
         ++home_.counts.probes;
         tell_silence(traffic, now_ns);
-        give_up_oldest(traffic, now_ns);
         traffic.probe_wanted = true;
-        if (traffic.probes < 2) return;
+        if (traffic.sent.single()) give_up_oldest(traffic, now_ns);
+        if (traffic.probes < 2) return;  // the answer will say what is lost
         // Twice in a row: all of it must be lost, or the peer has no room for it before something earlier comes.
         while (traffic.sent.outstanding()) give_up_oldest(traffic, now_ns);
         congestion_.silent(size_.usual(), home_.limits.congestion);

@@ -25,17 +25,19 @@
 //    a packet of it has come. From then on both are in every packet. A packet to another epoch than ours is of a time before this flow: it is
 //    dropped, and its sender told so (`end`, refused; it names the epoch that it refuses, which only who has seen such a packet knows). One from
 //    another epoch than the known one is dropped. (Who listens could repeat a first packet to a flow made later: no flow is made twice in a job.)
-// 5. Something is always under way: an outstanding packet is acknowledged, or given up by order or time, or by the probe timer; what is given up is
-//    sent again at once where nothing else is outstanding. The timer doubles up to longest_probe_ns, so a partition that heals is noticed that
-//    soon. After two probes without an answer all that is outstanding is given up, as the receiver may lack room for anything but what it expects
-//    next. A peer from which nothing proven has come for peer_timeout_ns although something is outstanding is lost: told once. Who lives, as the
-//    owner may know of a process that computes, is waited for.
+// 5. Something is always under way: an outstanding packet is acknowledged, or given up by order or time, or by the probe timer; what is given up
+//    is sent again at once where nothing else is outstanding. A probe asks the peer what it has, as it may only be late; the answer shows what is
+//    lost. Is a single packet outstanding, the probe has its contents: it can be no other. The timer doubles up to longest_probe_ns, so a
+//    partition that heals is noticed that soon. After two probes without an answer all that is outstanding is given up, as the receiver may lack
+//    room for anything but what it expects next. Time is judged by what had come when the owner last looked (heard_until_ns): who was late to
+//    look takes its own delay for nobody's loss. A peer from which nothing proven has come for peer_timeout_ns although something is outstanding
+//    is lost: told once. Who lives, as the owner may know of a process that computes, is waited for.
 // 6. An acknowledgement is state, not an event: the newest says all the earlier ones said. Alone it travels in a packet without number, unanswered.
 // 7. No deadlock: the receiver always has room for the envelope it expects, and lost envelopes go again in that order. A sender never has
 //    more than one packet in flight beyond a window, but always may have one.
 //
-// How much: congestion.h says how many bytes may be on their way, and how fast they leave; of bulk never more than the receiver grants
-// (bulk_share.h); packet_size.h how long packets are.
+// How much: congestion.h says how many bytes may be on their way, and how fast they leave; never more than the receiver grants (grants.h);
+// packet_size.h how long packets are.
 // Memory: this object for a known peer; a Traffic and records while something is under way, given back when all is acknowledged both ways.
 // Thread rule: the owner of the engine.
 #pragma once
@@ -43,9 +45,9 @@
 #include "base/tally.h"
 #include "net/secret.h"
 #include "path/dgram/arrivals.h"
-#include "path/dgram/bulk_share.h"
 #include "path/dgram/congestion.h"
 #include "path/dgram/early.h"
+#include "path/dgram/grants.h"
 #include "path/dgram/packet.h"
 #include "path/dgram/packet_size.h"
 #include "path/dgram/round_trip.h"
@@ -95,11 +97,9 @@ struct FlowLimits {
     uint64_t longest_probe_ns = 500'000'000;
     uint64_t silent_after_ns = 2'000'000'000;  // a peer counts as silent, which is told and changes nothing
     uint32_t early_blocks = 512;              // of 2 KiB, for envelopes of one flow that came before their turn
-    uint32_t first_bulk = 16 * 1024;          // bytes of bulk on their way before the receiver grants anything
-    uint64_t bulk_budget = 80 * 1024;         // shared among several senders of bulk: less than the queue of a switch's port
-    uint64_t bulk_lately_ns = 2'000'000;      // who sent within so long is sending
     AnswerLimits answer;
     CongestionLimits congestion;
+    GrantLimits grants;
 };
 
 // What happened, of all flows of a process. For any thread to read.
@@ -150,7 +150,7 @@ struct Traffic {
 // What all flows of a process share.
 struct FlowHome {
     FlowHome(uint32_t own_number, const Secret &jobs_secret, const Crc32c &check, const FlowLimits &limit, FlowOwner &owns)
-        : own(own_number), secret(jobs_secret), crc(check), limits(limit), owner(owns), share(limit.bulk_budget) {}
+        : own(own_number), secret(jobs_secret), crc(check), limits(limit), owner(owns), grants(limit.grants) {}
 
     // Of a packet that names no other process of the job as its sender.
     void count_astray(std::span<const std::byte> packet) {
@@ -158,13 +158,20 @@ struct FlowHome {
         ++(packet.size() < header_bytes ? counts.garbage : read_header(crc, packet, header) ? counts.strangers : counts.damaged);
     }
 
+    // All that had come by then was given to received().
+    void heard_all(uint64_t until_ns) {
+        heard_until_ns = until_ns;
+        grants.looked();
+    }
+
     const uint32_t own;  // process number
     Secret secret;  // before the first flow is made
     const Crc32c crc;
     const FlowLimits limits;
     FlowOwner &owner;
+    uint64_t heard_until_ns = UINT64_MAX;  // as heard_all() was told; UINT64_MAX: nobody tells
     FlowCounts counts;
-    BulkShare share;
+    Grants grants;
     SentPackets::Records sent;
     Slab<BulkItem> bulk;
     EarlyEnvelopes::Blocks early;
@@ -228,6 +235,8 @@ public:
     uint64_t heard_ns() const { return heard_ns_; }
     const RoundTrip &trip() const { return trip_; }
     const Congestion &congestion() const { return congestion_; }
+    // Bytes that the peer lets be on their way; no_limit: any.
+    uint32_t granted() const { return granted_; }
     // As the endpoint knows it now.
     void set_largest(size_t bytes) { size_.set_limit(bytes); }
     const PacketSize &packet_size() const { return size_; }
@@ -270,7 +279,11 @@ private:
     bool must_settle(const Traffic &traffic) const;
     bool has_data(Traffic &traffic) const;
     bool may_send(Traffic &traffic) const;
-    bool may_send_bulk(const Traffic &traffic) const;
+    void grant(uint32_t window) {
+        granted_ = window;
+        congestion_.granted(window != no_limit);
+    }
+    uint32_t window() const { return std::min(congestion_.window(), granted_); }
     void compose_acknowledgement(FrameWriter &writer, uint64_t now_ns);
     bool compose_end(OutPacket &packet, Traffic &traffic);
     void fill(FrameWriter &writer, OutPacket &packet, SentPacket &record);
@@ -291,7 +304,8 @@ private:
     uint64_t log_end_ = 0, delivered_ = 0;
     PacketSize size_;
     bool over_ = false;
-    uint32_t bulk_window_, share_mark_ = 0;
+    uint32_t granted_ = no_limit;
+    Grants::Sender sender_;  // the peer, as we receive
     Congestion congestion_;
     RoundTrip trip_;
     Tally<uint32_t> given_up_, too_early_;

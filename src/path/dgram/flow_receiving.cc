@@ -126,7 +126,6 @@ Flow::Came Flow::take(const PacketHeader &header, std::span<const std::byte> fra
         } else if (fresh && is_of_envelope(frame.kind)) {
             deliver(piece_of(frame), frame.payload);
         } else if (fresh && frame.kind == FrameKind::bulk) {
-            home_.share.came(share_mark_, std::max(home_.limits.bulk_lately_ns, 2 * trip_.smoothed_ns()), now_ns);
             home_.owner.bulk(*this, frame.bulk, frame.payload, frame.size);
         } else if (frame.kind == FrameKind::probe) {
             answer_now = true;
@@ -135,6 +134,7 @@ Flow::Came Flow::take(const PacketHeader &header, std::span<const std::byte> fra
     if (over_) return Came::taken;
     if (header.number == 0) return Came::taken;
     if (verdict != Arrivals::Verdict::beyond) count_number(header.number, fresh);
+    home_.grants.came(sender_, static_cast<uint32_t>(header_bytes + frames.size()), now_ns);
     if (!fresh) return verdict == Arrivals::Verdict::copy ? Came::copy : Came::dropped;
     traffic.early.keep(home_.early);
     traffic.early.take(home_.early, [&] { return expected(); }, [&](const Piece &piece, const std::byte *payload) { deliver(piece, payload); });
@@ -212,7 +212,7 @@ void Flow::bulk_came(uint32_t index, uint64_t size) {
 void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
     Traffic &traffic = current();
     uint64_t cumulative = widened(said.cumulative, next_number_), expected = widened(said.expected, delivered_);
-    if (cumulative >= traffic.peer_next) bulk_window_ = said.window;  // the newest word
+    if (cumulative >= traffic.peer_next) grant(said.window);  // the newest word
     traffic.peer_next = std::max(traffic.peer_next, cumulative);
 
     size_t before = traffic.sent.in_flight();

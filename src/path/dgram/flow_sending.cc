@@ -26,11 +26,6 @@ SentPacket *Flow::first_lost(Traffic &traffic) const {
 // The peer waits for packets that will not come, and no packet on its way tells it so.
 bool Flow::must_settle(const Traffic &traffic) const { return traffic.sent.highest_lost() >= traffic.peer_next && !traffic.sent.outstanding(); }
 
-bool Flow::may_send_bulk(const Traffic &traffic) const {
-    uint32_t on_its_way = traffic.sent.bulk_in_flight();
-    return on_its_way == 0 || on_its_way + size_.usual() <= bulk_window_;
-}
-
 bool Flow::has_data(Traffic &traffic) const {
     return traffic.probe_wanted || must_settle(traffic) || traffic.unsent < Position{log_end_, 0} || traffic.first_bulk != UINT32_MAX ||
            first_lost(traffic) || traffic.sent.first_lost_bulk(home_.sent);
@@ -43,10 +38,8 @@ bool Flow::may_send(Traffic &traffic) const {
     if (must_settle(traffic)) return true;
     if (span >= most_span - kept_for_probes) return false;
     uint32_t in_flight = traffic.sent.in_flight();
-    if (in_flight > 0 && in_flight + size_.usual() > congestion_.window()) return false;
-    if (traffic.unsent < Position{log_end_, 0}) return true;
-    if (first_lost(traffic)) return true;
-    return (traffic.first_bulk != UINT32_MAX || traffic.sent.first_lost_bulk(home_.sent)) && may_send_bulk(traffic);
+    if (in_flight > 0 && in_flight + size_.usual() > window()) return false;
+    return has_data(traffic);
 }
 
 bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
@@ -59,6 +52,7 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
     Traffic &traffic = current();
     if (traffic.end_wanted || traffic.refused_epoch) return compose_end(packet, traffic);
 
+    if (!traffic.sent.outstanding() && congestion_.rested(size_.usual(), home_.limits.congestion, now_ns)) grant(no_limit);
     bool data = may_send(traffic) && (traffic.probe_wanted || traffic.pace_ns <= now_ns);
     bool due = traffic.arrivals.due_ns() <= now_ns;
     if (!data && !due) return false;
@@ -125,7 +119,7 @@ void Flow::compose_acknowledgement(FrameWriter &writer, uint64_t now_ns) {
     Acknowledgement acknowledgement;
     current().arrivals.acknowledge(acknowledgement, now_ns);
     acknowledgement.expected = static_cast<uint32_t>(expected_);
-    acknowledgement.window = home_.share.window(size_.usual(), now_ns);
+    acknowledgement.window = home_.grants.window(size_.usual(), trip_.known() ? trip_.least_ns() : 0, now_ns);
     writer.acknowledge(acknowledgement);
 }
 
@@ -135,10 +129,9 @@ bool Flow::wants_answer(Traffic &traffic, size_t room) const {
     if (std::exchange(traffic.probe_wanted, false)) return true;
     size_t largest = size_.usual();
     uint64_t few = uint64_t{2} * home_.limits.answer.packets * largest;
-    uint32_t window = congestion_.window();
+    uint32_t window = this->window();
     if (window < few && traffic.sent.in_flight() + 2 * largest > window) return true;
     if (traffic.first_bulk == UINT32_MAX) return false;
-    if (bulk_window_ < few && traffic.sent.bulk_in_flight() + 2 * largest > bulk_window_) return true;
     const BulkItem &item = home_.bulk.at(traffic.first_bulk);
     return item.next == UINT32_MAX && item.size - item.cut <= room && !first_lost(traffic) && !traffic.sent.first_lost_bulk(home_.sent);
 }
@@ -151,12 +144,14 @@ void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
         writer.settled(oldest);
         traffic.sent.tell_settled(oldest);
     }
+    bool only_asks = traffic.probe_wanted && traffic.probes > 0 && traffic.sent.outstanding();  // nothing in it may need room at the peer
     if (wants_answer(traffic, writer.room() - probe_frame_bytes - bulk_frame_bytes)) writer.probe();
+    if (only_asks) return;
 
     if (SentPacket *lost = first_lost(traffic)) cut_envelopes(writer, packet, record, lost->begin, lost->end);
     if (traffic.unsent < Position{log_end_, 0} && (record.empty() || record.end == traffic.unsent))
         cut_envelopes(writer, packet, record, traffic.unsent, {log_end_, 0});
-    if (!packet.tail && may_send_bulk(traffic)) cut_bulk(writer, packet, record);
+    if (!packet.tail) cut_bulk(writer, packet, record);
 }
 
 // From the log, from a place on until another or the end of the packet.

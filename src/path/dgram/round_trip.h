@@ -1,7 +1,9 @@
-// How long the peer's answer takes: smoothed (RFC 6298), how much it varies, and the least of the last seconds, which is the way without queues; what
-// is above that is queueing delay (congestion.h). Packet numbers are never used twice, so each sample is of one packet (no ambiguity after
-// a loss), and the receiver, which is proven
-// to be one of us, says how long it kept the acknowledgement back. Times in 32 bits: 4 s are the most that is told apart.
+// How long the peer's answer takes: smoothed (RFC 6298), the longest of late, and the least of the last seconds, which is the way without queues;
+// what is above that is queueing delay (congestion.h). The longest is taken over at once and forgotten slowly, as what is rare is no less usual:
+// queues fill, and a host that has more to do than processors answers late again and again; by the mean deviation each time would look like a
+// loss.
+// Packet numbers are never used twice, so each sample is of one packet (no ambiguity after a loss), and the receiver, which is proven to be one of
+// us, says how long it kept the acknowledgement back. Times in 32 bits: 4 s are the most that is told apart.
 // Thread rule: the owner of the flow; smoothed_ns() and least_ns() by any thread.
 #pragma once
 
@@ -26,12 +28,11 @@ public:
         latest_ = sample;
         if (!known()) {
             smoothed_ = sample;
-            variation_ = sample / 2;
+            longest_ = 2 * std::min(sample, UINT32_MAX / 2);  // nobody knows yet
             return;
         }
-        uint32_t difference = sample > smoothed_ ? sample - smoothed_ : smoothed_ - sample;
-        variation_ = variation_ - variation_ / 4 + difference / 4;
         smoothed_ = std::max<uint32_t>(1, smoothed_ - smoothed_ / 8 + sample / 8);
+        longest_ = std::max({sample, uint32_t{smoothed_}, longest_ - (longest_ - std::min(longest_, uint32_t{smoothed_})) / longest_memory});
     }
     uint64_t latest_ns() const { return latest_; }
     // Above the least, now.
@@ -45,12 +46,13 @@ public:
     // Nothing answered for so long: something must be wrong. `kept_back_ns`: the most that a receiver keeps an acknowledgement back.
     uint64_t probe_after_ns(uint64_t kept_back_ns, uint64_t unknown_ns) const {
         if (!known()) return unknown_ns;
-        return smoothed_ + std::max<uint64_t>(4 * uint64_t{variation_}, least_age_ns) + kept_back_ns;
+        return smoothed_ + std::max<uint64_t>(2 * (uint64_t{longest_} - std::min<uint32_t>(longest_, smoothed_)), least_age_ns) + kept_back_ns;
     }
 
 private:
     static constexpr uint64_t memory_ns = 10'000'000'000;  // of the least, at least
     static constexpr uint64_t least_age_ns = 20'000;       // what clocks and polls are uncertain by
+    static constexpr uint32_t longest_memory = 32;         // samples
 
     void forget(uint64_t now_ns) {
         auto now = static_cast<uint32_t>(now_ns >> 20);
@@ -61,7 +63,7 @@ private:
     }
 
     Tally<uint32_t> smoothed_, least_{UINT32_MAX}, least_before_{UINT32_MAX};  // the least since since_, and in the time before
-    uint32_t variation_ = 0, latest_ = 0;
+    uint32_t longest_ = 0, latest_ = 0;
     uint32_t since_ = 0;                                       // in 2^20 ns
 };
 

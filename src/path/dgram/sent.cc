@@ -11,7 +11,6 @@ void SentPackets::add(Records &records, const SentPacket &packet) {
     (last_ == none ? first_ : records.at(last_).next) = index;
     last_ = index;
     in_flight_ += packet.bytes;
-    bulk_in_flight_ += packet.bulk_size;
 }
 
 bool SentPackets::has_come(uint64_t number, uint64_t cumulative, const Acknowledgement &acknowledgement) {
@@ -33,7 +32,6 @@ void SentPackets::give_up(Records &records, uint32_t index) {
 void SentPackets::put_to_lost(Records &records, uint32_t index) {
     SentPacket &packet = records.at(index);
     in_flight_ -= packet.bytes;
-    bulk_in_flight_ -= packet.bulk_size;
     if (packet.bulk_size) {
         uint32_t apart = index;
         if (packet.begin < packet.end) {

@@ -65,8 +65,8 @@ public:
     };
 
     uint32_t in_flight() const { return in_flight_; }
-    uint32_t bulk_in_flight() const { return bulk_in_flight_; }
     bool outstanding() const { return first_ != none; }
+    bool single() const { return first_ != none && first_ == last_; }
     uint64_t oldest(const Records &records) const { return records.at(first_).number; }
     uint64_t highest_lost() const { return highest_lost_; }
     // The peer is told that no packet before this number is worth waiting for.
@@ -105,7 +105,7 @@ private:
 
     uint32_t first_ = none, last_ = none;            // outstanding
     Lost lost_envelopes_, lost_bulk_;
-    uint32_t in_flight_ = 0, bulk_in_flight_ = 0;    // bytes of outstanding packets, and of bulk in them
+    uint32_t in_flight_ = 0;                         // bytes of outstanding packets
     uint32_t order_ = usual_order;
     uint64_t highest_acknowledged_ = 0, highest_lost_ = 0, told_settled_ = 0;
     uint64_t loss_due_ns_ = UINT64_MAX;
@@ -130,7 +130,6 @@ SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulativ
         (before == none ? first_ : records.at(before).next) = next;
         if (last_ == index) last_ = before;
         in_flight_ -= packet.bytes;
-        bulk_in_flight_ -= packet.bulk_size;
         ++found.packets;
         found.bytes += packet.bytes;
         found.highest = packet.number;
@@ -175,7 +174,7 @@ void SentPackets::drop_all(Records &records, Drop drop) {
             records.give(index);
         }
     last_ = lost_envelopes_.last = lost_bulk_.last = none;
-    in_flight_ = bulk_in_flight_ = 0;
+    in_flight_ = 0;
 }
 
 }  // namespace lanyard::dgram

@@ -97,6 +97,34 @@ TEST(Congestion, SpacesAWindowOverItsRoundTrip) {
     EXPECT_NEAR(static_cast<double>(whole_ns), static_cast<double>(line.trip.smoothed_ns()) * 4 / 5, 2);
 }
 
+TEST(Congestion, ForgetsWithTime) {
+    Line line;
+    line.rounds(5, 100'000);
+    uint32_t window = line.congestion.window();
+    EXPECT_FALSE(line.congestion.rested(packet, line.limits, line.now_ns + 1'000'000));
+    EXPECT_EQ(line.congestion.window(), window);
+    EXPECT_TRUE(line.congestion.rested(packet, line.limits, line.now_ns += 2 * line.limits.old_after_ns + 200'000));
+    EXPECT_EQ(line.congestion.window(), window / 4);
+    EXPECT_FALSE(line.congestion.rested(packet, line.limits, line.now_ns)) << "not again for the next packet";
+    EXPECT_TRUE(line.congestion.rested(packet, line.limits, line.now_ns += 1'000'000'000));
+    EXPECT_EQ(line.congestion.window(), line.limits.first_window);
+    EXPECT_TRUE(line.congestion.doubling()) << "soon it is what it was";
+    Line jumbo;
+    jumbo.rounds(5, 100'000);
+    jumbo.congestion.rested(60'000, jumbo.limits, jumbo.now_ns + 1'000'000'000);
+    EXPECT_EQ(jumbo.congestion.window(), 4 * 60'000u);
+}
+
+TEST(Congestion, BearsMoreDelayWhereTheReceiverGrants) {
+    Line alone, among;
+    among.congestion.granted(true);
+    for (Line *line : {&alone, &among}) {
+        line->rounds(3, 100'000);
+        line->rounds(40, 480'000);
+    }
+    EXPECT_LT(alone.congestion.window(), among.congestion.window() / 2);
+}
+
 TEST(Congestion, BeginsAnewAfterSilence) {
     Line line;
     line.rounds(5, 100'000);

@@ -97,6 +97,24 @@ TEST_F(Lossy, LostTailIsProbedWithDoublingPatience) {
     EXPECT_FALSE(a.flow.active() || b.flow.active());
 }
 
+TEST_F(Lossy, ProbeBehindSeveralAsksWhichAreLost) {
+    std::vector<PacketBytes> packets = send(3);
+    b.give(packets[0], now_ns);
+    b.give(packets[1], now_ns);  // the answer to which is late
+    std::vector<PacketBytes> probe = a.packets(now_ns = a.flow.deadline_ns());
+    ASSERT_EQ(probe.size(), 1u);
+    EXPECT_TRUE(has(probe[0], FrameKind::probe));
+    EXPECT_FALSE(has(probe[0], FrameKind::envelope)) << "all may have come";
+    EXPECT_EQ(a.home.counts.given_up(), 0u);
+    b.give(probe[0], now_ns += trip_ns / 2);
+    answer();
+    EXPECT_EQ(a.home.counts.given_up(), 1u) << "the last one, as the answer shows";
+    PacketBytes again = a.packet(now_ns);
+    EXPECT_TRUE(has(again, FrameKind::envelope));
+    b.give(again, now_ns);
+    EXPECT_EQ(b.came.size(), 4u);
+}
+
 TEST_F(Lossy, LostAcknowledgementIsRepeatedForACopy) {
     std::vector<PacketBytes> packets = send(1);
     b.give(packets[0], now_ns);

@@ -125,16 +125,39 @@ TEST_F(TwoSides, NoMoreIsInFlightThanTheWindow) {
     EXPECT_GT(bytes, window - 2 * Side::largest);
 }
 
-TEST_F(TwoSides, ReceiverLimitsBulkButNotEnvelopes) {
+// Several send to the receiver: what it grants holds for bulk and envelopes alike, and where there was none before.
+TEST_F(TwoSides, ReceiverLimitsWhatIsOnItsWay) {
     FlowLimits limits;
-    limits.first_bulk = 2 * Side::largest;
-    Side c(0, 1, 100, limits);
-    c.send_bulk(0, std::string(100'000, 'b'));
-    EXPECT_EQ(c.packets(now_ns).size(), 2u);
-    c.send("envelope");
-    PacketBytes packet = c.packet(now_ns);
-    EXPECT_TRUE(has(packet, FrameKind::envelope));
-    EXPECT_FALSE(has(packet, FrameKind::bulk));
+    limits.congestion.first_window = 100'000;
+    limits.grants.most_queue = 4 * Side::largest;
+    for (bool bulk : {false, true}) {
+        Side c(0, 1, 100, limits), d(1, 0, 200, limits);
+        c.send("hello");
+        PacketBytes hello = c.packet(now_ns);
+        Grants::Sender others[2];
+        for (Grants::Sender &other : others) d.home.grants.came(other, limits.grants.little, now_ns);
+        d.give(hello, now_ns);
+        d.flow.answer();
+        c.give(d.packet(now_ns), now_ns);
+        EXPECT_EQ(c.flow.granted(), 2 * Side::largest);
+        if (bulk) c.send_bulk(0, std::string(100'000, 'b'));
+        else c.send(std::string(100'000, 'b'));
+        EXPECT_EQ(c.packets(now_ns).size(), 2u);
+        exchange(c, d, now_ns, now_ns + 100'000'000);
+        EXPECT_FALSE(c.flow.active());
+    }
+}
+
+TEST_F(TwoSides, WhoIsLateToLookTakesNothingForLost) {
+    meet();
+    for (int i = 0; i < 3; ++i) a.send(std::string(1400, 'x'));
+    std::vector<PacketBytes> packets = a.packets(now_ns);
+    a.home.heard_until_ns = now_ns;
+    EXPECT_TRUE(a.packets(now_ns += 5'000'000).empty());
+    EXPECT_EQ(a.home.counts.probes, 0u);
+    a.home.heard_until_ns = now_ns;  // nothing had come
+    EXPECT_FALSE(a.packets(now_ns).empty());
+    EXPECT_EQ(a.home.counts.probes, 1u);
 }
 
 TEST_F(TwoSides, PacingLeavesGapsBehindABurst) {

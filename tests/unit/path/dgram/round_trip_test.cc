@@ -20,6 +20,17 @@ TEST(RoundTrip, IsSmoothedAndRemembersTheLeast) {
     EXPECT_GT(trip.probe_after_ns(1000, 0), trip.smoothed_ns() + 1000);
 }
 
+TEST(RoundTrip, RemembersForAWhileHowLongItMayTake) {
+    RoundTrip trip;
+    for (int i = 0; i < 200; ++i) trip.add(100'000, 0, 1);
+    EXPECT_LT(trip.probe_after_ns(0, 0), 130'000u);
+    trip.add(5'000'000, 0, 1);
+    for (int i = 0; i < 10; ++i) trip.add(100'000, 0, 1);
+    EXPECT_GT(trip.probe_after_ns(0, 0), 5'000'000u);
+    for (int i = 0; i < 300; ++i) trip.add(100'000, 0, 1);
+    EXPECT_LT(trip.probe_after_ns(0, 0), 130'000u);
+}
+
 TEST(RoundTrip, LeavesOutWhatTheReceiverKeptBack) {
     RoundTrip trip;
     trip.add(300'000, 200'000, 1);

@@ -145,7 +145,7 @@ TEST_F(Sent, WaitForAnotherPacketBulkApartFromEnvelopes) {
         sent.add(records, packet);
     }
     for (int i = 0; i < 3; ++i) sent.give_up_oldest(records, size, 0);
-    EXPECT_EQ(sent.bulk_in_flight(), 0u);
+    EXPECT_EQ(sent.in_flight(), 0u);
     ASSERT_TRUE(sent.first_lost(records));
     EXPECT_EQ(sent.first_lost(records)->begin, (Position{2, 0}));
     EXPECT_EQ(sent.first_lost(records)->bulk_size, 0u);

@@ -1,0 +1,72 @@
+#include "path/dgram/grants.h"
+
+#include <algorithm>
+
+#include "path/dgram/packet.h"
+
+namespace lanyard::dgram {
+
+namespace {
+
+constexpr uint64_t forgotten_after = 10;  // rounds without anything; fewer may be a host that was late to look
+
+// What comes in this time at this rate.
+uint64_t bytes_in(uint64_t ns, uint64_t rate) { return static_cast<uint64_t>(static_cast<double>(rate) * static_cast<double>(ns) * 1e-9); }
+
+}  // namespace
+
+void Grants::came(Sender &sender, uint32_t bytes, uint64_t now_ns) {
+    turn(now_ns);
+    come_ += bytes;
+    found_ += bytes;
+    longest_ = std::max(longest_, bytes);
+    if (sender.round != round_) sender = {round_, 0};
+    uint32_t little = std::min(limits_.little, longest_);
+    bool counted = sender.come >= little;
+    sender.come = static_cast<uint16_t>(std::min<uint32_t>(sender.come + bytes, UINT16_MAX));
+    if (!counted && sender.come >= little) ++senders_;
+}
+
+void Grants::looked() {
+    looks_ += found_;
+    squares_ += found_ * found_;
+    found_ = 0;
+}
+
+uint32_t Grants::window(size_t packet, uint64_t least_ns, uint64_t now_ns) {
+    turn(now_ns);
+    uint32_t senders = std::max(senders_, senders_before_);
+    if (senders <= 1) return no_limit;
+    return static_cast<uint32_t>(std::clamp<uint64_t>(in_flight(least_ns ? least_ns : limits_.unknown_trip_ns) / senders, packet, no_limit - 1));
+}
+
+// Of all senders.
+uint64_t Grants::in_flight(uint64_t least_ns) const {
+    uint64_t queue = rate_ ? std::min<uint64_t>(bytes_in(limits_.queue_ns, rate_), limits_.most_queue) : limits_.most_queue;
+    return bytes_in(least_ns, rate_) + queue + std::min<uint64_t>(backlog_, limits_.most_backlog);
+}
+
+// Into the next round, when it is time.
+void Grants::turn(uint64_t now_ns) {
+    uint64_t took_ns = now_ns - started_ns_;
+    if (took_ns < length_ns_) return;
+    bool goes_on = took_ns < forgotten_after * length_ns_;
+    if (goes_on) measure(come_, took_ns);
+    senders_before_ = goes_on ? senders_ : 0;
+    uint64_t granted = std::max<uint64_t>(in_flight(limits_.unknown_trip_ns), uint64_t{2} * senders_ * longest_);
+    length_ns_ = limits_.least_round_ns;
+    if (rate_) length_ns_ = std::max(length_ns_, static_cast<uint64_t>(static_cast<double>(granted) * 1e9 / static_cast<double>(rate_)));
+    if (looks_) backlog_ = (backlog_ + squares_ / looks_) / 2;
+    senders_ = 0;
+    come_ = looks_ = squares_ = 0;
+    ++round_;
+    started_ns_ = now_ns;
+}
+
+void Grants::measure(uint64_t bytes, uint64_t ns) {
+    auto rate = static_cast<uint64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(ns));
+    rate_ = std::max(std::min(rate, rate_before_), rate_ - rate_ / 16);
+    rate_before_ = rate;
+}
+
+}  // namespace lanyard::dgram

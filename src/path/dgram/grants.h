@@ -1,0 +1,78 @@
+// The receiver's part against incast: what each sender may have on its way to this process.
+//
+// Many that send to one fill the queue of the switch's port before it, and each of their own windows is too small a part of that to notice in time.
+// Only the receiver sees how many they are, and how fast all together comes, which is what its line carries. So every acknowledgement
+// grants its flow a window:
+//
+//     (arrival rate x least round trip + safe queue + backlog) / senders       safe queue = arrival rate x queue_ns, at most most_queue
+//
+// - The first term keeps the line busy, the second waits before it: all that is on its way is one or the other. As long as the line is not full
+//   nothing waits, more comes in a round trip than before, and the rate that is measured, and with it the grant, grows until it is the line's.
+//   From then on it stays: more cannot come. So it is right for a gigabit, for ten and for memory, without knowing which it is.
+// - The safe queue is at most 48 KiB, and less where the line is so slow that it would wait long: the smallest switches hold 128 KiB at a port,
+//   and who has just begun was granted nothing yet.
+// - The backlog is what has come and waits in this host, as the process is late to look: bytes that are found at once, as the average of them
+//   sees it. What waits there does not wait in the switch, and a host with more to do than processors would be idle between its looks without it.
+//   It is a guess of what will be: together with the safe queue at most those 128 KiB, so that nothing is lost when it is wrong.
+// - A lone sender is not limited: its own congestion control sees all there is to see. Nor does who sends little count, less than a long packet:
+//   that is no queue. Each may have one packet on its way, whatever it is granted.
+// - Senders are counted in rounds of the time in which the line carries all that is granted, and two packets of each, as each comes to its turn
+//   in that; not longer, as in an exchange in pairs one begins where another has ended.
+// - The rate of a round is bytes by time; the lower of two in a row counts, as a host that was late to look finds at once what came in a longer
+//   time; and of these the best of late, as a pause within a round makes a line look slow.
+// - The grant is a window, not a sum that is used up: nothing leaks with packets that are lost, and an old one that comes late is corrected
+//   by the next. How long a sender believes one, congestion.h says.
+//
+// One for all flows of a process. Thread rule: the owner of the flows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lanyard::dgram {
+
+struct GrantLimits {
+    uint64_t queue_ns = 500'000;
+    uint32_t most_queue = 48 * 1024;
+    uint32_t most_backlog = 80 * 1024;
+    uint64_t least_round_ns = 500'000;
+    uint32_t little = 4096;             // bytes of a round, where packets are longer than that
+    uint64_t unknown_trip_ns = 50'000;  // the least round trip of a flow on which none was measured
+};
+
+class Grants {
+public:
+    // What is kept of each flow.
+    struct Sender {
+        uint16_t round = 0;  // in which something came last,
+        uint16_t come = 0;   // so many bytes in it; as many as fit
+    };
+
+    explicit Grants(const GrantLimits &limits) : limits_(limits) {}
+
+    // A packet of so many bytes, which counted as on its way.
+    void came(Sender &sender, uint32_t bytes, uint64_t now_ns);
+    // Nothing more has come.
+    void looked();
+    // `packet`: of the largest; `least_ns`: the flow's least round trip, 0 where it is not known.
+    uint32_t window(size_t packet, uint64_t least_ns, uint64_t now_ns);
+    // What all senders together have reached of late; 0: not known.
+    uint64_t bytes_per_s() const { return rate_; }
+
+private:
+    uint64_t in_flight(uint64_t least_ns) const;
+    void turn(uint64_t now_ns);
+    void measure(uint64_t bytes, uint64_t ns);
+
+    const GrantLimits limits_;
+    uint64_t started_ns_ = 0, length_ns_ = 0;  // of the round
+    uint64_t come_ = 0, found_ = 0;            // bytes in it, and since the last look
+    uint64_t looks_ = 0, squares_ = 0;         // bytes found at once, in this round: their sum, and that of their squares
+    uint64_t backlog_ = 0;
+    uint64_t rate_ = 0, rate_before_ = 0;      // bytes a second; of the last round alone
+    uint32_t senders_ = 0, senders_before_ = 0;
+    uint32_t longest_ = 1024;                  // packet that ever came
+    uint16_t round_ = 1;
+};
+
+}  // namespace lanyard::dgram

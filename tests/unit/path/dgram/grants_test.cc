@@ -1,0 +1,134 @@
+// What a receiver grants, as several send to it.
+#include "path/dgram/grants.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "path/dgram/packet.h"
+
+namespace lanyard::dgram {
+namespace {
+
+constexpr uint32_t packet = 1472;
+constexpr uint64_t trip_ns = 100'000;
+
+// A line of some rate over which senders take turns.
+class Line {
+public:
+    Line(size_t senders, uint64_t bytes_per_s) : senders_(senders), packet_ns_(packet * uint64_t{1'000'000'000} / bytes_per_s) {}
+
+    // The first `senders` of them send, for so long.
+    void busy(uint64_t ns, size_t senders) {
+        for (uint64_t until_ns = now_ns + ns; now_ns < until_ns; now_ns += packet_ns_) grants.came(senders_[next_++ % senders], packet, now_ns);
+    }
+    uint32_t window() { return grants.window(packet, trip_ns, now_ns); }
+
+    GrantLimits limits;
+    Grants grants{limits};
+    uint64_t now_ns = 1'000'000;
+
+private:
+    std::vector<Grants::Sender> senders_;
+    const uint64_t packet_ns_;
+    size_t next_ = 0;
+};
+
+TEST(Grants, LimitNobodyWhoIsAlone) {
+    Line line(1, 125'000'000);
+    EXPECT_EQ(line.window(), no_limit);
+    for (int i = 0; i < 50; ++i) {
+        line.busy(100'000, 1);
+        ASSERT_EQ(line.window(), no_limit);
+    }
+}
+
+TEST(Grants, ShareWhatTheLineHolds) {
+    Line gigabit(7, 125'000'000);
+    gigabit.busy(10'000'000, 7);
+    EXPECT_NEAR(static_cast<double>(gigabit.grants.bytes_per_s()), 125e6, 125e4);
+    EXPECT_NEAR(gigabit.window(), (12'500 + 48 * 1024) / 7, 100);
+
+    Line faster(7, 1'250'000'000);
+    faster.busy(10'000'000, 7);
+    EXPECT_NEAR(faster.window(), (125'000 + 48 * 1024) / 7, 200);
+
+    Line slow(7, 12'500'000);
+    slow.busy(100'000'000, 7);
+    EXPECT_EQ(slow.window(), packet) << "one packet at least";
+}
+
+TEST(Grants, GrowAgainWhenOthersHaveEnded) {
+    Line line(7, 125'000'000);
+    line.busy(10'000'000, 7);
+    EXPECT_LT(line.window(), 15'000u);
+    line.busy(3'000'000, 2);
+    EXPECT_NEAR(line.window(), (12'500 + 48 * 1024) / 2, 500);
+    line.busy(3'000'000, 1);
+    EXPECT_EQ(line.window(), no_limit);
+}
+
+TEST(Grants, DoNotCountWhoSendsLittle) {
+    Line line(1, 125'000'000);
+    std::vector<Grants::Sender> others(6);
+    for (int i = 0; i < 50; ++i) {
+        for (Grants::Sender &other : others) line.grants.came(other, 100, line.now_ns);
+        line.busy(200'000, 1);
+        ASSERT_EQ(line.window(), no_limit);
+    }
+}
+
+TEST(Grants, LookFurtherBackWhereALineIsSlow) {
+    Line line(30, 1'250'000);  // each comes to its turn in 35 ms
+    line.busy(300'000'000, 30);
+    EXPECT_EQ(line.window(), packet);
+    line.busy(30'000'000, 3);
+    EXPECT_EQ(line.window(), packet) << "the others are not forgotten yet";
+}
+
+TEST(Grants, SurviveAHostThatIsLateToLook) {
+    Line line(7, 125'000'000);
+    line.busy(10'000'000, 7);
+    uint32_t window = line.window();
+    line.now_ns += 3'000'000;
+    EXPECT_NEAR(line.window(), window, window / 16);
+    line.now_ns += 1'000'000'000;
+    EXPECT_EQ(line.window(), no_limit);
+}
+
+// Found at once: what waits there does not wait in the switch.
+TEST(Grants, AddWhatWaitsInTheHost) {
+    Line line(7, 125'000'000);
+    for (int i = 0; i < 20; ++i) {
+        line.busy(400'000, 7);
+        line.grants.looked();
+    }
+    EXPECT_NEAR(line.window(), (12'500 + 48 * 1024 + 50'000) / 7, 500);
+    for (int i = 0; i < 20; ++i) {
+        line.busy(4'000'000, 7);
+        line.grants.looked();
+    }
+    EXPECT_NEAR(line.window(), (12'500 + 128 * 1024) / 7, 200) << "not more than a small queue, should it be none";
+    for (int i = 0; i < 500; ++i) {
+        line.busy(20'000, 7);
+        line.grants.looked();
+    }
+    EXPECT_NEAR(line.window(), (12'500 + 48 * 1024) / 7, 500);
+}
+
+TEST(Grants, TakeNoBacklogForARate) {
+    Line line(7, 125'000'000);
+    line.busy(10'000'000, 7);
+    uint64_t before = line.grants.bytes_per_s();
+    for (int i = 0; i < 20; ++i) {  // nothing for 1 ms, then what came in that
+        line.now_ns += 1'000'000;
+        uint64_t until_ns = line.now_ns + 1'000'000;
+        std::vector<Grants::Sender> senders(7);
+        for (int j = 0; j < 85; ++j) line.grants.came(senders[static_cast<size_t>(j) % 7], packet, line.now_ns);
+        line.busy(until_ns - line.now_ns, 7);
+    }
+    EXPECT_LT(line.grants.bytes_per_s(), 2 * before);
+}
+
+}  // namespace
+}  // namespace lanyard::dgram
