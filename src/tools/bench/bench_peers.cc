@@ -1,45 +1,21 @@
 // bench-peers: memory that rank 0 takes for each peer that it has exchanged a message with and that is quiet now: by the counters
 // of the allocator, and by the growth of the pages that are its own. An ordinary MPI program, started by `lanyard bench peers` or
-// any mpirun; glibc on Linux only, as it asks mallinfo2 and reads /proc/self.
+// any mpirun; glibc on Linux only (held.h).
 //
 // What the first connection costs once, such as a buffer that all share, is told by itself, so the other peers count: 63 in a job of 65
 // ranks. The memory of sockets themselves is the kernel's and not counted.
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
-#include <malloc.h>
 #include <time.h>
 
+#include "tools/bench/held.h"
 #include "tools/bench/job.h"
 
 namespace lanyard::bench {
 namespace {
 
 constexpr long quiet_after_ms = 500;
-
-struct Held {
-    double allocated_bytes = 0;
-    double private_bytes = 0;  // of pages that were written to and are no other process's
-    double descriptors = 0;
-};
-
-Held held_now() {
-    Held held;
-    std::ifstream file("/proc/self/smaps_rollup");
-    for (std::string word; file >> word;) {
-        if (word != "Private_Dirty:") continue;  // clean ones are of programs' files, and others' as soon as another rank starts
-        double kib = 0;
-        file >> kib;
-        held.private_bytes = kib * 1024;
-    }
-    auto entries = std::filesystem::directory_iterator("/proc/self/fd");
-    held.descriptors = static_cast<double>(std::distance(begin(entries), end(entries)));
-    struct mallinfo2 info = mallinfo2();
-    held.allocated_bytes = static_cast<double>(info.uordblks) + static_cast<double>(info.hblkhd);
-    return held;
-}
 
 void exchange_word(int peer, bool sends_first) {
     std::uint64_t word = 1;
@@ -66,10 +42,9 @@ Held growth(const Job& job, int first, int end) {
         else if (job.rank == peer) exchange_word(0, false);
     }
     if (job.rank == 0) let_it_become_quiet();
-    Held after = held_now();
+    Held more = held_now() - before;
     double peers = end - first;
-    return {(after.allocated_bytes - before.allocated_bytes) / peers, (after.private_bytes - before.private_bytes) / peers,
-            (after.descriptors - before.descriptors) / peers};
+    return {more.allocated_bytes / peers, more.private_bytes / peers, more.descriptors / peers};
 }
 
 // Once: a second time all are connected. What a message costs once without a connection is no peer's: rank 0 sends one to itself.

@@ -87,9 +87,13 @@ void offer_blocks(CLI::App& app, const Program& program, Settings& settings) {
         ->capture_default_str()->check(CLI::Range(1e-6, 60.0));
 }
 
-void offer_windows(CLI::App& app, Settings& settings) {
+void offer_window(CLI::App& app, Settings& settings) {
     app.add_option("--window", settings.window, "Messages under way at once")
         ->capture_default_str()->check(CLI::Range(1, 1 << 16));
+}
+
+void offer_windows(CLI::App& app, Settings& settings) {
+    offer_window(app, settings);
     app.add_flag("--reuse", settings.reuse_buffer,
                  "Receive a whole window into one buffer. Other benchmarks do it and it stays in the cache, "
                  "but the standard does not allow it");
@@ -126,6 +130,11 @@ void offer_own(CLI::App& app, const Program& program, Settings& settings, std::s
                        "What so many per cent of a sample's exchanges take at most, each timed by itself, instead of their mean. A "
                        "sample of 10 ms has few: --block-seconds 0.5")
             ->check(CLI::Range(0.001, 100.0));
+    if (program.peers > 0) {
+        app.add_option("--peers", settings.peers, "Other ranks that each rank exchanges messages with, nearest first")
+            ->capture_default_str()->check(CLI::Range(1L, 65536L));
+        offer_window(app, settings);
+    }
     if (program.beside) app.add_option("--beside", beside, "Keep a transfer of this size running on the same link");
 }
 
@@ -144,6 +153,8 @@ Parsed parse_program(CLI::App& app, const Program& program, int argc, char** arg
     if (!program.problems.empty()) settings.problem = program.problems.front();
     settings.messages = program.messages;
     settings.ranks = program.ranks;
+    settings.window = program.window;
+    settings.peers = program.peers;
     std::string sizes = program.sizes, beside;
 
     if (!program.sizes.empty())

@@ -13,7 +13,8 @@ struct Settings {
     std::vector<std::size_t> sizes_bytes;  // empty where the program has no sizes
     double block_seconds = 0.010;          // one sample is the mean over a block of about this length
     int blocks = 20;                       // samples per size
-    int window = 64;                       // messages under way at once (bandwidth and rate)
+    int window = 64;                       // messages under way at once (bandwidth, rate; many: to each peer)
+    long peers = 0;                        // of each rank (many)
     std::vector<int> threads;              // of each rank, a row for each number; none: MPI is not told of threads (rate)
     bool reuse_buffer = false;             // all receives of a window into one buffer
     bool alloc_mem = false;                // buffers of MPI_Alloc_mem (latency, bandwidth)
@@ -46,6 +47,8 @@ struct Program {
     bool beside = false;      // offers --beside
     bool percentile = false;  // offers --percentile
     long ranks = 0;           // offers --ranks with this default
+    int window = 64;          // default of --window
+    long peers = 0;           // offers --peers with this default, and --window
 };
 
 struct Parsed {
