@@ -293,6 +293,7 @@ void make_helper(Runtime &made) {
         return;
     }
     bool memory = made.settings.progress == "helper" && !periodic;
+    if (made.engine->crowded() && !memory && !periodic) helper->be_patient();
     made.engine->set_helper(helper.get(), memory);
     if (periodic) helper->start();
     made.helper = std::move(helper);

@@ -86,7 +86,7 @@ void Helper::judge_spell() {
 // Is the program, which was expected back, away for long?
 bool Helper::stays_away() const {
     uint64_t left_ns = left_ns_.load(std::memory_order_relaxed);
-    return !expects_absence() && left_ns && clock_ns() - left_ns >= brief_ns;
+    return !expects_absence() && left_ns && clock_ns() - left_ns >= (patient_ ? doze_ns : brief_ns);
 }
 
 void Helper::arm(uint32_t departures) {
@@ -143,7 +143,7 @@ void Helper::run() {
         } else {
             armed_.store(false, std::memory_order_relaxed);
             nap_ns = shortest_nap_ns;
-            limit_ns = expects_absence() ? doze_ns : lookout_ns;
+            limit_ns = expects_absence() || patient_ ? doze_ns : lookout_ns;
         }
     }
 }
@@ -179,6 +179,7 @@ uint64_t Helper::serve(uint32_t departures) {
     engine_.give_up();
     if (!all) return doze_ns;
     if (!left) return rest(departures);
+    if (patient_) return doze_ns;
     arm(departures);
     uint64_t now_ns = clock_ns();
     return std::min(doze_ns, deadline_ns > now_ns ? deadline_ns - now_ns : 0);

@@ -12,6 +12,8 @@
 // - A helper that finds the program coming and going naps and looks again; meanwhile nobody arms. It goes on itself once the program has
 //   stayed away for a whole nap, or has not been back since it armed, unless it is inside just now. It takes the engine like any thread,
 //   one frame at a time, and gives it up when somebody wants it.
+// - Where ranks outnumber processors a program is away mostly because others run, and a helper that comes then takes the processor from them. So it
+//   is never armed there (be_patient): it dozes, and goes on itself when the program has been away for all of that.
 // - What only has not been acknowledged yet (Engine::unsettled) arms nothing. The helper dozes then: it wakes every 10 ms, and arms the
 //   set when the program has stayed away for so long. It stops dozing when a thread sleeps inside MPI, or nothing is left to do.
 //
@@ -45,13 +47,17 @@ public:
     Helper(const Helper &) = delete;
     Helper &operator=(const Helper &) = delete;
 
+    // Before anybody leaves: processors are scarce.
+    void be_patient() { patient_ = true; }
     // False when the system gives no descriptors for it.
     bool usable() const { return usable_; }
     bool armed() const { return armed_.load(std::memory_order_relaxed); }
     // Does it care whether the program comes and goes?
     bool listens() const { return armed() || dozing_.load(std::memory_order_relaxed); }
     // Will it be armed for a thread that leaves with something under way, rather than count on its coming back at once?
-    bool expects_absence() const { return !period_ns_ && brief_spells_.load(std::memory_order_relaxed) < enough_brief_spells; }
+    bool expects_absence() const {
+        return !period_ns_ && !patient_ && brief_spells_.load(std::memory_order_relaxed) < enough_brief_spells;
+    }
     // A thread of the program is about to give up the engine with something under way, and has taken it again. The engine is owned.
     void begin_absence() { left_ns_.store(clock_ns(), std::memory_order_relaxed); }
     void program_enters() {
@@ -97,7 +103,7 @@ private:
     const int sockets_;
     const uint64_t period_ns_;
     const int process_ = getpid();
-    bool usable_ = false;
+    bool usable_ = false, patient_ = false;
     int set_ = -1;   // epoll: the sockets' one, one-shot, and the bell
     int bell_ = -1;  // eventfd
     std::atomic<uint32_t> departures_{0};

@@ -146,6 +146,23 @@ TEST(Helper, IsArmedForAProgramThatComputes) {
     }
 }
 
+TEST(Helper, IsNeverArmedWhereProcessorsAreSharedAndGoesOnAfterAWhile) {
+    Program program;
+    program.helper.be_patient();
+    for (int exchange = 0; exchange < 20; ++exchange) {
+        program.path.is_busy = true;
+        program.calls_mpi();
+        rest_ms(1);
+        program.path.is_busy = false;
+        program.calls_mpi();
+    }
+    program.path.is_busy = true;
+    program.calls_mpi();
+    program.path.give_work();
+    EXPECT_TRUE(soon([&] { return program.path.done == 1; }));
+    EXPECT_EQ(program.helper.times_armed(), 0u);
+}
+
 TEST(Helper, LooksAfterWhatIsNotAcknowledged) {
     Program program;
     program.path.is_unsettled = true;
