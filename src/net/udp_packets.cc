@@ -80,20 +80,26 @@ struct UdpPackets::Batch {
     }
 };
 
-// What has come by one system call, and how much of it has been lent.
+// What has come by one system call, and how much of it has been lent. The beginning of each message lands in `near`, where those of all lie close
+// together: so as long as messages are short few pages are touched. What follows lands in a slot, and the beginning is copied before it.
 struct UdpPackets::Inbox {
     static constexpr int slots = 16;
-    static constexpr size_t slot_bytes = 65'536;
+    static constexpr size_t slot_bytes = 65'536, near_bytes = 1'536;
     struct Slot {
         std::byte bytes[slot_bytes];
+    };
+    struct Near {
+        std::byte bytes[near_bytes];
     };
     struct alignas(cmsghdr) Control {
         char bytes[CMSG_SPACE(sizeof(int))];
     };
 
     std::unique_ptr<Slot[]> slot{new Slot[slots]};
+    std::unique_ptr<Near[]> near{new Near[slots]};
     mmsghdr message[slots];
-    iovec piece[slots];
+    iovec piece[slots][2];
+    const std::byte *bytes[slots];  // of each message
     Control control[slots];
     size_t segment[slots];
     int come = 0, lent = 0;  // messages
@@ -101,15 +107,25 @@ struct UdpPackets::Inbox {
 
     void prepare() {
         for (int i = 0; i < slots; ++i) {
-            piece[i] = {slot[static_cast<size_t>(i)].bytes, slot_bytes};
+            auto place = static_cast<size_t>(i);
+            piece[i][0] = {near[place].bytes, near_bytes};
+            piece[i][1] = {slot[place].bytes + near_bytes, slot_bytes - near_bytes};
             message[i] = {};
-            message[i].msg_hdr.msg_iov = &piece[i];
-            message[i].msg_hdr.msg_iovlen = 1;
+            message[i].msg_hdr.msg_iov = piece[i];
+            message[i].msg_hdr.msg_iovlen = 2;
             message[i].msg_hdr.msg_control = control[i].bytes;
             message[i].msg_hdr.msg_controllen = sizeof control[i].bytes;
         }
         come = lent = 0;
         lent_bytes = 0;
+    }
+    // Makes one piece of message `i`.
+    void join(int i) {
+        auto place = static_cast<size_t>(i);
+        bytes[i] = near[place].bytes;
+        if (message[i].msg_len <= near_bytes) return;
+        std::memcpy(slot[place].bytes, near[place].bytes, near_bytes);
+        bytes[i] = slot[place].bytes;
     }
     // Bytes of the packets that message `i` consists of.
     size_t segment_of(int i) {
@@ -370,6 +386,7 @@ int UdpPackets::read(Socket &socket) {
     inbox_->come = come;
     for (int i = 0; i < come; ++i) {
         inbox_->segment[i] = inbox_->segment_of(i);
+        inbox_->join(i);
         if (!(inbox_->message[i].msg_hdr.msg_flags & MSG_TRUNC)) continue;
         ++counts_.cut;
         inbox_->message[i].msg_len = 0;
@@ -387,7 +404,7 @@ int UdpPackets::lend(Arrived *list, int most) {
             continue;
         }
         size_t bytes = std::min(left, in.segment[in.lent]);
-        list[lent++] = {in.slot[static_cast<size_t>(in.lent)].bytes + in.lent_bytes, bytes};
+        list[lent++] = {in.bytes[in.lent] + in.lent_bytes, bytes};
         in.lent_bytes += bytes;
     }
     counts_.come += static_cast<uint64_t>(lent);
