@@ -13,7 +13,8 @@
 // - at once when a number is missing that was not before, or one comes that was missing: the sender learns of a loss as soon as can be. Again
 //   with the third packet after such a gap, as it takes that for the proof. At once, too, when asked (`probe`), and for a copy: its
 //   acknowledgement was lost;
-// - else after `packets` more or `delay_ns`. It rides on whatever goes to the peer before that.
+// - else after `packets` more or `delay_ns`. It rides on whatever goes to the peer before that. (Where processes share processors it has more time
+//   for that, flow_receiving.cc: alone it would take a processor from both.)
 // Thread rule: the owner of the flow.
 #pragma once
 
@@ -24,6 +25,7 @@ namespace lanyard::dgram {
 struct AnswerLimits {
     uint32_t packets = 8;
     uint64_t delay_ns = 200'000;
+    uint64_t most_delay_ns = 20'000'000;  // where processes share processors, by the round trip
 };
 
 class Arrivals {

@@ -9,6 +9,7 @@ namespace lanyard {
 
 namespace {
 constexpr uint64_t ask_every_ns = 1'000'000;  // peers whether they have everything, by who waits for that
+constexpr uint64_t longest_flood_ns = 10'000'000;  // in which nothing is given up, as there is more to be read
 }
 
 using dgram::Flow;
@@ -16,14 +17,15 @@ using dgram::FlowEnd;
 using dgram::OutPacket;
 using dgram::Piece;
 
-// Packets that are composed and leave together.
+// Packets that are composed and leave together. They lie one behind the other, so that only as much memory is touched as they are long.
 struct DgramPath::Outbox {
     static constexpr int most = 32;
+    static constexpr size_t room_bytes = 2 * dgram::most_packet;
 
-    struct Room {
-        std::byte bytes[dgram::most_packet];
-    };
-    std::unique_ptr<Room[]> room{new Room[most]};  // touched as far as packets are long
+    bool has_room() const { return count < most && room_bytes - used >= dgram::most_packet; }
+
+    std::unique_ptr<std::byte[]> room{new std::byte[room_bytes]};
+    size_t used = 0;
     OutPacket packet[most];
     Peer *peer[most];
     iovec part[most][2];
@@ -64,9 +66,24 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
     return peer->lost ? nullptr : peer.get();
 }
 
+// Something may have to be sent to it.
 void DgramPath::list(Peer &peer) {
-    if (std::exchange(peer.listed, true)) return;
+    if (!std::exchange(peer.due, true)) due_.push_back(peer.flow.peer());
+    if (peer.place != not_active) return;
+    peer.place = static_cast<uint32_t>(active_.size());
     active_.push_back(peer.flow.peer());
+}
+
+// When time asks for something next; it is not among the active any more, if nothing is under way.
+void DgramPath::look_again(Peer &peer) {
+    if (peer.flow.active() && !peer.flow.over()) {
+        next_ns_ = std::min(next_ns_, peer.flow.deadline_ns());
+        return;
+    }
+    if (peer.place == not_active) return;
+    peers_[active_.back()]->place = peer.place;
+    active_[std::exchange(peer.place, not_active)] = active_.back();
+    active_.pop_back();
 }
 
 Sent DgramPath::send(uint32_t number, const Envelope &envelope, Payload payload) {
@@ -76,6 +93,7 @@ Sent DgramPath::send(uint32_t number, const Envelope &envelope, Payload payload)
     ++counts_.envelopes_sent;
     size_t bytes = payload.size;
     peer->log.append(envelope, payload, spare_rings_);
+    ++undelivered_;
     peer->flow.log_grew(peer->log.end());
     list(*peer);
     if (sink_ || keeps(*peer, bytes)) to_write_ = true;
@@ -86,9 +104,12 @@ Sent DgramPath::send(uint32_t number, const Envelope &envelope, Payload payload)
 // An envelope that was sent outside poll(), until others are there?
 bool DgramPath::keeps(Peer &peer, size_t bytes) {
     if (!gathers_ || bytes >= limits_.gathered_below) return false;
-    if (std::exchange(peer.series, series_) != series_) peer.sent = peer.next = 0;
+    if (std::exchange(peer.series, series_) != series_) {
+        peer.sent = 0;
+        peer.next = home_.crowded ? UINT32_MAX : 0;
+    }
     kept_bytes_ += bytes + dgram::next_frame_bytes;
-    if (peer.sent++ < peer.next && kept_bytes_ < limits_.most_gathered) return true;
+    if (peer.sent++ < peer.next && kept_bytes_ < (home_.crowded ? limits_.most_gathered_crowded : limits_.most_gathered)) return true;
     peer.next = 4 * peer.sent - 1;
     return false;
 }
@@ -105,6 +126,7 @@ Sent DgramPath::send_bulk(uint32_t number, const BulkHeader &header, Payload pay
     if (!peer || payload.size == 0) return Sent::done;
     if (peer->bulk_under_way == limits_.most_bulk) return Sent::full;
     ++peer->bulk_under_way;
+    ++bulk_under_way_;
     size_t size = payload.size;
     uint32_t place = static_cast<uint32_t>(bulk_.size());
     if (free_bulk_.empty()) {
@@ -137,7 +159,11 @@ const std::byte *DgramPath::bulk_bytes(Flow &, uint64_t place, uint64_t offset, 
     return bulk_[place].data + offset;
 }
 
-void DgramPath::delivered(Flow &flow, uint64_t below) { peers_[flow.peer()]->log.drop(below, spare_rings_); }
+void DgramPath::delivered(Flow &flow, uint64_t below) {
+    dgram::EnvelopeLog &log = peers_[flow.peer()]->log;
+    undelivered_ -= below - log.begin();
+    log.drop(below, spare_rings_);
+}
 
 void DgramPath::bulk_delivered(Flow &flow, uint64_t place) {
     Bulk &bulk = bulk_[place];
@@ -146,6 +172,7 @@ void DgramPath::bulk_delivered(Flow &flow, uint64_t place) {
     bulk.data = nullptr;
     free_bulk_.push_back(static_cast<uint32_t>(place));
     --peers_[flow.peer()]->bulk_under_way;
+    --bulk_under_way_;
 }
 
 void DgramPath::envelope(Flow &flow, const Piece &piece, const std::byte *payload) {
@@ -162,6 +189,7 @@ void DgramPath::envelope(Flow &flow, const Piece &piece, const std::byte *payloa
     assembly->come += piece.size;
     if (assembly->come < assembly->size) return;
     std::unique_ptr<Assembly> whole = std::move(assembly);
+    --assembling_;
     ++told_;
     ++counts_.envelopes_come;
     sink_->envelope(flow.peer(), whole->envelope, whole->place, whole->size);
@@ -176,6 +204,7 @@ void DgramPath::begin(uint32_t peer, const Piece &piece, const std::byte *payloa
         assembly->place = assembly->own.get();
     }
     peers_[peer]->assembly = std::move(assembly);
+    ++assembling_;
 }
 
 void DgramPath::bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) {
@@ -206,10 +235,12 @@ void DgramPath::silent(Flow &flow, bool now) {
 void DgramPath::ended(Flow &flow, FlowEnd how) {
     Peer &peer = *peers_[flow.peer()];
     peer.lost = true;
+    assembling_ -= peer.assembly != nullptr;
     peer.assembly.reset();
     if (lifelines_) lifelines_->heard(flow.peer());
     Loss loss{flow.peer(), why(peer, how), {}};
     for (uint64_t at = peer.log.begin(); at < peer.log.end(); ++at) loss.undelivered.push_back(peer.log.at(at).envelope);
+    undelivered_ -= peer.log.end() - peer.log.begin();
     peer.log.drop(peer.log.end(), spare_rings_);
     for (size_t place = 0; peer.bulk_under_way > 0 && place < bulk_.size(); ++place)
         if (bulk_[place].data && bulk_[place].peer == flow.peer()) bulk_delivered(flow, place);  // nobody reads it any more
@@ -234,13 +265,13 @@ int DgramPath::take_packets(int budget) {
         int count = io_.receive(come, std::min(budget - told_, Outbox::most));
         if (count <= 0) {
             more_ = false;
-            home_.heard_all(now_ns_);
             break;
         }
         now_ns_ = io_.now_ns();  // the engine's may be older than what was sent since
         for (int i = 0; i < count; ++i) take_packet({come[i].data, come[i].size});
         packets += count;
     }
+    if (!more_ || now_ns_ - heard_all_ns_ >= longest_flood_ns) home_.heard_all(heard_all_ns_ = now_ns_);
     return packets;
 }
 
@@ -248,10 +279,11 @@ int DgramPath::take_packets(int budget) {
 bool DgramPath::fill_from(Peer &peer) {
     Outbox &out = *outbox_;
     peer.flow.set_largest(io_.largest(peer.destination));  // may have become less
-    while (out.count < Outbox::most) {
+    while (out.has_room()) {
         OutPacket &packet = out.packet[out.count];
-        packet.buffer = out.room[static_cast<size_t>(out.count)].bytes;
+        packet.buffer = &out.room[out.used];
         if (!peer.flow.compose(packet, now_ns_)) return true;
+        out.used += packet.size;
         iovec *part = out.part[out.count];
         part[0] = {packet.buffer, packet.size};
         part[1] = {const_cast<std::byte *>(packet.tail), packet.tail_size};
@@ -269,32 +301,28 @@ bool DgramPath::send_filled() {
     for (int i = out.count; i-- > sent;) out.peer[i]->flow.take_back(out.packet[i], now_ns_);
     bool all = sent == out.count;
     out.count = 0;
+    out.used = 0;
     return all;
 }
 
-// By turns, so that a full endpoint starves nobody.
+// To those that are due; to all when the time has come for any, and after the endpoint was full. Then by turns, so that it starves nobody.
 void DgramPath::write_out() {
     now_ns_ = io_.now_ns();
+    if (full_ || (sink_ && now_ns_ >= next_ns_)) {
+        due_ = active_;
+        std::rotate(due_.begin(), due_.begin() + static_cast<std::ptrdiff_t>(++turn_ % std::max<size_t>(1, due_.size())), due_.end());
+        next_ns_ = no_deadline;
+    }
     full_ = to_write_ = false;
     kept_bytes_ = 0;
-    size_t count = active_.size();
-    for (size_t turn = 0; turn < count && !full_; ++turn) {
-        if (++first_active_ >= count) first_active_ = 0;
-        Peer &peer = *peers_[active_[first_active_]];
-        while (!full_ && !fill_from(peer)) full_ = !send_filled();
-        if (full_) --first_active_;
-    }
+    for (uint32_t number : due_)
+        while (!full_ && !fill_from(*peers_[number])) full_ = !send_filled();
     if (!full_) full_ = !send_filled();
-    next_ns_ = no_deadline;
-    std::erase_if(active_, [&](uint32_t number) {
-        Peer &peer = *peers_[number];
-        if (peer.flow.active() && !peer.flow.over()) {
-            next_ns_ = std::min(next_ns_, peer.flow.deadline_ns());
-            return false;
-        }
-        peer.listed = false;
-        return true;
-    });
+    for (uint32_t number : due_) {
+        peers_[number]->due = false;
+        look_again(*peers_[number]);
+    }
+    due_.clear();
 }
 
 int DgramPath::tell() {
@@ -344,12 +372,7 @@ int DgramPath::most_at_once() const {
     return static_cast<int>(dgram::most_packet / dgram::next_frame_bytes + early);
 }
 
-bool DgramPath::unsettled() const {
-    return std::any_of(active_.begin(), active_.end(), [&](uint32_t number) {
-        const Peer &peer = *peers_[number];
-        return !peer.log.empty() || peer.bulk_under_way > 0;
-    });
-}
+bool DgramPath::unsettled() const { return undelivered_ > 0 || bulk_under_way_ > 0; }
 
 bool DgramPath::settled() {
     if (!unsettled()) return true;
@@ -377,14 +400,15 @@ std::string DgramPath::ends(uint32_t number) {
 }
 
 void DgramPath::answer_all() {
-    for (uint32_t number : active_) peers_[number]->flow.answer();
+    for (uint32_t number : active_) {
+        peers_[number]->flow.answer();
+        list(*peers_[number]);
+    }
     write_out();
 }
 
 bool DgramPath::busy() const {
-    return full_ || more_ || to_write_ || !sent_.empty() || !lost_.empty() || std::any_of(active_.begin(), active_.end(), [&](uint32_t number) {
-        return peers_[number]->bulk_under_way > 0 || peers_[number]->assembly;
-    });
+    return full_ || more_ || to_write_ || !sent_.empty() || !lost_.empty() || bulk_under_way_ > 0 || assembling_ > 0;
 }
 
 uint64_t DgramPath::deadline_ns() const {

@@ -3,15 +3,20 @@
 // all, so nothing that was sent is ever lost (loses_bulk() is false).
 //
 // What is sent outside poll() leaves at once where the flow may send; what poll() brings about leaves at its end, many packets by one system call.
+// What time asks for is the matter of poll() alone, when it has read what has come: a process that had to wait for a processor finds timers that
+// have passed and the answers in its socket.
 //
 // Several envelopes in a packet: while the engine gathers (nonblocking sends, which the program must complete by another call) the first envelope to
 // a peer leaves at once; then they are kept until there are three times as many as have left, or most_gathered bytes of all. So a single
-// message is as fast as can be, and of a long series most go in few packets, but never is more than three quarters of it waiting.
+// message is as fast as can be, and of a long series most go in few packets, but never is more than three quarters of it waiting. Where processes
+// share processors all are kept until the program waits, or there are most_gathered_crowded bytes: the peer has to wait for a processor anyway, and
+// what goes to many peers leaves by one system call.
 // What is kept leaves with whatever leaves, at the end of poll(), and when the engine gathers no more: when the program waits or tests, also for a
 // request that was complete at once, and at the end of any call but a nonblocking send. A program that sends and then computes for
 // long, against the habit, has a helper (the engine gathers only where there is one), to which busy() says that there is something to do:
 // it polls as soon as the answer to the packets of this series has come, or, where the program has always been back at once, after
-// 2 ms. And where a peer is so slow that no answer comes, after 10 ms, as always with LANYARD_DGRAM_PROGRESS=thread. With `engine` all leaves at once.
+// 2 ms. And where a peer is so slow that no answer comes, or processes share processors, after 10 ms or more, as always with
+// LANYARD_DGRAM_PROGRESS=thread. With `engine` all leaves at once.
 //
 // A poll delivers whole packets, which may hold many envelopes, and what waited for them: beyond its budget up to most_at_once().
 // Peers that are silent are asked whether they live four times within LANYARD_PEER_TIMEOUT, as who only waits for them would never know. A process
@@ -40,6 +45,7 @@ struct DgramLimits {
     size_t log_limit = 1024 * 1024;  // bytes in the log of one peer
     int most_bulk = 8;               // bulk frames of one peer that are under way
     size_t most_gathered = 16 * 1024;  // bytes of envelopes that wait for others
+    size_t most_gathered_crowded = 64 * 1024;  // where processes share processors
     size_t gathered_below = 512;       // bytes of payload
 };
 
@@ -61,6 +67,7 @@ public:
     void stay() override { leaving_ = false; }
     void answer_all() override;
     void rest_all() override {}
+    void share_processors() override { home_.crowded = true; }
 
     const char *name() const override { return "dgram"; }
     size_t max_eager() const override { return limits_.max_eager; }
@@ -133,10 +140,12 @@ private:
         int bulk_under_way = 0;
         uint32_t series = 0;          // the last in which something was sent to it,
         uint32_t sent = 0, next = 0;  // so many envelopes; at how many they leave next
-        bool listed = false;  // among the active
+        uint32_t place = not_active;  // in the list of the active
+        bool due = false;             // among those
         bool lost = false;
     };
     struct Outbox;
+    static constexpr uint32_t not_active = UINT32_MAX;
 
     dgram::Logged logged(dgram::Flow &flow, uint64_t sequence) override;
     const std::byte *bulk_bytes(dgram::Flow &flow, uint64_t token, uint64_t offset, std::byte *scratch, size_t size) override;
@@ -153,6 +162,7 @@ private:
     void begin(uint32_t peer, const dgram::Piece &piece, const std::byte *payload);
     Peer *contact(uint32_t peer);
     void list(Peer &peer);
+    void look_again(Peer &peer);
     int take_packets(int budget);
     void take_packet(std::span<const std::byte> packet);
     bool keeps(Peer &peer, size_t bytes);
@@ -171,8 +181,11 @@ private:
     Tally<size_t> known_;
     Counts counts_;
     std::vector<uint32_t> active_;
-    size_t first_active_ = 0;  // who is next to write
-    std::vector<dgram::EnvelopeLog::Ring> spare_rings_;
+    std::vector<uint32_t> due_;   // those of them that something may have to be sent to now, whatever the time
+    size_t turn_ = 0;             // of who is first when all are
+    size_t undelivered_ = 0;      // envelopes, in all logs
+    size_t bulk_under_way_ = 0, assembling_ = 0;  // of all peers
+    dgram::SpareRings spare_rings_;
     std::vector<Bulk> bulk_;
     std::vector<uint32_t> free_bulk_;
     std::unique_ptr<Outbox> outbox_;
@@ -180,6 +193,7 @@ private:
     int told_ = 0;          // to it, in this poll
     uint64_t now_ns_ = 0, next_ns_ = no_deadline, ask_at_ns_ = 0;
     uint64_t look_at_ns_ = 0;  // after peers, next
+    uint64_t heard_all_ns_ = 0;  // when the endpoint was last found to have nothing more
     Lifelines *lifelines_ = nullptr;
     bool full_ = false;     // the endpoint
     bool leaving_ = false;

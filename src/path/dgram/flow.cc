@@ -2,6 +2,7 @@
 #include "path/dgram/flow.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lanyard::dgram {
 
@@ -81,8 +82,10 @@ bool Flow::nothing_under_way() const {
 
 void Flow::log_grew(uint64_t end) {
     if (over_) return;
-    traffic();  // begins where the log ended
-    log_end_ = end;
+    Traffic &traffic = this->traffic();  // begins where the log ended
+    uint64_t before = std::exchange(log_end_, end);
+    for (uint64_t sequence = before; sequence < end; ++sequence)
+        traffic.unsent_bytes += next_frame_bytes + home_.owner.logged(*this, sequence).size;
 }
 
 void Flow::send_bulk(const BulkHeader &to, uint64_t size, uint64_t token) {
@@ -114,7 +117,9 @@ void Flow::end(FlowEnd how) {
 // Doubles with each that was not answered.
 uint64_t Flow::probe_due_ns() const {
     const Traffic &traffic = current();
-    uint64_t after_ns = trip_.probe_after_ns(home_.limits.answer.delay_ns, home_.limits.first_probe_ns) << std::min(traffic.probes, 20u);
+    const AnswerLimits &answer = home_.limits.answer;
+    uint64_t kept_back_ns = home_.crowded ? answer.most_delay_ns : answer.delay_ns;
+    uint64_t after_ns = trip_.probe_after_ns(kept_back_ns, home_.limits.first_probe_ns) << std::min(traffic.probes, 20u);
     return traffic.last_sent_ns + std::min(after_ns, home_.limits.longest_probe_ns);
 }
 

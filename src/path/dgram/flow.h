@@ -136,6 +136,7 @@ struct Traffic {
     Arrivals arrivals;
     EarlyEnvelopes early;
     Position unsent;        // the first that no packet has had yet
+    uint64_t unsent_bytes = 0;  // of envelopes and payload from there on, as frames one behind the other
     uint64_t peer_next;     // all our packets before this have come to the peer, or it knows they will not
     uint64_t last_sent_ns = 0, waiting_since_ns = 0;
     uint64_t pace_ns = 0;   // when the line would be free again
@@ -168,6 +169,7 @@ struct FlowHome {
     Secret secret;  // before the first flow is made
     const Crc32c crc;
     const FlowLimits limits;
+    bool crowded = false;  // processes share processors: a peer takes as long to look as it has to wait for one
     FlowOwner &owner;
     uint64_t heard_until_ns = UINT64_MAX;  // as heard_all() was told; UINT64_MAX: nobody tells
     FlowCounts counts;
@@ -265,6 +267,7 @@ private:
     bool is_for_us(const PacketHeader &header, std::span<const std::byte> frames);
     bool is_refusal(std::span<const std::byte> frames) const;
     bool sensible(const PacketHeader &header, std::span<const std::byte> frames) const;
+    AnswerLimits answer_limits() const;
     Came take(const PacketHeader &header, std::span<const std::byte> frames, uint64_t now_ns);
     bool make_room(std::span<const std::byte> frames);
     void count_number(uint64_t number, bool fresh);
@@ -279,6 +282,7 @@ private:
     bool must_settle(const Traffic &traffic) const;
     bool has_data(Traffic &traffic) const;
     bool may_send(Traffic &traffic) const;
+    size_t next_bytes(const Traffic &traffic) const;
     void grant(uint32_t window) {
         granted_ = window;
         congestion_.granted(window != no_limit);
@@ -287,10 +291,10 @@ private:
     void compose_acknowledgement(FrameWriter &writer, uint64_t now_ns);
     bool compose_end(OutPacket &packet, Traffic &traffic);
     void fill(FrameWriter &writer, OutPacket &packet, SentPacket &record);
-    void cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from, const Position &until);
-    bool cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, const Position &until, bool &follows);
+    uint64_t cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from, const Position &until);
+    size_t cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, const Position &until, bool &follows);
     void cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record);
-    bool wants_answer(Traffic &traffic, size_t room) const;
+    bool wants_answer(Traffic &traffic, size_t next, size_t room) const;
     void finish(OutPacket &packet, uint64_t number, uint32_t to_epoch);
     void add_payload(FrameWriter &writer, OutPacket &packet, const std::byte *bytes, size_t size);
 

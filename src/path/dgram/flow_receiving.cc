@@ -138,8 +138,15 @@ Flow::Came Flow::take(const PacketHeader &header, std::span<const std::byte> fra
     if (!fresh) return verdict == Arrivals::Verdict::copy ? Came::copy : Came::dropped;
     traffic.early.keep(home_.early);
     traffic.early.take(home_.early, [&] { return expected(); }, [&](const Piece &piece, const std::byte *payload) { deliver(piece, payload); });
-    traffic.arrivals.add(header.number, answer_now, home_.limits.answer, now_ns);
+    traffic.arrivals.add(header.number, answer_now, answer_limits(), now_ns);
     return Came::taken;
+}
+
+// Among processes that share processors the peer will not look sooner than it has until now, and has something for us before that, mostly.
+AnswerLimits Flow::answer_limits() const {
+    AnswerLimits limits = home_.limits.answer;
+    if (home_.crowded) limits.delay_ns = std::clamp(2 * trip_.smoothed_ns(), limits.delay_ns, limits.most_delay_ns);
+    return limits;
 }
 
 // The peer gives each number once, so who has seen this one knows of all before it.

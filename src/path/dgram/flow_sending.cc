@@ -31,6 +31,13 @@ bool Flow::has_data(Traffic &traffic) const {
            first_lost(traffic) || traffic.sent.first_lost_bulk(home_.sent);
 }
 
+// As far as it is known without cutting it.
+size_t Flow::next_bytes(const Traffic &traffic) const {
+    size_t usual = size_.usual();
+    if (traffic.first_bulk != UINT32_MAX || traffic.sent.has_lost()) return usual;
+    return std::min<uint64_t>(usual, header_bytes + acknowledge_frame_bytes + traffic.unsent_bytes);
+}
+
 // Is there anything that windows allow? Pacing is another matter.
 bool Flow::may_send(Traffic &traffic) const {
     uint64_t span = next_number_ - traffic.peer_next;
@@ -38,7 +45,7 @@ bool Flow::may_send(Traffic &traffic) const {
     if (must_settle(traffic)) return true;
     if (span >= most_span - kept_for_probes) return false;
     uint32_t in_flight = traffic.sent.in_flight();
-    if (in_flight > 0 && in_flight + size_.usual() > window()) return false;
+    if (in_flight > 0 && in_flight + next_bytes(traffic) > window()) return false;
     return has_data(traffic);
 }
 
@@ -124,13 +131,12 @@ void Flow::compose_acknowledgement(FrameWriter &writer, uint64_t now_ns) {
 }
 
 // Should the peer answer this packet at once? When nothing more can be sent until it does, its usual delay would be lost: where the window is of few
-// packets, and at the end of what there is of bulk, whose sender waits for that.
-bool Flow::wants_answer(Traffic &traffic, size_t room) const {
+// packets as long as this one (`next`), and at the end of what there is of bulk, whose sender waits for that.
+bool Flow::wants_answer(Traffic &traffic, size_t next, size_t room) const {
     if (std::exchange(traffic.probe_wanted, false)) return true;
-    size_t largest = size_.usual();
-    uint64_t few = uint64_t{2} * home_.limits.answer.packets * largest;
+    uint64_t few = uint64_t{2} * home_.limits.answer.packets * next;
     uint32_t window = this->window();
-    if (window < few && traffic.sent.in_flight() + 2 * largest > window) return true;
+    if (window < few && traffic.sent.in_flight() + 2 * next > window) return true;
     if (traffic.first_bulk == UINT32_MAX) return false;
     const BulkItem &item = home_.bulk.at(traffic.first_bulk);
     return item.next == UINT32_MAX && item.size - item.cut <= room && !first_lost(traffic) && !traffic.sent.first_lost_bulk(home_.sent);
@@ -145,26 +151,32 @@ void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
         traffic.sent.tell_settled(oldest);
     }
     bool only_asks = traffic.probe_wanted && traffic.probes > 0 && traffic.sent.outstanding();  // nothing in it may need room at the peer
-    if (wants_answer(traffic, writer.room() - probe_frame_bytes - bulk_frame_bytes)) writer.probe();
+    if (wants_answer(traffic, next_bytes(traffic), writer.room() - probe_frame_bytes - bulk_frame_bytes)) writer.probe();
     if (only_asks) return;
 
     if (SentPacket *lost = first_lost(traffic)) cut_envelopes(writer, packet, record, lost->begin, lost->end);
     if (traffic.unsent < Position{log_end_, 0} && (record.empty() || record.end == traffic.unsent))
-        cut_envelopes(writer, packet, record, traffic.unsent, {log_end_, 0});
+        traffic.unsent_bytes -= cut_envelopes(writer, packet, record, traffic.unsent, {log_end_, 0});
     if (!packet.tail) cut_bulk(writer, packet, record);
 }
 
-// From the log, from a place on until another or the end of the packet.
-void Flow::cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from, const Position &until) {
+// From the log, from a place on until another or the end of the packet; how many bytes (Traffic::unsent_bytes).
+uint64_t Flow::cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from, const Position &until) {
     if (record.begin >= record.end) record.begin = record.end = from;
     bool follows = false;
-    while (from < until && !packet.tail && cut_envelope(writer, packet, from, until, follows)) {
+    uint64_t all = 0;
+    while (from < until && !packet.tail) {
+        size_t cut = cut_envelope(writer, packet, from, until, follows);
+        if (cut == 0) break;
+        all += cut;
     }
     record.end = from;
+    return all;
 }
 
-// What fits of the envelope at this place, not beyond `until`, which is another record's. `follows`: the frame before is the whole envelope before.
-bool Flow::cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, const Position &until, bool &follows) {
+// What fits of the envelope at this place, not beyond `until`, which is another record's: how many bytes, 0: nothing. `follows`: the frame before is
+// the whole envelope before.
+size_t Flow::cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, const Position &until, bool &follows) {
     Logged logged = home_.owner.logged(*this, at.sequence);
     auto low = static_cast<uint32_t>(at.sequence & sequence_mask);
     size_t end = at.sequence == until.sequence ? until.offset : logged.size;
@@ -176,12 +188,12 @@ bool Flow::cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, co
         follows = true;
         at = {at.sequence + 1, 0};
         add_payload(writer, packet, payload, left);
-        return true;
+        return next_frame_bytes + left;
     }
     follows = false;
     head = at.offset == 0 ? beginning_frame_bytes : part_frame_bytes;
-    if (writer.room() < head + std::min(left, worth_cutting)) return false;
-    size_t size = std::min(left, writer.room() - head);
+    if (writer.room() < head + std::min(left, worth_cutting)) return 0;
+    size_t size = std::min(left, writer.room() - head), of_envelope = at.offset == 0 ? next_frame_bytes : 0;
     if (at.offset == 0) {
         size = std::min<size_t>(size, logged.size - 1);
         writer.beginning(low, *logged.envelope, size, logged.size);
@@ -191,7 +203,7 @@ bool Flow::cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, co
     at.offset += static_cast<uint32_t>(size);
     if (at.offset == logged.size) at = {at.sequence + 1, 0};
     add_payload(writer, packet, payload, size);
-    return true;
+    return of_envelope + size;
 }
 
 void Flow::add_payload(FrameWriter &writer, OutPacket &packet, const std::byte *bytes, size_t size) {

@@ -26,6 +26,8 @@ public:
         forget(now_ns);
         least_ = std::min<uint32_t>(least_, sample);
         latest_ = sample;
+        uint64_t kept_back_us = std::min<uint64_t>(kept_back_ns / 1000, UINT16_MAX);
+        kept_back_us_ = static_cast<uint16_t>(std::max<uint64_t>(kept_back_us, kept_back_us_ - kept_back_us_ / 8u));
         if (!known()) {
             smoothed_ = sample;
             longest_ = 2 * std::min(sample, UINT32_MAX / 2);  // nobody knows yet
@@ -43,10 +45,12 @@ public:
         uint64_t base = std::max<uint32_t>(smoothed_, latest_);
         return base + std::max<uint64_t>(base / 8, least_age_ns);
     }
-    // Nothing answered for so long: something must be wrong. `kept_back_ns`: the most that a receiver keeps an acknowledgement back.
+    // Nothing answered for so long: something must be wrong. `kept_back_ns`: the most that a receiver usually keeps an acknowledgement back; this one
+    // may have done otherwise.
     uint64_t probe_after_ns(uint64_t kept_back_ns, uint64_t unknown_ns) const {
         if (!known()) return unknown_ns;
-        return smoothed_ + std::max<uint64_t>(2 * (uint64_t{longest_} - std::min<uint32_t>(longest_, smoothed_)), least_age_ns) + kept_back_ns;
+        return smoothed_ + std::max<uint64_t>(2 * (uint64_t{longest_} - std::min<uint32_t>(longest_, smoothed_)), least_age_ns) +
+               std::max(kept_back_ns, kept_back_us_ * uint64_t{1000});
     }
 
 private:
@@ -55,8 +59,8 @@ private:
     static constexpr uint32_t longest_memory = 32;         // samples
 
     void forget(uint64_t now_ns) {
-        auto now = static_cast<uint32_t>(now_ns >> 20);
-        if (now - since_ < memory_ns >> 20) return;
+        auto now = static_cast<uint16_t>(now_ns >> 24);
+        if (static_cast<uint16_t>(now - since_) < memory_ns >> 24) return;
         since_ = now;
         least_before_ = uint32_t{least_};
         least_ = UINT32_MAX;
@@ -64,7 +68,8 @@ private:
 
     Tally<uint32_t> smoothed_, least_{UINT32_MAX}, least_before_{UINT32_MAX};  // the least since since_, and in the time before
     uint32_t longest_ = 0, latest_ = 0;
-    uint32_t since_ = 0;                                       // in 2^20 ns
+    uint16_t since_ = 0;                                       // in 2^24 ns: the same comes again after 18 minutes
+    uint16_t kept_back_us_ = 0;                                // by the peer, the most of lately
 };
 
 }  // namespace lanyard::dgram

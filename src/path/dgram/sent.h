@@ -68,6 +68,7 @@ public:
     bool outstanding() const { return first_ != none; }
     bool single() const { return first_ != none && first_ == last_; }
     uint64_t oldest(const Records &records) const { return records.at(first_).number; }
+    bool has_lost() const { return lost_envelopes_.first != none || lost_bulk_.first != none; }
     uint64_t highest_lost() const { return highest_lost_; }
     // The peer is told that no packet before this number is worth waiting for.
     void tell_settled(uint64_t below) { told_settled_ = below; }

@@ -1,6 +1,8 @@
 // Flows without losses: what is in which packet, when acknowledgements go, windows, and what is kept of a quiet peer.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "pair.h"
 
 namespace lanyard::dgram {
@@ -243,6 +245,52 @@ TEST_F(TwoSides, AskingIsAnswered) {
     a.give(b.packet(now_ns), now_ns);
     EXPECT_TRUE(a.packet(now_ns).empty());
     EXPECT_FALSE(a.flow.active());
+}
+
+TEST_F(TwoSides, ShortPacketsAreNotAnsweredAtOnceBecauseLongOnesMayBe) {
+    a.flow.set_largest(most_packet);  // more than the window has
+    for (int i = 0; i < 4; ++i) {
+        a.send("short");
+        PacketBytes packet = a.packet(now_ns);
+        ASSERT_FALSE(packet.empty()) << "one is on its way, and there is room for more: " << i;
+        EXPECT_FALSE(has(packet, FrameKind::probe));
+    }
+}
+
+TEST_F(TwoSides, WhereProcessorsAreSharedAnAnswerWaitsForSomethingToRideOn) {
+    meet();
+    b.home.crowded = true;
+    a.send("question");
+    b.give(a.packet(now_ns), now_ns);
+    uint64_t due_ns = b.flow.deadline_ns(), trip_ns = b.flow.trip().smoothed_ns();
+    EXPECT_EQ(due_ns, now_ns + std::clamp(2 * trip_ns, b.home.limits.answer.delay_ns, b.home.limits.answer.most_delay_ns));
+    b.send("answer");
+    PacketBytes answer = b.packet(now_ns);
+    EXPECT_TRUE(has(answer, FrameKind::acknowledge));
+    EXPECT_NE(number_of(answer), 0u);
+}
+
+TEST_F(TwoSides, WhereProcessorsAreSharedTheSenderWaitsForTheLongestAnswer) {
+    meet();
+    a.home.crowded = true;
+    a.send("question");
+    a.packet(now_ns);
+    EXPECT_GE(a.flow.deadline_ns(), now_ns + a.home.limits.answer.most_delay_ns);
+}
+
+TEST_F(TwoSides, NothingIsGivenUpBeforeAllThatCameIsKnown) {
+    meet();
+    a.send("question");
+    a.packet(now_ns);
+    std::vector<std::byte> buffer(Side::largest);
+    OutPacket out{};
+    out.buffer = buffer.data();
+    now_ns += 1'000'000'000;
+    EXPECT_FALSE(a.flow.compose(out, now_ns, false));
+    EXPECT_EQ(a.home.counts.probes, 0u);
+    EXPECT_LE(a.flow.deadline_ns(), now_ns) << "it is due all the same";
+    EXPECT_TRUE(a.flow.compose(out, now_ns, true));
+    EXPECT_EQ(a.home.counts.probes, 1u);
 }
 
 }  // namespace

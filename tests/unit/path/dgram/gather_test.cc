@@ -16,15 +16,17 @@ public:
         for (int i = 0; i < count; ++i)
             for (int part = 0; part < list[i].count; ++part) bytes += list[i].parts[part].iov_len;
         packets += count;
+        ++calls;
         return count;
     }
     int receive(Arrived *, int) override { return 0; }
     int descriptor() const override { return -1; }
-    uint64_t now_ns() override { return 1'000'000'000; }
+    uint64_t now_ns() override { return 1'000'000'000 + later_ns; }
     std::string describe() const override { return name(); }
 
-    int packets = 0;
+    int packets = 0, calls = 0;
     size_t bytes = 0;
+    uint64_t later_ns = 0;
 };
 
 class NobodyListens final : public Sink {
@@ -111,6 +113,36 @@ TEST_F(Gathering, LongOnesDoNotWaitAndTakeAlongWhatDoes) {
     EXPECT_TRUE(send(1, sizeof payload));
     EXPECT_EQ(io.packets, 2);
     EXPECT_FALSE(path.busy());
+}
+
+TEST_F(Gathering, WhereProcessorsAreSharedTheFirstWaitsTooAndOneCallSendsToAll) {
+    path.share_processors();
+    path.gather(true);
+    for (int i = 0; i < 5; ++i)
+        for (uint32_t peer : {1u, 2u}) EXPECT_FALSE(send(peer));
+    EXPECT_TRUE(path.busy());
+    path.gather(false);
+    EXPECT_EQ(io.packets, 2);
+    EXPECT_EQ(io.calls, 1);
+    EXPECT_FALSE(path.busy());
+    EXPECT_TRUE(send(1)) << "what is not gathered leaves at once";
+}
+
+TEST_F(Gathering, WhereProcessorsAreSharedNoMoreWaitThanTheLimitSays) {
+    path.share_processors();
+    path.gather(true);
+    int kept = 0;
+    while (!send(1, 256)) ++kept;
+    EXPECT_EQ(static_cast<size_t>(kept), (limits().most_gathered_crowded - 1) / (256 + 35));
+}
+
+TEST_F(Gathering, WhatTimeAsksForWaitsForAPoll) {
+    send(1);
+    io.later_ns = 10'000'000'000;
+    EXPECT_TRUE(send(2));
+    EXPECT_EQ(io.packets, 2) << "an answer of the first may lie in the socket";
+    path.poll(sink, 64, io.now_ns());
+    EXPECT_GT(io.packets, 2);
 }
 
 TEST_F(Gathering, NoMoreWaitThanOneBurstHolds) {

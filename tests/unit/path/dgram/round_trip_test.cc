@@ -40,6 +40,16 @@ TEST(RoundTrip, LeavesOutWhatTheReceiverKeptBack) {
     EXPECT_GE(trip.least_ns(), 1u);
 }
 
+TEST(RoundTrip, WaitsLongerForWhoKeepsBackLonger) {
+    RoundTrip trip;
+    trip.add(100'000, 0, 1);
+    uint64_t usual_ns = trip.probe_after_ns(200'000, 0);
+    trip.add(5'100'000, 5'000'000, 2);
+    EXPECT_GE(trip.probe_after_ns(200'000, 0), 5'000'000u);
+    for (int i = 0; i < 100; ++i) trip.add(100'000, 0, 3);
+    EXPECT_LE(trip.probe_after_ns(200'000, 0), usual_ns) << "it was some time ago";
+}
+
 TEST(RoundTrip, ForgetsAnOldLeast) {
     RoundTrip trip;
     trip.add(100'000, 0, 1);
