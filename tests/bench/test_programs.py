@@ -55,6 +55,14 @@ def test_posted_has_a_row_for_each_size_and_time_of_posting():
     assert all(row["unit"] == "us" and row["median"] > 0 for row in rows.values())
 
 
+@pytest.mark.parametrize(("ranks", "peers"), [(2, "48"), (3, "2"), (4, "3"), (5, "3")])
+def test_many_tells_the_rate_and_what_a_process_holds(ranks, peers):
+    rows = rows_of(bench("many", *SHORT, "--peers", peers, "--window", "3", "--sizes", "0,256", "--json", ranks=ranks))
+    names = (None, "processor", "resident, busy", "resident, quiet", "allocated, busy", "allocated, quiet", "descriptors")
+    assert list(rows) == [(name, size) for size in (0, 256) for name in names]
+    assert all(rows[name, 256]["median"] > 0 for name in (None, "processor"))
+
+
 def test_rate_of_threads_has_a_row_for_each_number():
     rows = rows_of(bench("rate", *SHORT, "--threads", "1,3,2", "--window", "5", "--sizes", "0,8", "--json"))
     assert list(rows) == [(threads, size) for size in (0, 8) for threads in ("1 thread", "3 threads", "2 threads")]
