@@ -294,7 +294,7 @@ private:
     uint64_t cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from, const Position &until);
     size_t cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, const Position &until, bool &follows);
     void cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record);
-    bool wants_answer(Traffic &traffic, size_t next, size_t room) const;
+    bool wants_answer(Traffic &traffic, size_t room) const;
     void finish(OutPacket &packet, uint64_t number, uint32_t to_epoch);
     void add_payload(FrameWriter &writer, OutPacket &packet, const std::byte *bytes, size_t size);
 

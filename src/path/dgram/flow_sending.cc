@@ -131,12 +131,14 @@ void Flow::compose_acknowledgement(FrameWriter &writer, uint64_t now_ns) {
 }
 
 // Should the peer answer this packet at once? When nothing more can be sent until it does, its usual delay would be lost: where the window is of few
-// packets as long as this one (`next`), and at the end of what there is of bulk, whose sender waits for that.
-bool Flow::wants_answer(Traffic &traffic, size_t next, size_t room) const {
+// packets (as long as this one, if nothing long is on its way), and at the end of what there is of bulk, whose sender waits for that.
+bool Flow::wants_answer(Traffic &traffic, size_t room) const {
     if (std::exchange(traffic.probe_wanted, false)) return true;
-    uint64_t few = uint64_t{2} * home_.limits.answer.packets * next;
+    size_t largest = size_.usual(), in_flight = traffic.sent.in_flight();
+    size_t bytes = in_flight < largest ? next_bytes(traffic) : largest;
+    uint64_t few = uint64_t{2} * home_.limits.answer.packets * bytes;
     uint32_t window = this->window();
-    if (window < few && traffic.sent.in_flight() + 2 * next > window) return true;
+    if (window < few && in_flight + 2 * bytes > window) return true;
     if (traffic.first_bulk == UINT32_MAX) return false;
     const BulkItem &item = home_.bulk.at(traffic.first_bulk);
     return item.next == UINT32_MAX && item.size - item.cut <= room && !first_lost(traffic) && !traffic.sent.first_lost_bulk(home_.sent);
@@ -151,7 +153,7 @@ void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
         traffic.sent.tell_settled(oldest);
     }
     bool only_asks = traffic.probe_wanted && traffic.probes > 0 && traffic.sent.outstanding();  // nothing in it may need room at the peer
-    if (wants_answer(traffic, next_bytes(traffic), writer.room() - probe_frame_bytes - bulk_frame_bytes)) writer.probe();
+    if (wants_answer(traffic, writer.room() - probe_frame_bytes - bulk_frame_bytes)) writer.probe();
     if (only_asks) return;
 
     if (SentPacket *lost = first_lost(traffic)) cut_envelopes(writer, packet, record, lost->begin, lost->end);
