@@ -278,20 +278,5 @@ TEST_F(TwoSides, WhereProcessorsAreSharedTheSenderWaitsForTheLongestAnswer) {
     EXPECT_GE(a.flow.deadline_ns(), now_ns + a.home.limits.answer.most_delay_ns);
 }
 
-TEST_F(TwoSides, NothingIsGivenUpBeforeAllThatCameIsKnown) {
-    meet();
-    a.send("question");
-    a.packet(now_ns);
-    std::vector<std::byte> buffer(Side::largest);
-    OutPacket out{};
-    out.buffer = buffer.data();
-    now_ns += 1'000'000'000;
-    EXPECT_FALSE(a.flow.compose(out, now_ns, false));
-    EXPECT_EQ(a.home.counts.probes, 0u);
-    EXPECT_LE(a.flow.deadline_ns(), now_ns) << "it is due all the same";
-    EXPECT_TRUE(a.flow.compose(out, now_ns, true));
-    EXPECT_EQ(a.home.counts.probes, 1u);
-}
-
 }  // namespace
 }  // namespace lanyard::dgram
