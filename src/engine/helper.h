@@ -17,8 +17,8 @@
 // - What only has not been acknowledged yet (Engine::unsettled) arms nothing. The helper dozes then: it wakes every 10 ms, and arms the
 //   set when the program has stayed away for so long. It stops dozing when a thread sleeps inside MPI, or nothing is left to do.
 //
-// A helper with a period is another thing: it wakes as often as that says, whatever happens, and goes on with what there is unless somebody is inside.
-// It listens to nothing, and nobody tells it anything; what comes in between waits. (For datagrams, LANYARD_DGRAM_PROGRESS=thread.)
+// A helper with a period is another thing: it wakes as often as that says, whatever happens, and goes on with what there is unless somebody is
+// inside. It listens to nothing, and nobody tells it anything; what comes in between waits. (For datagrams, LANYARD_DGRAM_PROGRESS=thread.)
 // Either never calls the program's functions (Engine::helping): steps that would wait for a thread inside MPI.
 //
 // Why nothing is overlooked: who leaves first counts departures_, then reads armed_ and dozing_; the helper that is about to sleep

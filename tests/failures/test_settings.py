@@ -79,7 +79,8 @@ def test_settings_that_contradict_each_other(mpirun, program, datagrams, all_mes
 
 @pytest.mark.parametrize("paths", ["self,dgram", "self,tcp"])
 @pytest.mark.parametrize(("datagrams", "all_messages"), [
-    ("engine", ""), ("thread", ""), ("hybrid", ""), ("engine", "caller"), ("thread", "helper"), ("hybrid", "helper"), ("auto", "caller"), ("auto", "helper"),
+    ("engine", ""), ("thread", ""), ("hybrid", ""), ("engine", "caller"), ("thread", "helper"), ("hybrid", "helper"), ("auto", "caller"),
+    ("auto", "helper"),
 ])
 def test_ways_to_drive_datagrams(mpirun, program, datagrams, all_messages, paths):
     """Where there are none they change nothing."""

@@ -1,6 +1,6 @@
 // Whether a process lives that does not answer datagrams: it may compute for as long as it likes, and nobody but the program answers for it where
-// LANYARD_DGRAM_PROGRESS=engine. A TCP connection is answered by the kernel of its host, from before it is accepted to the end of the process. So each
-// process listens at a port of its own, and who doubts another dials it, sends nothing, and looks at what has become of the connection:
+// LANYARD_DGRAM_PROGRESS=engine. A TCP connection is answered by the kernel of its host, from before it is accepted to the end of the process. So
+// each process listens at a port of its own, and who doubts another dials it, sends nothing, and looks at what has become of the connection:
 //
 //   not made (yet)            unknown: the host is cut off, or TCP is closed on the way
 //   made                      the process lives, and its host answers: the kernel asks it, and ends the connection if it is silent for
