@@ -278,5 +278,19 @@ TEST_F(TwoSides, WhereProcessorsAreSharedTheSenderWaitsForTheLongestAnswer) {
     EXPECT_GE(a.flow.deadline_ns(), now_ns + a.home.limits.answer.most_delay_ns);
 }
 
+TEST_F(TwoSides, NothingIsGivenUpBeforeAllThatCameIsKnown) {
+    meet();
+    a.send("question");
+    a.packet(now_ns);
+    a.home.heard_all(now_ns);
+    now_ns += 1'000'000'000;
+    EXPECT_TRUE(a.packet(now_ns).empty());
+    EXPECT_EQ(a.home.counts.probes, 0u);
+    EXPECT_LE(a.flow.deadline_ns(), now_ns) << "it is due all the same";
+    a.home.heard_all(now_ns);
+    EXPECT_FALSE(a.packet(now_ns).empty());
+    EXPECT_EQ(a.home.counts.probes, 1u);
+}
+
 }  // namespace
 }  // namespace lanyard::dgram
