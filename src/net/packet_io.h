@@ -52,6 +52,8 @@ public:
     virtual int send(const Outgoing *list, int count) = 0;
     // The number of packets lent; 0 when none are there. Gives back those of the last call.
     virtual int receive(Arrived *list, int most) = 0;
+    // Was nothing behind what the last receive() lent? False: not known.
+    virtual bool emptied() const { return false; }
     // Readable when receive() has something, or when there is room again after send() was full; -1: must be asked.
     virtual int descriptor() const = 0;
     virtual uint64_t now_ns() = 0;

@@ -105,8 +105,9 @@ struct UdpPackets::Inbox {
     int come = 0, lent = 0;  // messages
     size_t lent_bytes = 0;   // of the next
 
-    void prepare() {
-        for (int i = 0; i < slots; ++i) {
+    Inbox() { prepare(slots); }
+    void prepare(int count) {
+        for (int i = 0; i < count; ++i) {
             auto place = static_cast<size_t>(i);
             piece[i][0] = {near[place].bytes, near_bytes};
             piece[i][1] = {slot[place].bytes + near_bytes, slot_bytes - near_bytes};
@@ -116,6 +117,10 @@ struct UdpPackets::Inbox {
             message[i].msg_hdr.msg_control = control[i].bytes;
             message[i].msg_hdr.msg_controllen = sizeof control[i].bytes;
         }
+    }
+    // Who waits asks far more often than something comes, so only what was used is made ready again.
+    void empty() {
+        prepare(come);
         come = lent = 0;
         lent_bytes = 0;
     }
@@ -378,7 +383,7 @@ int UdpPackets::send(const Outgoing *list, int count) {
 }
 
 int UdpPackets::read(Socket &socket) {
-    inbox_->prepare();
+    inbox_->empty();
     ++counts_.receive_calls;
     int come = system_call(SYS_recvmmsg, socket.descriptor, inbox_->message, static_cast<unsigned>(Inbox::slots), MSG_DONTWAIT, nullptr);
     if (come == -EAGAIN || come == -ECONNREFUSED) return 0;
@@ -421,6 +426,12 @@ int UdpPackets::receive(Arrived *list, int most) {
         if (int lent = lend(list, most)) return lent;
     }
     return 0;
+}
+
+bool UdpPackets::emptied() const {
+    const Inbox &in = *inbox_;
+    bool last = in.lent + 1 == in.come && in.lent_bytes == in.message[in.lent].msg_len;
+    return sockets_.size() == 1 && in.come < Inbox::slots && (last || in.lent == in.come);
 }
 
 uint64_t UdpPackets::now_ns() { return clock_ns(); }

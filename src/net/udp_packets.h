@@ -51,6 +51,7 @@ public:
     std::string ends(uint64_t destination) const override;
     int send(const Outgoing *list, int count) override;
     int receive(Arrived *list, int most) override;
+    bool emptied() const override;
     int descriptor() const override { return epoll_; }
     uint64_t now_ns() override;
     std::string describe() const override;

@@ -268,8 +268,13 @@ int DgramPath::take_packets(int budget) {
             break;
         }
         now_ns_ = io_.now_ns();  // the engine's may be older than what was sent since
+        bool emptied = io_.emptied();
         for (int i = 0; i < count; ++i) take_packet({come[i].data, come[i].size});
         packets += count;
+        if (emptied) {
+            more_ = false;
+            break;
+        }
     }
     if (!more_ || now_ns_ - heard_all_ns_ >= longest_flood_ns) home_.heard_all(heard_all_ns_ = now_ns_);
     return packets;

@@ -115,6 +115,29 @@ TEST(UdpPackets, LendsWhatDidNotFitTheNextTime) {
     EXPECT_EQ(come, texts);
 }
 
+TEST(UdpPackets, KnowsWhenNothingIsBehindWhatItLent) {
+    Endpoint from, to;
+    auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
+    std::vector<std::string> texts{"one", "two", "six"};
+    Outgoing out(destination, texts);
+    EXPECT_EQ(from.packets.send(out.list.data(), out.count()), 3);
+    EXPECT_TRUE(to.wait(5000));
+    std::vector<PacketIo::Arrived> list(64);
+    int come = 0;
+    for (int turn = 0; turn < 100 && come < 2; ++turn) come += to.packets.receive(list.data(), 2 - come);
+    ASSERT_EQ(come, 2);
+    EXPECT_FALSE(to.packets.emptied()) << "one is left";
+    ASSERT_EQ(to.packets.receive(list.data(), 64), 1);
+    EXPECT_TRUE(to.packets.emptied());
+    std::vector<std::string> many(1000, std::string(1, 'x'));
+    for (std::string &each : many) each.resize(1 + (&each - many.data()) % 2);  // so that few of them are joined
+    Outgoing flood(destination, many);
+    EXPECT_EQ(from.packets.send(flood.list.data(), flood.count()), 1000);
+    EXPECT_TRUE(to.wait(5000));
+    ASSERT_GT(to.packets.receive(list.data(), 64), 0);
+    EXPECT_FALSE(to.packets.emptied());
+}
+
 TEST(UdpPackets, KnowsTheLargestAndDropsWhatIsLonger) {
     Endpoint from, to;
     auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
