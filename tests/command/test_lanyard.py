@@ -266,8 +266,8 @@ def test_doctor_knows_interfaces_that_are_not_there():
 def test_sweeps_are_listed():
     done = lanyard("bench", "--sweep")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == ["eager-limit=0,1024,4096,16384,65536", "progress=caller,auto,helper", "connect=lazy,all", "checksum=off,on",
-                                        "write-protocol=off,auto,on", "copies=auto,once,twice"]
+    assert done.stdout.splitlines() == ["eager-limit=0,1024,4096,16384,65536", "progress=caller,auto,helper", "dgram-progress=engine,thread,hybrid",
+                                        "connect=lazy,all", "checksum=off,on", "write-protocol=off,auto,on", "copies=auto,once,twice"]
 
 
 @pytest.mark.parametrize("words", [["--sweep"], ["--sweep", "latency"], ["--sweep", "eager-limit="], ["--sweep", "eager-limit=1,,2"]])

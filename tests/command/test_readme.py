@@ -54,7 +54,7 @@ def test_settings_and_sweeps_of_the_page_on_tuning_exist():
     assert all(f"{name}=" in settings for name in re.findall(r"LANYARD_[A-Z_]+", page))
     known = {line.split("=")[0] for line in shell("lanyard bench --sweep", ROOT).stdout.splitlines()}
     swept = re.findall(r"^lanyard bench (\w+) --sweep (\S+)$", page, re.MULTILINE)
-    assert len(swept) == 3 and {setting for _, setting in swept} <= known
+    assert len(swept) == 4 and {setting for _, setting in swept} <= known
     assert {name for name, _ in swept} <= {line.split()[0] for line in shell("lanyard bench", ROOT).stdout.splitlines()}
 
 

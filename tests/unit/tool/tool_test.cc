@@ -85,7 +85,7 @@ TEST(Cvars, OfSettingsWithChoicesTakeTheseAndNoOther) {
         }
         EXPECT_NE(set_value(settings, *variable.row, "something else"), "");
     }
-    EXPECT_EQ(with_choices, 5);
+    EXPECT_EQ(with_choices, 6);
 }
 
 TEST(Cvars, AreOnePerSettingAndDescribedByIt) {
