@@ -19,6 +19,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 400; ++i)
         MPI_Sendrecv_replace(data, 1 << 18, MPI_CHAR, 1 - rank, 0, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Finalize();
+    free(data);
     return 0;
 }
 """
@@ -81,6 +82,7 @@ int main(int argc, char **argv) {
         printf("%.3f\\n", MPI_Wtime() - began);
     }
     MPI_Finalize();
+    free(data);
     return 0;
 }
 """
