@@ -24,8 +24,6 @@
 namespace lanyard::bench {
 namespace {
 
-constexpr long quiet_after_ms = 500;
-
 // An odd number is rounded down, as peers below and above are mutual, but for a job in which all are peers.
 std::vector<int> peers_of(const Job& job) {
     std::vector<int> peers;
@@ -92,16 +90,6 @@ private:
     std::vector<MPI_Request> requests_;
     std::vector<char> out_, in_;
 };
-
-// Gives the library the chance to settle what it owes its peers, everywhere at once.
-void let_it_become_quiet() {
-    for (long passed = 0; passed < quiet_after_ms; passed += 10) {
-        int found = 0;
-        MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
-        timespec pause{0, 10'000'000};
-        nanosleep(&pause, nullptr);
-    }
-}
 
 // On rank 0 that of all ranks, a sample each.
 Summary of_all_ranks(const Job& job, double mine) {

@@ -7,31 +7,17 @@
 #include <cstdint>
 #include <string>
 
-#include <time.h>
-
 #include "tools/bench/held.h"
 #include "tools/bench/job.h"
 
 namespace lanyard::bench {
 namespace {
 
-constexpr long quiet_after_ms = 500;
-
 void exchange_word(int peer, bool sends_first) {
     std::uint64_t word = 1;
     if (sends_first) MPI_Send(&word, sizeof word, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
     MPI_Recv(&word, sizeof word, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (!sends_first) MPI_Send(&word, sizeof word, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
-}
-
-// Gives the library the chance to settle what it owes its peers: acknowledgements, copies that are no longer needed.
-void let_it_become_quiet() {
-    for (long passed = 0; passed < quiet_after_ms; passed += 10) {
-        int found = 0;
-        MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
-        timespec pause{0, 10'000'000};
-        nanosleep(&pause, nullptr);
-    }
 }
 
 // What rank 0 has more, for each of the peers from `first` on, once it has exchanged a message with each and all is quiet.

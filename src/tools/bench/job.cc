@@ -8,6 +8,8 @@
 #include <fstream>
 #include <vector>
 
+#include <time.h>
+
 #include "tools/bench/pin.h"
 
 namespace lanyard::bench {
@@ -108,6 +110,16 @@ std::string needs_even_ranks(const Job& job) {
 }
 
 std::string any_ranks(const Job&) { return ""; }
+
+void let_it_become_quiet() {
+    constexpr int looks = 50;
+    for (int look = 0; look < looks; ++look) {
+        int found = 0;
+        MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+        timespec pause{0, 10'000'000};
+        nanosleep(&pause, nullptr);
+    }
+}
 
 void fail(const Job& job, const std::string& sentence) {
     std::fprintf(stderr, "rank %d on %s: %s\n", job.rank, job.host.c_str(), sentence.c_str());

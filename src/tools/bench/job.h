@@ -38,6 +38,10 @@ std::string needs_two_ranks(const Job& job);
 std::string needs_even_ranks(const Job& job);
 std::string any_ranks(const Job& job);
 
+// Gives the library the chance to settle what it owes its peers: acknowledgements, copies that are no longer needed. Half a second, on all
+// ranks at once.
+void let_it_become_quiet();
+
 // Stops the job with a sentence: what was received is not what was sent.
 [[noreturn]] void fail(const Job& job, const std::string& sentence);
 
