@@ -159,6 +159,13 @@ Error open_lifelines(const Settings &settings, Bootstrap &bootstrap, const std::
     return bootstrap.put(address_key(Service::life, static_cast<uint32_t>(bootstrap.rank())), publish(addresses, port));
 }
 
+// A socket less to be asked for each packet: processes of one host reach each other by any of its addresses, and the kernel keeps that inside.
+std::vector<Address> for_packets(std::vector<Address> addresses) {
+    auto is_loopback = [](const Address &each) { return each.is_loopback(); };
+    if (!std::all_of(addresses.begin(), addresses.end(), is_loopback)) std::erase_if(addresses, is_loopback);
+    return addresses;
+}
+
 // Packets over UDP, and what others are told of them.
 Error open_udp(const Settings &settings, const std::vector<Address> &addresses, std::unique_ptr<PacketIo> &packets, std::string &published,
                uint16_t &port) {
@@ -208,7 +215,7 @@ Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::
     auto open = settings.dgram_io == "udp" ? open_udp : open_libfabric;
     std::string published;
     uint16_t port = 0;
-    if (Error error = open(settings, addresses, network.packets, published, port)) return error;
+    if (Error error = open(settings, for_packets(addresses), network.packets, published, port)) return error;
     Harm harm;
     parse_harm(settings.dgram_harm, harm);  // checked when the settings were read
     harm.seed = harm.seed ? harm.seed + static_cast<uint64_t>(bootstrap.rank()) : fresh_epoch();

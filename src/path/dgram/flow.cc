@@ -197,7 +197,7 @@ uint64_t Flow::deadline_ns() const {
     if (traffic.end_wanted || traffic.refused_epoch || traffic.probe_wanted) return 0;
     uint64_t at_ns = traffic.arrivals.due_ns();
     if (traffic.sent.outstanding()) at_ns = std::min({at_ns, traffic.sent.loss_due_ns(), probe_due_ns(), silent_at_ns()});
-    if (has_data(traffic) && may_send(traffic)) at_ns = std::min(at_ns, traffic.pace_ns);
+    if (has_data(traffic) && may_send(traffic)) at_ns = std::min(at_ns, line_free_ns(traffic));
     return at_ns;
 }
 

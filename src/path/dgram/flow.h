@@ -140,6 +140,7 @@ struct Traffic {
     uint64_t peer_next;     // all our packets before this have come to the peer, or it knows they will not
     uint64_t last_sent_ns = 0, waiting_since_ns = 0;
     uint64_t pace_ns = 0;   // when the line would be free again
+    uint64_t burst_ns = 0;  // when the next burst may go
     uint32_t first_bulk = UINT32_MAX, last_bulk = UINT32_MAX;  // items with bytes that no packet has had yet
     uint32_t probes = 0;    // in a row
     bool probe_wanted = false, end_wanted = false;
@@ -282,6 +283,8 @@ private:
     bool must_settle(const Traffic &traffic) const;
     bool has_data(Traffic &traffic) const;
     bool may_send(Traffic &traffic) const;
+    uint64_t line_free_ns(const Traffic &traffic) const { return std::max(traffic.pace_ns, traffic.burst_ns); }
+    void pace(Traffic &traffic, size_t bytes, uint64_t now_ns);
     size_t next_bytes(const Traffic &traffic) const;
     void grant(uint32_t window) {
         granted_ = window;

@@ -60,7 +60,7 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
     if (traffic.end_wanted || traffic.refused_epoch) return compose_end(packet, traffic);
 
     if (!traffic.sent.outstanding() && congestion_.rested(size_.usual(), home_.limits.congestion, now_ns)) grant(no_limit);
-    bool data = may_send(traffic) && (traffic.probe_wanted || traffic.pace_ns <= now_ns);
+    bool data = may_send(traffic) && (traffic.probe_wanted || line_free_ns(traffic) <= now_ns);
     bool due = traffic.arrivals.due_ns() <= now_ns;
     if (!data && !due) return false;
 
@@ -89,10 +89,22 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
     traffic.sent.add(home_.sent, record);
     size_.sent(record.bytes);
     traffic.last_sent_ns = now_ns;
-    uint64_t burst_ns = congestion_.spacing_ns(home_.limits.congestion.burst, trip_);
-    traffic.pace_ns = std::max(traffic.pace_ns, now_ns - std::min(now_ns, burst_ns)) + congestion_.spacing_ns(record.bytes, trip_);
+    pace(traffic, record.bytes, now_ns);
     finish(packet, record.number, peer_epoch_);
     return true;
+}
+
+// A burst is used up, then comes a pause in which the line is free for the next one, or for all that is left: so what is left ends no later than
+// packet by packet, and costs a system call and a wake-up of both sides for each burst instead of each packet.
+void Flow::pace(Traffic &traffic, size_t bytes, uint64_t now_ns) {
+    const CongestionLimits &limits = home_.limits.congestion;
+    uint64_t burst_ns = congestion_.spacing_ns(limits.burst, trip_);
+    traffic.pace_ns = std::max(traffic.pace_ns, now_ns - std::min(now_ns, burst_ns)) + congestion_.spacing_ns(bytes, trip_);
+    traffic.burst_ns = 0;
+    if (traffic.pace_ns <= now_ns) return;
+    bool much = traffic.first_bulk != UINT32_MAX || traffic.sent.has_lost();
+    uint64_t left = much ? limits.burst : std::min<uint64_t>(limits.burst, traffic.unsent_bytes);
+    traffic.burst_ns = traffic.pace_ns + congestion_.spacing_ns(left, trip_);
 }
 
 void Flow::finish(OutPacket &packet, uint64_t number, uint32_t to_epoch) {
@@ -260,6 +272,7 @@ void Flow::take_back(const OutPacket &packet, uint64_t now_ns) {
     if (packet.acknowledges) traffic.arrivals.copy_came(now_ns);
     if (packet.number == 0 || !traffic.sent.take_back(home_.sent, packet.number)) return;
     next_number_ = packet.number;  // nobody has seen it
+    traffic.burst_ns = 0;
     size_.not_sent(packet.size + packet.tail_size);
     traffic.pace_ns -= std::min(traffic.pace_ns, congestion_.spacing_ns(packet.size + packet.tail_size, trip_));
     traffic.probe_wanted |= traffic.probes > 0;
