@@ -1,10 +1,8 @@
 #include "api/runtime.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +12,6 @@
 #include "base/barriers.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/processors.h"
 #include "coll/node_area.h"
 #include "tool/cvar.h"
 #include "tool/event.h"
@@ -33,24 +30,6 @@ std::string segment_name(const Bootstrap &bootstrap) {
     for (char c : bootstrap.job()) job += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
     int node = bootstrap.identity().node_of_rank.empty() ? 0 : bootstrap.identity().node_of_rank[static_cast<size_t>(bootstrap.rank())];
     return "lanyard-" + std::to_string(getuid()) + "-" + job + "-" + std::to_string(node);
-}
-
-// What every rank of the node must know alike, as algorithms are chosen by it: the processors they have together, though
-// each may be bound to another.
-void note_processors(SegmentHeader &header, bool first) {
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-    for (size_t i = 0; i < std::size(header.processors) * 64; ++i)
-        if (CPU_ISSET(i, &allowed)) header.processors[i / 64].fetch_or(uint64_t{1} << i % 64, std::memory_order_relaxed);
-    int granted = granted_processors();
-    if (first && granted < CPU_COUNT(&allowed)) header.processor_quota = static_cast<uint32_t>(granted);
-}
-
-// After the barrier that follows.
-int noted_processors(const SegmentHeader &header) {
-    int together = 0;
-    for (const std::atomic<uint64_t> &word : header.processors) together += std::popcount(word.load(std::memory_order_relaxed));
-    return header.processor_quota ? std::min(together, static_cast<int>(header.processor_quota)) : together;
 }
 
 bool first_of_node(const Bootstrap &bootstrap) { return bootstrap.local_rank() == 0; }
@@ -131,10 +110,20 @@ Error agree_with_node(Runtime &made) {
     if (!register_for_barriers()) header.barriers_refused.fetch_add(1, std::memory_order_relaxed);
     if (Error error = made.bootstrap->barrier()) return error;
     made.direct_reads = header.reads_refused.load(std::memory_order_relaxed) == 0;
-    bool crowded = made.bootstrap->local_size() > noted_processors(header);
+    bool crowded = made.shared.crowded();
     bool barriers = header.barriers_refused.load(std::memory_order_relaxed) == 0;
     made.node_reach->sleepers_make_barriers = barriers && !crowded;
     made.shm_path->sleep_word().makes_both_barriers.store(barriers && !crowded, std::memory_order_relaxed);
+    return {};
+}
+
+// Which processors the ranks here share, and with how many others.
+Error learn_shared(Runtime &made, bool noted, bool others) {
+    made.shared = shared_on_node(*made.bootstrap, noted ? &made.segment.header() : nullptr);
+    if (!others || made.shared.crowded()) return {};
+    Shared on_kernel;
+    if (Error error = shared_on_kernel(*made.bootstrap, on_kernel)) return error;
+    if (on_kernel.crowded()) made.shared = on_kernel;
     return {};
 }
 
@@ -155,6 +144,7 @@ Error make_paths(Runtime &made) {
     if (network) error = open_network(made.settings, bootstrap, chosen == "dgram", shm, made.network);
     if (!error && segments && !alone) error = segment.create();
     if (!error && (segments || network)) error = tell_paths(made.settings, bootstrap);
+    if (!error && network) error = tell_kernel(bootstrap);
     if (!error && (segments || network)) error = bootstrap.barrier();
     if (!error && (segments || network)) error = compare_paths(made.settings, bootstrap);
     if (!error && network) error = join_network(bootstrap, made.network);
@@ -162,6 +152,7 @@ Error make_paths(Runtime &made) {
     if (!error && segments && !alone && shm) make_shm_path(made);
     if (!error && segments) error = bootstrap.barrier();
     if (!alone && segments) segment.unlink();
+    if (!error) error = learn_shared(made, !alone && segments, network);
     if (!error && segments && shm) error = agree_with_node(made);
     if (error || alone || !segments) return error;
     made.record = &made.segment.member(static_cast<uint32_t>(bootstrap.local_rank())).wait;
@@ -206,43 +197,6 @@ void tell_start(const Runtime &made) {
         bootstrap.size(), bootstrap.job().c_str(), bootstrap.identity().launcher.c_str(), bootstrap.local_rank(), bootstrap.local_size());
 }
 
-int node_processors(const Runtime &made) {
-    bool noted = made.bootstrap->local_size() > 1 && made.record != &made.own_record;
-    return noted ? noted_processors(made.segment.header()) : granted_processors();
-}
-
-// By what algorithms are chosen, so that all ranks of the job must know the same.
-struct Machine {
-    int crowded = 0;         // processors of the most crowded node, 0 where none has more ranks than processors
-    int64_t speed_mbit = 0;  // of the slowest host's network; 0: nobody knows
-};
-
-Error agree_on_machine(Runtime &made, Machine &machine) {
-    Bootstrap &bootstrap = *made.bootstrap;
-    int processors = node_processors(made), &crowded = machine.crowded;
-    crowded = bootstrap.local_size() > processors ? processors : 0;
-    const std::vector<int> &node = bootstrap.identity().node_of_rank;
-    int nodes = 1 + *std::max_element(node.begin(), node.end());
-    if (nodes == 1) return {};
-    auto key = [](int number) { return "lanyard-machine-" + std::to_string(number); };
-    if (first_of_node(bootstrap)) {
-        std::string value = std::to_string(crowded) + ":" + std::to_string(network_speed_mbit(made.settings));
-        if (Error error = bootstrap.put(key(node[static_cast<size_t>(bootstrap.rank())]), value)) return error;
-    }
-    if (Error error = bootstrap.barrier()) return error;
-    for (int number = 0; number < nodes; ++number) {
-        std::string value;
-        if (std::find(node.begin(), node.end(), number) == node.end()) continue;
-        if (Error error = bootstrap.get(key(number), value)) return error;
-        char *end = nullptr;
-        auto there = static_cast<int>(std::strtol(value.c_str(), &end, 10));
-        int64_t speed_mbit = *end == ':' ? std::strtol(end + 1, nullptr, 10) : 0;
-        if (speed_mbit > 0 && (machine.speed_mbit == 0 || speed_mbit < machine.speed_mbit)) machine.speed_mbit = speed_mbit;
-        if (there > 0 && (crowded == 0 || there < crowded)) crowded = there;
-    }
-    return {};
-}
-
 Error make_universe(Runtime &made) {
     const Bootstrap &bootstrap = *made.bootstrap;
     made.universe = std::make_unique<Universe>(*made.messenger, made.settings, static_cast<uint32_t>(bootstrap.rank()));
@@ -255,7 +209,8 @@ Error make_universe(Runtime &made) {
     if (Error error = parse_selection(made.settings.coll, made.executor->selection())) return error;
     universe.executor = made.executor.get();
     Machine machine;
-    if (Error error = agree_on_machine(made, machine)) return error;
+    int64_t speed_mbit = network_speed_mbit(made.settings);
+    if (Error error = agree_on_machine(*made.bootstrap, made.shared, speed_mbit, machine)) return error;
     universe.processors = machine.crowded;
     universe.direct_reads = made.direct_reads;
     Costs &costs = made.executor->selection().costs;
@@ -302,7 +257,7 @@ void make_helper(Runtime &made) {
 }
 
 IdlePolicy idle_policy(const Runtime &made) {
-    return choose_idle_policy(made.bootstrap->local_size(), node_processors(made), made.network.path != nullptr, made.settings.spin_us);
+    return choose_idle_policy(made.shared.ranks, made.shared.processors, made.network.path != nullptr, made.settings.spin_us);
 }
 
 // What has changed among the settings that may.
@@ -413,6 +368,9 @@ Error make_runtime(const char *call) {
     made->record->state = 1;
     show_to_tools(*made);
     for (Path *path : made->paths()) log(LogLevel::info, "paths", "%s", path->describe().c_str());
+    const Shared &shared = made->shared;
+    log(LogLevel::info, "engine", "%d ranks share %d processors: who waits %s", shared.ranks, shared.processors,
+        shared.crowded() ? "gives its processor up" : "keeps its processor for a moment");
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "api/machine.h"
 #include "api/network.h"
 #include "base/wait_record.h"
 #include "coll/executor.h"
@@ -30,6 +31,7 @@ struct Runtime {
     std::unique_ptr<SelfPath> self_path;
     std::unique_ptr<ShmPath> shm_path;
     Network network;  // empty where nobody needs it
+    Shared shared;  // by the ranks on this node, or on its kernel
     std::unique_ptr<NodeMemory> node_memory;
     std::unique_ptr<NodeReach> node_reach;
     bool direct_reads = false;  // all processes of this node can read each other's memory; known alike to all
