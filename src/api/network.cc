@@ -212,6 +212,9 @@ Error find_endpoint(Bootstrap &bootstrap, uint32_t peer, std::string_view own_ki
 }
 
 Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, Network &network) {
+    if (static_cast<uint32_t>(bootstrap.size()) > dgram::most_processes)
+        return Error(ErrorClass::other, "datagrams carry process numbers of 23 bits, and this job has " + std::to_string(bootstrap.size()) +
+                                            " processes: leave dgram out of LANYARD_PATHS");
     auto open = settings.dgram_io == "udp" ? open_udp : open_libfabric;
     std::string published;
     uint16_t port = 0;

@@ -1,8 +1,8 @@
 // A flow's decoder: a peer that has the secret says anything, while the flow has envelopes and bulk to send. What is delivered is well formed and in
 // order, nothing is asked for that was delivered, all that the flow says can be read and fits into a packet.
 // Input: packets, each a byte that says how it is made, two for its size, and its bytes. The lower two bits of the first: 0: frames of a packet
-// without number, 1: of the next number, 2: of a number of six bytes before them, 3: a whole packet, as it is. Bit 2: the flow's epoch is
-// not known yet; bit 3: the sender's is another. The upper four: how much time passes after it.
+// without number, 1: of the next number, 2: of a number of four bytes before them, as it is written, 3: a whole packet, as it is. Bit 2: the flow's
+// epoch is not known yet; bit 3: the sender's is another; bits 4 to 6: how much time passes after it; bit 7: the packet is in the usual form.
 #include <array>
 #include <vector>
 
@@ -75,7 +75,7 @@ public:
         std::vector<std::byte> packet = make(how, bytes);
         flow_.received(packet, now_ns_);
         answer();
-        now_ns_ += (uint64_t{1} << (how >> 4) * 2) * 100;
+        now_ns_ += (uint64_t{1} << (how >> 4 & 7) * 5) * 100;
         answer();
     }
     void end() {
@@ -92,18 +92,26 @@ private:
         std::vector<std::byte> packet(data, data + bytes.size());
         if ((how & 3) == 3) return packet;
         PacketHeader header = header_;
-        header.number = (how & 3) == 0 ? 0 : ++numbers_;
+        header.introduces = !(how & 0x80);
+        header.number = (how & 3) == 0 ? 0 : number_field(++numbers_);
         header.to_epoch = how & 4 ? 0 : own_epoch;
         header.from_epoch += how & 8 ? 1 : 0;
         if ((how & 3) == 2) {
             fuzz::Input input(reinterpret_cast<const uint8_t *>(packet.data()), packet.size());
-            header.number = input.number(6);
-            packet.erase(packet.begin(), packet.begin() + static_cast<ptrdiff_t>(std::min<size_t>(6, packet.size())));
+            header.number = static_cast<uint32_t>(input.number(4));
+            packet.erase(packet.begin(), packet.begin() + static_cast<ptrdiff_t>(std::min<size_t>(4, packet.size())));
         }
-        packet.insert(packet.begin(), header_bytes, std::byte{});
+        if (!header.introduces) header.proof = usual_proof(home_.secret, peer, own, header.from_epoch, header.to_epoch);
+        packet.insert(packet.begin(), header.bytes(), std::byte{});
         write_header(packet.data(), header);
         seal(home_.crc, packet.data(), packet.size(), nullptr, 0);
         return packet;
+    }
+    // Those that the flow may have met.
+    bool proves_epochs(const PacketHeader &header) {
+        for (uint32_t epoch : {peer_epoch, peer_epoch + 1})
+            if (header.proof == usual_proof(home_.secret, own, peer, own_epoch, epoch)) return true;
+        return false;
     }
     void answer() {
         OutPacket out{};
@@ -114,8 +122,9 @@ private:
             std::vector<std::byte> packet(out.buffer, out.buffer + out.size);
             packet.insert(packet.end(), out.tail, out.tail + out.tail_size);
             PacketHeader header;
-            must(read_header(home_.crc, packet, header) && header.from_epoch == own_epoch, "a packet can be read");
-            FrameReader reader(std::span<const std::byte>(packet).subspan(header_bytes));
+            must(read_header(home_.crc, packet, header), "a packet can be read");
+            must(header.introduces ? header.from_epoch == own_epoch : proves_epochs(header), "a packet is of this flow");
+            FrameReader reader(std::span<const std::byte>(packet).subspan(header.bytes()));
             Frame frame;
             while (reader.next(frame)) {
             }

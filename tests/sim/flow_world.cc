@@ -95,7 +95,7 @@ public:
         conversation.how = how;
     }
 
-    static constexpr uint64_t bulk_base = uint64_t{1} << 33;  // the first byte's offset
+    static constexpr uint64_t bulk_base = (uint64_t{1} << 32) - 10'000;  // the first byte's offset: 4 GiB are soon passed
 
     dgram::FlowHome home;
     std::vector<std::unique_ptr<Flow>> flows;

@@ -108,7 +108,7 @@ bool DgramPath::keeps(Peer &peer, size_t bytes) {
         peer.sent = 0;
         peer.next = home_.crowded ? UINT32_MAX : 0;
     }
-    kept_bytes_ += bytes + dgram::next_frame_bytes;
+    kept_bytes_ += bytes + dgram::queued_frame_bytes;
     if (peer.sent++ < peer.next && kept_bytes_ < (home_.crowded ? limits_.most_gathered_crowded : limits_.most_gathered)) return true;
     peer.next = 4 * peer.sent - 1;
     return false;

@@ -6,44 +6,21 @@
 
 namespace lanyard::dgram {
 
-namespace {
-
-// The same for every packet of this direction.
-uint64_t proof_of(const Secret &secret, uint32_t from, uint32_t to) {
-    struct {
-        char what[8] = {'d', 'a', 't', 'a', 'g', 'r', 'a', 'm'};
-        uint32_t from, to;
-    } text;
-    text.from = from;
-    text.to = to;
-    Proof proof = secret.prove(&text, sizeof text);
-    uint64_t first;
-    std::memcpy(&first, proof.data(), sizeof first);
-    return first;
-}
-
-}  // namespace
-
 Flow::Flow(FlowHome &home, uint32_t peer, uint32_t epoch, size_t largest)
     : home_(home),
       peer_(peer),
       epoch_(epoch),
-      proof_out_(proof_of(home.secret, home.own, peer)),
-      proof_in_(proof_of(home.secret, peer, home.own)),
+      next_number_(home.limits.first_number),
       size_(largest),
-      congestion_(home.limits.congestion) {
-    LANYARD_MUST(epoch != 0 && largest >= least_packet && largest <= most_packet);
-}
-
-bool Flow::sender_of(std::span<const std::byte> packet, uint32_t &sender) {
-    if (packet.size() < header_bytes) return false;
-    std::memcpy(&sender, packet.data() + check_bytes, sizeof sender);
-    return true;
+      congestion_(home.limits.congestion),
+      named_(static_cast<uint32_t>(home.limits.first_number - 1)),
+      next_arrival_(home.limits.first_number) {
+    LANYARD_MUST(epoch != 0 && home.own < most_processes && peer < most_processes && largest >= least_packet && largest <= most_packet);
 }
 
 bool Flow::is_proven(const FlowHome &home, std::span<const std::byte> packet) {
     PacketHeader header;
-    return read_header(home.crc, packet, header) && header.proof == proof_of(home.secret, header.from, home.own);
+    return read_header(home.crc, packet, header) && header.introduces && header.proof == introducing_proof(home.secret, header.from, home.own);
 }
 
 Traffic &Flow::traffic() {
@@ -85,7 +62,7 @@ void Flow::log_grew(uint64_t end) {
     Traffic &traffic = this->traffic();  // begins where the log ended
     uint64_t before = std::exchange(log_end_, end);
     for (uint64_t sequence = before; sequence < end; ++sequence)
-        traffic.unsent_bytes += next_frame_bytes + home_.owner.logged(*this, sequence).size;
+        traffic.unsent_bytes += queued_frame_bytes + home_.owner.logged(*this, sequence).size;
 }
 
 void Flow::send_bulk(const BulkHeader &to, uint64_t size, uint64_t token) {

@@ -13,7 +13,8 @@
 //
 // Rules, and why nothing is lost, doubled or disordered
 // 1. Each packet has a number of its own, however often its contents are sent. The receiver takes a number once (arrivals.h), so a copy does
-//    nothing. What was in a lost packet is cut anew into packets with new numbers: so an answer always says which sending it answers.
+//    nothing. What was in a lost packet is cut anew into packets with new numbers: so an answer always says which sending it answers. (31 bits of
+//    the number travel: a copy would have to come after 2^30 others to be taken for a new one, which is minutes on the fastest line.)
 // 2. Every byte of an envelope and of bulk that was sent and is not acknowledged is in exactly one record: outstanding or lost (sent.h). A record
 //    leaves the first list when its packet is acknowledged or given up, the second when its contents are in another: nothing is forgotten, and
 //    bulk has come when the sum of what was acknowledged of it is its size.
@@ -22,9 +23,13 @@
 //    below which the owner may forget its log. Bulk is delivered as it comes; a range may come twice where a packet was given up too early.
 // 4. A packet is believed when its check is right, its proof is that of the job's secret for this direction, and its epochs are those of this flow:
 //    each side draws its epoch when the flow is made, and its first packet says it, with data in it already; the other side's is 0 there until
-//    a packet of it has come. From then on both are in every packet. A packet to another epoch than ours is of a time before this flow: it is
-//    dropped, and its sender told so (`end`, refused; it names the epoch that it refuses, which only who has seen such a packet knows). One from
-//    another epoch than the known one is dropped. (Who listens could repeat a first packet to a flow made later: no flow is made twice in a job.)
+//    a packet of it has come. An introducing packet to another epoch than ours is of a time before this flow: it is dropped, and its sender told so
+//    (`end`, refused; it names the epoch that it refuses, which only who has seen such a packet knows). One from another epoch than the known
+//    one is dropped. (Who listens could repeat a first packet to a flow made later: no flow is made twice in a job.)
+//    A usual packet names no epoch, its proof is of both. It is sent once a believed packet has named, or proven, our epoch: the peer had it then,
+//    and keeps it as long as its flow, so it knows the proof, whatever overtakes what on the way. Who has forgotten us knows neither: to it such a
+//    packet is a stranger's, and is not answered. Then we probe; and while probes are not answered all packets introduce us again, so that it can
+//    refuse. Introducing packets that come late are as good as ever.
 // 5. Something is always under way: an outstanding packet is acknowledged, or given up by order or time, or by the probe timer; what is given up
 //    is sent again at once where nothing else is outstanding. A probe asks the peer what it has, as it may only be late; the answer shows what is
 //    lost. Is a single packet outstanding, the probe has its contents: it can be no other. The timer doubles up to longest_probe_ns, so a
@@ -97,6 +102,7 @@ struct FlowLimits {
     uint64_t longest_probe_ns = 500'000'000;
     uint64_t silent_after_ns = 2'000'000'000;  // a peer counts as silent, which is told and changes nothing
     uint32_t early_blocks = 512;              // of 2 KiB, for envelopes of one flow that came before their turn
+    uint64_t first_number = 1;                // of packets, on both sides; another lets tests see numbers go round
     AnswerLimits answer;
     CongestionLimits congestion;
     GrantLimits grants;
@@ -157,7 +163,13 @@ struct FlowHome {
     // Of a packet that names no other process of the job as its sender.
     void count_astray(std::span<const std::byte> packet) {
         PacketHeader header;
-        ++(packet.size() < header_bytes ? counts.garbage : read_header(crc, packet, header) ? counts.strangers : counts.damaged);
+        counts.strangers += read(packet, header);
+    }
+    // Counts what has no header, or a wrong check.
+    bool read(std::span<const std::byte> packet, PacketHeader &header) {
+        if (read_header(crc, packet, header)) return true;
+        ++(packet.size() < usual_header_bytes ? counts.garbage : counts.damaged);
+        return false;
     }
 
     // All that had come by then was given to received().
@@ -226,7 +238,7 @@ public:
     uint64_t deadline_ns() const;
 
     // Of a packet, unproven; false: it is too short to have one.
-    static bool sender_of(std::span<const std::byte> packet, uint32_t &sender);
+    static bool sender_of(std::span<const std::byte> packet, uint32_t &sender) { return read_sender(packet, sender); }
     // Is it from there, for this process, and of this job? For packets of who is not known yet; those of others are checked when received.
     static bool is_proven(const FlowHome &home, std::span<const std::byte> packet);
 
@@ -265,11 +277,14 @@ private:
     bool is_lost(uint64_t now_ns);
 
     // flow_receiving.cc
+    bool is_proven(PacketHeader &header) const;
     bool is_for_us(const PacketHeader &header, std::span<const std::byte> frames);
     bool is_refusal(std::span<const std::byte> frames) const;
+    uint64_t number_of(const PacketHeader &header) const;
     bool sensible(const PacketHeader &header, std::span<const std::byte> frames) const;
+    void meet(const PacketHeader &header);
     AnswerLimits answer_limits() const;
-    Came take(const PacketHeader &header, std::span<const std::byte> frames, uint64_t now_ns);
+    Came take(uint64_t number, std::span<const std::byte> frames, size_t bytes, uint64_t now_ns);
     bool make_room(std::span<const std::byte> frames);
     void count_number(uint64_t number, bool fresh);
     Position expected() const { return {expected_, expected_offset_}; }
@@ -279,12 +294,15 @@ private:
     void bulk_came(uint32_t index, uint64_t size);
 
     // flow_sending.cc
+    PacketHeader introduction(uint32_t to_epoch) const;
+    PacketHeader next_header() const;
     SentPacket *first_lost(Traffic &traffic) const;
     bool must_settle(const Traffic &traffic) const;
     bool has_data(Traffic &traffic) const;
     bool may_send(Traffic &traffic) const;
     uint64_t line_free_ns(const Traffic &traffic) const { return std::max(traffic.pace_ns, traffic.burst_ns); }
     void pace(Traffic &traffic, size_t bytes, uint64_t now_ns);
+    size_t left_of(const Traffic &traffic, size_t most) const;
     size_t next_bytes(const Traffic &traffic) const;
     void grant(uint32_t window) {
         granted_ = window;
@@ -296,21 +314,22 @@ private:
     void fill(FrameWriter &writer, OutPacket &packet, SentPacket &record);
     uint64_t cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket &record, Position &from, const Position &until);
     size_t cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, const Position &until, bool &follows);
+    size_t size_to_say(const FrameWriter &writer, size_t head, size_t size, const Position &behind) const;
     void cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record);
     bool wants_answer(Traffic &traffic, size_t room) const;
-    void finish(OutPacket &packet, uint64_t number, uint32_t to_epoch);
+    void finish(OutPacket &packet, PacketHeader header, uint64_t number);
     void add_payload(FrameWriter &writer, OutPacket &packet, const std::byte *bytes, size_t size);
 
     FlowHome &home_;
     uint32_t traffic_ = idle;
     const uint32_t peer_, epoch_;
     uint32_t peer_epoch_ = 0;
-    uint64_t proof_out_, proof_in_;
+    uint64_t proof_out_ = 0, proof_in_ = 0;  // of usual packets, when the peer's epoch is known
     // sending
-    Tally<uint64_t> next_number_{1};
+    Tally<uint64_t> next_number_;
     uint64_t log_end_ = 0, delivered_ = 0;
     PacketSize size_;
-    bool over_ = false;
+    bool over_ = false, introduced_ = false;  // to the peer, which knows our epoch
     uint32_t granted_ = no_limit;
     Grants::Sender sender_;  // the peer, as we receive
     Congestion congestion_;
@@ -318,7 +337,7 @@ private:
     Tally<uint32_t> given_up_, too_early_;
     // receiving
     Tally<uint32_t> named_, come_;  // the last number that the peer is known to have given; how many were taken
-    uint64_t next_arrival_ = 1;
+    uint64_t next_arrival_;
     uint64_t expected_ = 0;
     uint32_t expected_offset_ = 0, expected_total_ = 0;
     uint64_t heard_ns_ = 0;

@@ -25,15 +25,12 @@ Position after(const Piece &piece, const Position &from, uint32_t total) {
 Flow::Came Flow::received(std::span<const std::byte> packet, uint64_t now_ns) {
     if (over_) return Came::dropped;
     PacketHeader header;
-    if (!read_header(home_.crc, packet, header)) {
-        ++(packet.size() < header_bytes ? home_.counts.garbage : home_.counts.damaged);
-        return Came::dropped;
-    }
-    if (header.from != peer_ || header.proof != proof_in_ || header.from_epoch == 0) {
+    if (!home_.read(packet, header)) return Came::dropped;
+    if (!is_proven(header)) {
         ++home_.counts.strangers;
         return Came::dropped;
     }
-    std::span<const std::byte> frames = packet.subspan(header_bytes);
+    std::span<const std::byte> frames = packet.subspan(header.bytes());
     if (!is_for_us(header, frames)) {
         ++home_.counts.stale;
         return Came::dropped;
@@ -44,11 +41,20 @@ Flow::Came Flow::received(std::span<const std::byte> packet, uint64_t now_ns) {
     }
     ++home_.counts.packets_in;
     home_.counts.bytes_in += packet.size();
-    peer_epoch_ = header.from_epoch;
+    meet(header);
     heard_ns_ = now_ns;
-    Came came = take(header, frames, now_ns);
+    Came came = take(number_of(header), frames, packet.size(), now_ns);
     if (over_) release();
     return came;
+}
+
+// From this peer to this process. A usual packet has its epochs then, which are those of this flow.
+bool Flow::is_proven(PacketHeader &header) const {
+    if (header.from != peer_) return false;
+    if (header.introduces) return header.from_epoch != 0 && header.proof == introducing_proof(home_.secret, peer_, home_.own);
+    header.from_epoch = peer_epoch_;
+    header.to_epoch = epoch_;
+    return peer_epoch_ != 0 && header.proof == proof_in_;
 }
 
 // Rule 4. What was meant for a flow before this one is answered by a refusal, what is a refusal of what we take for the peer ends this flow.
@@ -76,7 +82,15 @@ bool Flow::is_refusal(std::span<const std::byte> frames) const {
     return reader.next(frame) && frame.kind == FrameKind::end && frame.reason == EndReason::refused && frame.epoch == peer_epoch_;
 }
 
+// 0: it has none.
+uint64_t Flow::number_of(const PacketHeader &header) const {
+    return header.number ? widened(header.number, active() ? current().arrivals.next() : next_arrival_, number_bits) : 0;
+}
+
 bool Flow::sensible(const PacketHeader &header, std::span<const std::byte> frames) const {
+    uint64_t number = number_of(header);
+    bool right = header.number & numbered && static_cast<int64_t>(number) > 0;  // not before the first
+    if (header.number && !right) return false;
     FrameReader reader(frames);
     Frame frame;
     while (reader.next(frame)) {
@@ -90,25 +104,35 @@ bool Flow::sensible(const PacketHeader &header, std::span<const std::byte> frame
             if (end > next_number_ || is_ahead(widened(said.expected, delivered_), sent)) return false;
         }
         if (is_of_envelope(frame.kind) && widened(frame.sequence, expected_, 24) > expected_ + sequence_mask) return false;  // before the first
-        if (frame.kind == FrameKind::settled && widened(frame.below, header.number) > header.number) return false;
+        if (frame.kind == FrameKind::settled && widened(frame.below, number) > number) return false;
         if (frame.kind == FrameKind::end && frame.reason != EndReason::closed) return false;
         if (frame.kind == FrameKind::acknowledge && header.to_epoch != epoch_) return false;
     }
     return !reader.malformed();
 }
 
-Flow::Came Flow::take(const PacketHeader &header, std::span<const std::byte> frames, uint64_t now_ns) {
+// What a believed packet says of the epochs.
+void Flow::meet(const PacketHeader &header) {
+    introduced_ |= header.to_epoch == epoch_;
+    if (peer_epoch_ == header.from_epoch) return;
+    peer_epoch_ = header.from_epoch;
+    proof_out_ = usual_proof(home_.secret, home_.own, peer_, epoch_, peer_epoch_);
+    proof_in_ = usual_proof(home_.secret, peer_, home_.own, peer_epoch_, epoch_);
+}
+
+// `bytes`: of the packet.
+Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, size_t bytes, uint64_t now_ns) {
     Traffic &traffic = this->traffic();
     if (std::exchange(traffic.silent, false)) home_.owner.silent(*this, false);
     Frame frame;
-    if (header.number)
+    if (number)
         for (FrameReader reader(frames); reader.next(frame);)
-            if (frame.kind == FrameKind::settled) traffic.arrivals.settle(widened(frame.below, header.number));
+            if (frame.kind == FrameKind::settled) traffic.arrivals.settle(widened(frame.below, number));
 
     bool fresh = false;
     Arrivals::Verdict verdict = Arrivals::Verdict::beyond;
-    if (header.number) {
-        verdict = traffic.arrivals.judge(header.number);
+    if (number) {
+        verdict = traffic.arrivals.judge(number);
         if (verdict == Arrivals::Verdict::copy) traffic.arrivals.copy_came(now_ns);
         bool room = verdict == Arrivals::Verdict::fresh && make_room(frames);
         home_.counts.copies += verdict == Arrivals::Verdict::copy;
@@ -132,13 +156,13 @@ Flow::Came Flow::take(const PacketHeader &header, std::span<const std::byte> fra
         }
     }
     if (over_) return Came::taken;
-    if (header.number == 0) return Came::taken;
-    if (verdict != Arrivals::Verdict::beyond) count_number(header.number, fresh);
-    home_.grants.came(sender_, static_cast<uint32_t>(header_bytes + frames.size()), now_ns);
+    if (number == 0) return Came::taken;
+    if (verdict != Arrivals::Verdict::beyond) count_number(number, fresh);
+    home_.grants.came(sender_, static_cast<uint32_t>(bytes), now_ns);
     if (!fresh) return verdict == Arrivals::Verdict::copy ? Came::copy : Came::dropped;
     traffic.early.keep(home_.early);
     traffic.early.take(home_.early, [&] { return expected(); }, [&](const Piece &piece, const std::byte *payload) { deliver(piece, payload); });
-    traffic.arrivals.add(header.number, answer_now, answer_limits(), now_ns);
+    traffic.arrivals.add(number, answer_now, answer_limits(), now_ns);
     return Came::taken;
 }
 

@@ -31,11 +31,21 @@ bool Flow::has_data(Traffic &traffic) const {
            first_lost(traffic) || traffic.sent.first_lost_bulk(home_.sent);
 }
 
+PacketHeader Flow::introduction(uint32_t to_epoch) const {
+    return {home_.own, true, introducing_proof(home_.secret, home_.own, peer_), 0, epoch_, to_epoch};
+}
+
+// Rule 4. As yet without a number.
+PacketHeader Flow::next_header() const {
+    bool known = introduced_ && (!active() || current().probes == 0);
+    return known ? PacketHeader{home_.own, false, proof_out_, 0} : introduction(peer_epoch_);
+}
+
 // As far as it is known without cutting it.
 size_t Flow::next_bytes(const Traffic &traffic) const {
     size_t usual = size_.usual();
     if (traffic.first_bulk != UINT32_MAX || traffic.sent.has_lost()) return usual;
-    return std::min<uint64_t>(usual, header_bytes + acknowledge_frame_bytes + traffic.unsent_bytes);
+    return std::min<uint64_t>(usual, usual_header_bytes + acknowledge_frame_bytes + traffic.unsent_bytes);
 }
 
 // Is there anything that windows allow? Pacing is another matter.
@@ -65,15 +75,16 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
     if (!data && !due) return false;
 
     size_t largest = data ? size_.next(traffic.probes, now_ns) : size_.usual();
-    FrameWriter writer(packet.buffer + header_bytes, largest - header_bytes);
+    PacketHeader header = next_header();
+    FrameWriter writer(packet.buffer + header.bytes(), largest - header.bytes());
     packet.tail = nullptr;
     packet.tail_size = 0;
     packet.acknowledges = traffic.arrivals.due_ns() != never;
     if (packet.acknowledges) compose_acknowledgement(writer, now_ns);
     if (!data) {
         ++home_.counts.acknowledgements_out;
-        packet.size = header_bytes + writer.size();
-        finish(packet, 0, peer_epoch_);
+        packet.size = header.bytes() + writer.size();
+        finish(packet, header, 0);
         return true;
     }
     home_.counts.acknowledgements_carried += packet.acknowledges;
@@ -82,7 +93,7 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
     record.number = next_number_++;
     record.sent_ns = now_ns;
     fill(writer, packet, record);
-    packet.size = header_bytes + writer.size();
+    packet.size = header.bytes() + writer.size();
     record.bytes = static_cast<uint32_t>(packet.size + packet.tail_size);
 
     if (!traffic.sent.outstanding() && traffic.probes == 0) traffic.waiting_since_ns = now_ns;
@@ -90,26 +101,35 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
     size_.sent(record.bytes);
     traffic.last_sent_ns = now_ns;
     pace(traffic, record.bytes, now_ns);
-    finish(packet, record.number, peer_epoch_);
+    finish(packet, header, record.number);
     return true;
 }
 
-// A burst is used up, then comes a pause in which the line is free for the next one, or for all that is left: so what is left ends no later than
+// When a burst is used up, comes a pause in which the line gets free for the next one, or for all that is left: so what is left ends no later than
 // packet by packet, and costs a system call and a wake-up of both sides for each burst instead of each packet.
 void Flow::pace(Traffic &traffic, size_t bytes, uint64_t now_ns) {
-    const CongestionLimits &limits = home_.limits.congestion;
-    uint64_t burst_ns = congestion_.spacing_ns(limits.burst, trip_);
+    uint32_t burst = home_.limits.congestion.burst;
+    uint64_t burst_ns = congestion_.spacing_ns(burst, trip_);
     traffic.pace_ns = std::max(traffic.pace_ns, now_ns - std::min(now_ns, burst_ns)) + congestion_.spacing_ns(bytes, trip_);
-    traffic.burst_ns = 0;
-    if (traffic.pace_ns <= now_ns) return;
-    bool much = traffic.first_bulk != UINT32_MAX || traffic.sent.has_lost();
-    uint64_t left = much ? limits.burst : std::min<uint64_t>(limits.burst, traffic.unsent_bytes);
-    traffic.burst_ns = traffic.pace_ns + congestion_.spacing_ns(left, trip_);
+    traffic.burst_ns = traffic.pace_ns <= now_ns ? 0 : traffic.pace_ns + congestion_.spacing_ns(left_of(traffic, burst), trip_);
 }
 
-void Flow::finish(OutPacket &packet, uint64_t number, uint32_t to_epoch) {
+// What waits to be sent, as far as it is no more than `most`.
+size_t Flow::left_of(const Traffic &traffic, size_t most) const {
+    if (traffic.sent.has_lost()) return most;
+    uint64_t left = traffic.unsent_bytes;
+    if (traffic.first_bulk != UINT32_MAX) {
+        const BulkItem &item = home_.bulk.at(traffic.first_bulk);
+        left += item.next == UINT32_MAX ? item.size - item.cut : most;
+    }
+    return std::min<uint64_t>(left, most);
+}
+
+// `number`: 0: none.
+void Flow::finish(OutPacket &packet, PacketHeader header, uint64_t number) {
     packet.number = number;
-    write_header(packet.buffer, {home_.own, proof_out_, epoch_, to_epoch, number});
+    if (number) header.number = number_field(number);
+    write_header(packet.buffer, header);
     seal(home_.crc, packet.buffer, packet.size, packet.tail, packet.tail_size);
     ++home_.counts.packets_out;
     home_.counts.bytes_out += packet.size + packet.tail_size;
@@ -117,14 +137,15 @@ void Flow::finish(OutPacket &packet, uint64_t number, uint32_t to_epoch) {
 
 // Both kinds are said once and not repeated, as nobody answers.
 bool Flow::compose_end(OutPacket &packet, Traffic &traffic) {
-    FrameWriter writer(packet.buffer + header_bytes, least_packet - header_bytes);
     bool refuses = traffic.refused_epoch != 0;
+    PacketHeader header = refuses ? introduction(traffic.refused_from) : next_header();
+    FrameWriter writer(packet.buffer + header.bytes(), least_packet - header.bytes());
     writer.end(refuses ? EndReason::refused : EndReason::closed, refuses ? traffic.refused_epoch : epoch_);
-    packet.size = header_bytes + writer.size();
+    packet.size = header.bytes() + writer.size();
     packet.tail = nullptr;
     packet.tail_size = 0;
     packet.acknowledges = false;
-    finish(packet, 0, refuses ? traffic.refused_from : peer_epoch_);
+    finish(packet, header, 0);
     home_.counts.refusals += refuses;
     traffic.refused_epoch = 0;
     if (!refuses) {
@@ -153,7 +174,8 @@ bool Flow::wants_answer(Traffic &traffic, size_t room) const {
     if (window < few && in_flight + 2 * bytes > window) return true;
     if (traffic.first_bulk == UINT32_MAX) return false;
     const BulkItem &item = home_.bulk.at(traffic.first_bulk);
-    return item.next == UINT32_MAX && item.size - item.cut <= room && !first_lost(traffic) && !traffic.sent.first_lost_bulk(home_.sent);
+    size_t head = bulk_frame_bytes(item.header.offset + item.cut);
+    return item.next == UINT32_MAX && head + item.size - item.cut <= room && !first_lost(traffic) && !traffic.sent.first_lost_bulk(home_.sent);
 }
 
 // In this order: what the peer should stop waiting for, a probe, envelopes, lost ones first, bulk, lost first.
@@ -165,13 +187,13 @@ void Flow::fill(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
         traffic.sent.tell_settled(oldest);
     }
     bool only_asks = traffic.probe_wanted && traffic.probes > 0 && traffic.sent.outstanding();  // nothing in it may need room at the peer
-    if (wants_answer(traffic, writer.room() - probe_frame_bytes - bulk_frame_bytes)) writer.probe();
+    if (wants_answer(traffic, writer.room() - probe_frame_bytes)) writer.probe();
     if (only_asks) return;
 
     if (SentPacket *lost = first_lost(traffic)) cut_envelopes(writer, packet, record, lost->begin, lost->end);
     if (traffic.unsent < Position{log_end_, 0} && (record.empty() || record.end == traffic.unsent))
         traffic.unsent_bytes -= cut_envelopes(writer, packet, record, traffic.unsent, {log_end_, 0});
-    if (!packet.tail) cut_bulk(writer, packet, record);
+    if (!writer.closed()) cut_bulk(writer, packet, record);
 }
 
 // From the log, from a place on until another or the end of the packet; how many bytes (Traffic::unsent_bytes).
@@ -179,7 +201,7 @@ uint64_t Flow::cut_envelopes(FrameWriter &writer, OutPacket &packet, SentPacket 
     if (record.begin >= record.end) record.begin = record.end = from;
     bool follows = false;
     uint64_t all = 0;
-    while (from < until && !packet.tail) {
+    while (from < until && !writer.closed()) {
         size_t cut = cut_envelope(writer, packet, from, until, follows);
         if (cut == 0) break;
         all += cut;
@@ -197,27 +219,37 @@ size_t Flow::cut_envelope(FrameWriter &writer, OutPacket &packet, Position &at, 
     size_t left = end - at.offset, head = follows ? next_frame_bytes : envelope_frame_bytes;
     const std::byte *payload = logged.payload + at.offset;
     if (at.offset == 0 && end == logged.size && writer.room() >= head + left) {
-        if (follows) writer.next(*logged.envelope, left);
-        else writer.envelope(low, *logged.envelope, left);
-        follows = true;
         at = {at.sequence + 1, 0};
+        size_t said = size_to_say(writer, head, left, at);
+        if (follows) writer.next(*logged.envelope, said);
+        else writer.envelope(low, *logged.envelope, said);
+        follows = true;
         add_payload(writer, packet, payload, left);
-        return next_frame_bytes + left;
+        return queued_frame_bytes + left;
     }
     follows = false;
-    head = at.offset == 0 ? beginning_frame_bytes : part_frame_bytes;
+    bool first = at.offset == 0;
+    head = first ? beginning_frame_bytes : part_frame_bytes;
     if (writer.room() < head + std::min(left, worth_cutting)) return 0;
-    size_t size = std::min(left, writer.room() - head), of_envelope = at.offset == 0 ? next_frame_bytes : 0;
-    if (at.offset == 0) {
-        size = std::min<size_t>(size, logged.size - 1);
-        writer.beginning(low, *logged.envelope, size, logged.size);
-    } else {
-        writer.part(low, size, at.offset);
-    }
+    size_t size = std::min(left, writer.room() - head);
+    if (first) size = std::min<size_t>(size, logged.size - 1);
+    uint32_t offset = at.offset;
     at.offset += static_cast<uint32_t>(size);
     if (at.offset == logged.size) at = {at.sequence + 1, 0};
+    size_t said = size_to_say(writer, head, size, at);
+    if (first) writer.beginning(low, *logged.envelope, said, logged.size);
+    else writer.part(low, said, offset);
     add_payload(writer, packet, payload, size);
-    return of_envelope + size;
+    return (first ? queued_frame_bytes : 0) + size;
+}
+
+// Of a frame with so many bytes before its payload. `rest`, where nothing will be behind it in this packet: no more waits to be sent, beginning with
+// `behind`, or there is no room for it, or the payload is the packet's tail.
+size_t Flow::size_to_say(const FrameWriter &writer, size_t head, size_t size, const Position &behind) const {
+    Traffic &traffic = current();
+    bool more = behind < Position{log_end_, 0} || traffic.first_bulk != UINT32_MAX || traffic.sent.first_lost_bulk(home_.sent);
+    bool room = writer.room() >= head + size + next_frame_bytes;
+    return more && room && size < copied_below ? size : rest;
 }
 
 void Flow::add_payload(FrameWriter &writer, OutPacket &packet, const std::byte *bytes, size_t size) {
@@ -226,38 +258,35 @@ void Flow::add_payload(FrameWriter &writer, OutPacket &packet, const std::byte *
     packet.tail_size = size;
 }
 
+// It is always the last of a packet.
 void Flow::cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record) {
-    if (writer.room() < bulk_frame_bytes + worth_cutting) return;
     Traffic &traffic = current();
-    size_t room = writer.room() - bulk_frame_bytes;
-    if (SentPacket *lost = traffic.sent.first_lost_bulk(home_.sent)) {
-        record.bulk_item = lost->bulk_item;
-        record.bulk_offset = lost->bulk_offset;
-        record.bulk_size = static_cast<uint32_t>(std::min<size_t>(room, lost->bulk_size));
-        lost->bulk_offset += record.bulk_size;
-        lost->bulk_size -= record.bulk_size;
-    } else if (traffic.first_bulk != UINT32_MAX) {
-        BulkItem &item = home_.bulk.at(traffic.first_bulk);
-        record.bulk_item = traffic.first_bulk;
-        record.bulk_offset = item.cut;
-        record.bulk_size = static_cast<uint32_t>(std::min<uint64_t>(room, item.size - item.cut));
-        item.cut += record.bulk_size;
+    SentPacket *lost = traffic.sent.first_lost_bulk(home_.sent);
+    if (!lost && traffic.first_bulk == UINT32_MAX) return;
+    uint32_t index = lost ? lost->bulk_item : traffic.first_bulk;
+    BulkItem &item = home_.bulk.at(index);
+    uint64_t from = lost ? lost->bulk_offset : item.cut, left = lost ? lost->bulk_size : item.size - item.cut;
+    BulkHeader to = {item.header.receive_id, item.header.offset + from};
+    size_t head = bulk_frame_bytes(to.offset);
+    if (writer.room() < head + worth_cutting) return;
+    auto size = static_cast<uint32_t>(std::min<uint64_t>(writer.room() - head, left));
+    record.bulk_item = index;
+    record.bulk_offset = from;
+    record.bulk_size = size;
+    if (lost) {
+        lost->bulk_offset += size;
+        lost->bulk_size -= size;
+    } else {
+        item.cut += size;
         if (item.cut == item.size) {
             traffic.first_bulk = item.next;
             if (item.next == UINT32_MAX) traffic.last_bulk = UINT32_MAX;
         }
-    } else {
-        return;
     }
-    const BulkItem &item = home_.bulk.at(record.bulk_item);
-    writer.bulk({item.header.receive_id, item.header.offset + record.bulk_offset}, record.bulk_size);
-    std::byte *scratch = packet.buffer + header_bytes + writer.size();
-    const std::byte *bytes = home_.owner.bulk_bytes(*this, item.token, record.bulk_offset, scratch, record.bulk_size);
-    if (bytes == scratch) {
-        writer.skip(record.bulk_size);
-    } else {
-        add_payload(writer, packet, bytes, record.bulk_size);
-    }
+    writer.bulk(to, rest);
+    const std::byte *bytes = home_.owner.bulk_bytes(*this, item.token, from, writer.at(), size);
+    if (bytes == writer.at()) writer.skip(size);
+    else add_payload(writer, packet, bytes, size);
 }
 
 void Flow::take_back(const OutPacket &packet, uint64_t now_ns) {

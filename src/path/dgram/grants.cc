@@ -21,10 +21,11 @@ void Grants::came(Sender &sender, uint32_t bytes, uint64_t now_ns) {
     found_ += bytes;
     longest_ = std::max(longest_, bytes);
     if (sender.round != round_) sender = {round_, 0};
-    uint32_t little = std::min(limits_.little, longest_);
-    bool counted = sender.come >= little;
-    sender.come = static_cast<uint16_t>(std::min<uint32_t>(sender.come + bytes, UINT16_MAX));
-    if (!counted && sender.come >= little) ++senders_;
+    if (sender.come == Sender::counted) return;
+    uint32_t come = sender.come + bytes;
+    bool counts = come >= std::min(limits_.little, longest_);
+    senders_ += counts;
+    sender.come = counts ? Sender::counted : static_cast<uint16_t>(come);
 }
 
 void Grants::looked() {

@@ -44,8 +44,9 @@ class Grants {
 public:
     // What is kept of each flow.
     struct Sender {
+        static constexpr uint16_t counted = UINT16_MAX;
         uint16_t round = 0;  // in which something came last,
-        uint16_t come = 0;   // so many bytes in it; as many as fit
+        uint16_t come = 0;   // so many bytes in it, or `counted` among the senders, however long packets become later in the round
     };
 
     explicit Grants(const GrantLimits &limits) : limits_(limits) {}

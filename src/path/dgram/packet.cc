@@ -4,26 +4,70 @@
 
 namespace lanyard::dgram {
 
+namespace {
+
+constexpr uint32_t introduces_bit = most_processes;  // of the three bytes of `from`
+constexpr uint8_t kind_mask = static_cast<uint8_t>(~(rest_flag | far_flag));
+
+bool has_payload(FrameKind kind) { return kind >= FrameKind::envelope && kind <= FrameKind::bulk; }
+
+uint8_t rest_if(size_t size) { return size == rest ? rest_flag : 0; }
+
+// Both forms differ in the length of the text.
+template <size_t count>
+uint64_t proof_of(const Secret &secret, const uint32_t (&numbers)[count]) {
+    struct {
+        char what[8] = {'d', 'a', 't', 'a', 'g', 'r', 'a', 'm'};
+        uint32_t numbers[count];
+    } text;
+    std::memcpy(text.numbers, numbers, sizeof numbers);
+    Proof proof = secret.prove(&text, sizeof text);
+    uint64_t first;
+    std::memcpy(&first, proof.data(), sizeof first);
+    return first & proof_mask;
+}
+
+}  // namespace
+
+uint64_t introducing_proof(const Secret &secret, uint32_t from, uint32_t to) { return proof_of(secret, {from, to}); }
+
+uint64_t usual_proof(const Secret &secret, uint32_t from, uint32_t to, uint32_t from_epoch, uint32_t to_epoch) {
+    return proof_of(secret, {from, to, from_epoch, to_epoch});
+}
+
+bool read_sender(std::span<const std::byte> packet, uint32_t &from) {
+    if (packet.size() < usual_header_bytes) return false;
+    from = 0;
+    std::memcpy(&from, packet.data() + 4, 3);
+    from &= ~introduces_bit;
+    return true;
+}
+
 bool read_header(const Crc32c &crc, std::span<const std::byte> packet, PacketHeader &header) {
-    if (packet.size() < header_bytes) return false;
+    if (!read_sender(packet, header.from)) return false;
     uint32_t check;
     std::memcpy(&check, packet.data(), 4);
     if (check != crc(packet.data() + check_bytes, packet.size() - check_bytes)) return false;
-    std::memcpy(&header.from, packet.data() + 4, 4);
-    std::memcpy(&header.proof, packet.data() + 8, 8);
+    header.introduces = (static_cast<uint8_t>(packet[6]) & introduces_bit >> 16) != 0;
+    if (packet.size() < header.bytes()) return false;
+    header.proof = 0;
+    std::memcpy(&header.proof, packet.data() + 7, 5);
+    std::memcpy(&header.number, packet.data() + 12, 4);
+    header.from_epoch = header.to_epoch = 0;
+    if (!header.introduces) return true;
     std::memcpy(&header.from_epoch, packet.data() + 16, 4);
     std::memcpy(&header.to_epoch, packet.data() + 20, 4);
-    header.number = 0;
-    std::memcpy(&header.number, packet.data() + 24, 6);
     return true;
 }
 
 void write_header(std::byte *packet, const PacketHeader &header) {
-    std::memcpy(packet + 4, &header.from, 4);
-    std::memcpy(packet + 8, &header.proof, 8);
+    uint32_t from = header.from | (header.introduces ? introduces_bit : 0);
+    std::memcpy(packet + 4, &from, 3);
+    std::memcpy(packet + 7, &header.proof, 5);
+    std::memcpy(packet + 12, &header.number, 4);
+    if (!header.introduces) return;
     std::memcpy(packet + 16, &header.from_epoch, 4);
     std::memcpy(packet + 20, &header.to_epoch, 4);
-    std::memcpy(packet + 24, &header.number, 6);
 }
 
 void seal(const Crc32c &crc, std::byte *packet, size_t size, const std::byte *tail, size_t tail_size) {
@@ -33,15 +77,15 @@ void seal(const Crc32c &crc, std::byte *packet, size_t size, const std::byte *ta
 }
 
 bool FrameReader::next(Frame &frame) {
-    if (rest_.empty() || malformed_) return false;
+    if (left_.empty() || malformed_) return false;
     malformed_ = !read(frame);
     return !malformed_;
 }
 
 bool FrameReader::take(void *to, size_t bytes) {
-    if (rest_.size() < bytes) return false;
-    std::memcpy(to, rest_.data(), bytes);
-    rest_ = rest_.subspan(bytes);
+    if (left_.size() < bytes) return false;
+    std::memcpy(to, left_.data(), bytes);
+    left_ = left_.subspan(bytes);
     return true;
 }
 
@@ -50,12 +94,24 @@ bool FrameReader::take_sequence(Frame &frame) {
     return take(&frame.sequence, 3);
 }
 
-bool FrameReader::take_payload(Frame &frame, uint16_t size) {
-    if (rest_.size() < size) return false;
-    frame.payload = rest_.data();
-    frame.size = size;
-    rest_ = rest_.subspan(size);
+bool FrameReader::take_size(Frame &frame, bool is_rest) {
+    uint16_t size;
+    if (!is_rest && !take(size)) return false;
+    frame.size = is_rest ? rest : size;
     return true;
+}
+
+bool FrameReader::take_payload(Frame &frame) {
+    if (frame.size == rest) frame.size = left_.size();
+    if (left_.size() < frame.size) return false;
+    frame.payload = left_.data();
+    left_ = left_.subspan(frame.size);
+    return true;
+}
+
+bool FrameReader::take_bulk(BulkHeader &header, bool is_far) {
+    header.offset = 0;
+    return take(header.receive_id) && take(&header.offset, is_far ? 8 : 4);
 }
 
 bool FrameReader::take_acknowledgement(Acknowledgement &acknowledgement) {
@@ -74,36 +130,38 @@ bool FrameReader::take_acknowledgement(Acknowledgement &acknowledgement) {
 }
 
 bool FrameReader::read(Frame &frame) {
-    uint16_t size = 0;
-    uint8_t zero;
+    uint8_t byte = 0;
     bool next_may_come = next_may_come_;
     next_may_come_ = false;
-    take(frame.kind);
+    take(byte);
+    frame.kind = static_cast<FrameKind>(byte & kind_mask);
+    bool is_rest = byte & rest_flag, is_far = byte & far_flag;
+    if ((is_rest && !has_payload(frame.kind)) || (is_far && frame.kind != FrameKind::bulk)) return false;
     switch (frame.kind) {
         case FrameKind::envelope:
-            if (!take_sequence(frame) || !take(size) || !take(frame.envelope) || !take_payload(frame, size)) return false;
+            if (!take_sequence(frame) || !take_size(frame, is_rest) || !take(frame.envelope) || !take_payload(frame)) return false;
             break;
         case FrameKind::next:
-            if (!next_may_come || !take(size) || !take(frame.envelope) || !take_payload(frame, size)) return false;
+            if (!next_may_come || !take_size(frame, is_rest) || !take(frame.envelope) || !take_payload(frame)) return false;
             frame.sequence = next_sequence_;
             break;
         case FrameKind::beginning:
             frame.offset = 0;
-            return take_sequence(frame) && take(size) && take(frame.total) && take(frame.envelope) && size > 0 && size < frame.total &&
-                   take_payload(frame, size);
+            return take_sequence(frame) && take_size(frame, is_rest) && take(frame.total) && take(frame.envelope) && take_payload(frame) &&
+                   frame.size > 0 && frame.size < frame.total;
         case FrameKind::part:
-            return take_sequence(frame) && take(size) && take(frame.offset) && size > 0 && frame.offset > 0 && frame.offset <= UINT32_MAX - size &&
-                   take_payload(frame, size);
-        case FrameKind::bulk: return take(zero) && take(size) && take(frame.bulk) && size > 0 && take_payload(frame, size);
+            return take_sequence(frame) && take_size(frame, is_rest) && take(frame.offset) && take_payload(frame) && frame.size > 0 &&
+                   frame.offset > 0 && frame.offset <= UINT32_MAX - frame.size;
+        case FrameKind::bulk: return take_size(frame, is_rest) && take_bulk(frame.bulk, is_far) && take_payload(frame) && frame.size > 0;
         case FrameKind::acknowledge: return take_acknowledgement(frame.acknowledgement);
-        case FrameKind::settled: return take(zero) && take(size) && take(frame.below);
+        case FrameKind::settled: return take(frame.below);
         case FrameKind::probe: return true;
         case FrameKind::end:
-            return take(frame.reason) && take(size) && take(frame.epoch) && (frame.reason == EndReason::closed || frame.reason == EndReason::refused);
+            return take(frame.reason) && take(frame.epoch) && (frame.reason == EndReason::closed || frame.reason == EndReason::refused);
         default: return false;
     }
     frame.offset = 0;
-    frame.total = size;
+    frame.total = static_cast<uint32_t>(frame.size);
     next_sequence_ = (frame.sequence + 1) & sequence_mask;
     next_may_come_ = true;
     return true;
@@ -115,43 +173,54 @@ void FrameWriter::put(const void *bytes, size_t size) {
     at_ += size;
 }
 
-void FrameWriter::put_head(FrameKind kind, uint32_t sequence, size_t size) {
-    put(kind);
-    put(&sequence, 3);
-    put(static_cast<uint16_t>(size));
+void FrameWriter::begin(FrameKind kind, uint8_t flags) {
+    LANYARD_MUST(!closed_);
+    put(static_cast<uint8_t>(static_cast<uint8_t>(kind) | flags));
+}
+
+void FrameWriter::put_size(size_t size) {
+    closed_ = size == rest;
+    if (!closed_) put(static_cast<uint16_t>(size));
 }
 
 void FrameWriter::envelope(uint32_t sequence, const Envelope &envelope, size_t size) {
-    put_head(FrameKind::envelope, sequence, size);
+    begin(FrameKind::envelope, rest_if(size));
+    put_sequence(sequence);
+    put_size(size);
     put(envelope);
 }
 
 void FrameWriter::next(const Envelope &envelope, size_t size) {
-    put(FrameKind::next);
-    put(static_cast<uint16_t>(size));
+    begin(FrameKind::next, rest_if(size));
+    put_size(size);
     put(envelope);
 }
 
 void FrameWriter::beginning(uint32_t sequence, const Envelope &envelope, size_t size, uint32_t total) {
-    put_head(FrameKind::beginning, sequence, size);
+    begin(FrameKind::beginning, rest_if(size));
+    put_sequence(sequence);
+    put_size(size);
     put(total);
     put(envelope);
 }
 
 void FrameWriter::part(uint32_t sequence, size_t size, uint32_t offset) {
-    put_head(FrameKind::part, sequence, size);
+    begin(FrameKind::part, rest_if(size));
+    put_sequence(sequence);
+    put_size(size);
     put(offset);
 }
 
 void FrameWriter::bulk(const BulkHeader &header, size_t size) {
-    put(FrameKind::bulk);
-    put(uint8_t{0});
-    put(static_cast<uint16_t>(size));
-    put(header);
+    bool is_far = header.offset > UINT32_MAX;
+    begin(FrameKind::bulk, static_cast<uint8_t>(rest_if(size) | (is_far ? far_flag : 0)));
+    put_size(size);
+    put(header.receive_id);
+    put(&header.offset, is_far ? 8 : 4);
 }
 
 void FrameWriter::acknowledge(const Acknowledgement &acknowledgement) {
-    put(FrameKind::acknowledge);
+    begin(FrameKind::acknowledge);
     put(static_cast<uint8_t>(acknowledgement.count));
     put(acknowledgement.delay_us);
     put(acknowledgement.cumulative);
@@ -161,18 +230,15 @@ void FrameWriter::acknowledge(const Acknowledgement &acknowledgement) {
 }
 
 void FrameWriter::settled(uint64_t below) {
-    put(FrameKind::settled);
-    put(uint8_t{0});
-    put(uint16_t{0});
+    begin(FrameKind::settled);
     put(static_cast<uint32_t>(below));
 }
 
-void FrameWriter::probe() { put(FrameKind::probe); }
+void FrameWriter::probe() { begin(FrameKind::probe); }
 
 void FrameWriter::end(EndReason reason, uint32_t epoch) {
-    put(FrameKind::end);
+    begin(FrameKind::end);
     put(reason);
-    put(uint16_t{0});
     put(epoch);
 }
 

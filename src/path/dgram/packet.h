@@ -1,27 +1,33 @@
 // What two processes say to each other in datagrams: a header, then frames up to the packet's end. Numbers have their lowest byte first
 // and nothing is aligned (docs/protocol-dgram.md).
 //
-//     0            4            8                         16            20           24                      30
-//     | check      | from       | proof                   | from's epoch | to's epoch | packet number         | frames ...
+//                  0         4        7         12         16
+//     usual        | check 4 | from 3 | proof 5 | number 4 | frames ...
+//     introducing  | check 4 | from 3 | proof 5 | number 4 | from's epoch 4 | to's epoch 4 | frames ...
 //
 //   check      CRC32C of all behind it
-//   from       the sender's process number
-//   proof      of the job's secret for (from, to), the same in every packet of this direction: keeps strangers out, and packets of other jobs
+//   from       the sender's process number; its highest bit is set in the introducing form
+//   proof      of the job's secret, the same in every packet of this form and direction: keeps strangers out, and packets of other jobs. In the
+//              introducing form for (from, to); in the usual one for both epochs too, so that they need not be named: who takes another epoch
+//              for its own, or for its peer's, finds another proof
+//   number     2^31 and the lower 31 bits of 1, 2, 3...; 0: not numbered, as all in it may be said twice: `acknowledge` and `end` alone. (The bit
+//              of its own leaves no number out: the one whose lower bits are 0 is like any other.)
 //   epochs     of both sides of this flow; to's is 0 until its first packet has come
-//   number     1, 2, 3...; 0: not numbered, as all in it may be said twice: `acknowledge` and `end` alone
 //
 //     envelope     | 1 | sequence 3 | size 2 | envelope 32 | payload            a whole one
 //     next         | 2 | size 2 | envelope 32 | payload                         whole, the one after the frame before, which was `envelope` or `next`
 //     beginning    | 3 | sequence 3 | size 2 | total 4 | envelope 32 | payload  its first bytes of `total`
 //     part         | 4 | sequence 3 | size 2 | offset 4 | payload               some further bytes
-//     bulk         | 5 | 0 | size 2 | receive id 8 | offset 8 | payload
+//     bulk         | 5 | size 2 | receive id 8 | offset 4, or 8 | payload
 //     acknowledge  | 6 | ranges 1 | delay 2 | cumulative 4 | expected 4 | window 4 | ranges of (begin 2, length 2)
-//     settled      | 7 | 0 | 0 2 | below 4                                      packets before this number are not worth waiting for
+//     settled      | 7 | below 4                                                packets before this number are not worth waiting for
 //     probe        | 8 |                                                        answer now
-//     end          | 9 | reason 1 | 0 2 | epoch 4
+//     end          | 9 | reason 1 | epoch 4
 //
-// So a packet with one envelope has 68 bytes beside its payload (rule 2 of the design). Numbers on the wire are the lower bits of longer ones: the
-// receiver takes the one next to what it expects.
+//   The kind has two flags: 0x80, the payload is all up to the packet's end, and `size` is left out; 0x40, of bulk alone, the offset has 8 bytes.
+//
+// So a packet with one envelope has 52 bytes beside its payload, and one full of bulk 29. Numbers on the wire are the lower bits of longer ones:
+// the receiver takes the one next to what it expects.
 // This file knows form only; what may be said when is Flow's matter. Thread rule: none.
 #pragma once
 
@@ -30,27 +36,42 @@
 #include <span>
 
 #include "base/crc32c.h"
+#include "net/secret.h"
 #include "path/envelope.h"
 #include "path/path.h"
 
 namespace lanyard::dgram {
 
+constexpr size_t check_bytes = 4, usual_header_bytes = 16, introducing_header_bytes = 24;
+constexpr uint32_t most_processes = uint32_t{1} << 23;  // their numbers are below
+constexpr uint64_t proof_mask = (uint64_t{1} << 40) - 1;
+constexpr uint32_t numbered = uint32_t{1} << 31;
+constexpr int number_bits = 31;
+
 struct PacketHeader {
     uint32_t from;
+    bool introduces;  // is of this form
     uint64_t proof;
-    uint32_t from_epoch, to_epoch;
-    uint64_t number;
+    uint32_t number;                          // as it is written; number_field()
+    uint32_t from_epoch = 0, to_epoch = 0;  // of the introducing form alone
+
+    size_t bytes() const { return introduces ? introducing_header_bytes : usual_header_bytes; }
 };
-constexpr size_t check_bytes = 4, header_bytes = 30;
-constexpr uint64_t last_number = (uint64_t{1} << 48) - 1;
+// Of a packet with this number.
+constexpr uint32_t number_field(uint64_t number) { return numbered | static_cast<uint32_t>(number); }
 
 enum class FrameKind : uint8_t { envelope = 1, next, beginning, part, bulk, acknowledge, settled, probe, end };
 enum class EndReason : uint8_t { closed = 1, refused };
 
-constexpr size_t envelope_frame_bytes = 6 + sizeof(Envelope), next_frame_bytes = 3 + sizeof(Envelope);
-constexpr size_t beginning_frame_bytes = 10 + sizeof(Envelope), part_frame_bytes = 10, bulk_frame_bytes = 20;
-constexpr size_t acknowledge_frame_bytes = 16, range_bytes = 4, settled_frame_bytes = 8, probe_frame_bytes = 1, end_frame_bytes = 8;
-static_assert(header_bytes + envelope_frame_bytes <= 68);
+// Of those with payload: without `size`, which is said where something may follow.
+constexpr size_t envelope_frame_bytes = 4 + sizeof(Envelope), next_frame_bytes = 1 + sizeof(Envelope), size_bytes = 2;
+constexpr size_t queued_frame_bytes = next_frame_bytes + size_bytes;  // of an envelope among others
+constexpr size_t beginning_frame_bytes = 8 + sizeof(Envelope), part_frame_bytes = 8;
+constexpr size_t bulk_frame_bytes(uint64_t offset) { return offset > UINT32_MAX ? 17 : 13; }
+constexpr size_t acknowledge_frame_bytes = 16, range_bytes = 4, settled_frame_bytes = 5, probe_frame_bytes = 1, end_frame_bytes = 6;
+static_assert(usual_header_bytes + envelope_frame_bytes <= 52);
+constexpr uint8_t rest_flag = 0x80, far_flag = 0x40;  // beside the kind
+constexpr size_t rest = SIZE_MAX;                     // as the size of a payload: up to the packet's end
 
 constexpr uint32_t sequence_mask = 0xffffff;
 constexpr uint32_t most_ranges = 32;       // of an acknowledgement
@@ -88,13 +109,19 @@ struct Frame {
     uint32_t epoch;  // end
 };
 
+// What is proven in each form.
+uint64_t introducing_proof(const Secret &secret, uint32_t from, uint32_t to);
+uint64_t usual_proof(const Secret &secret, uint32_t from, uint32_t to, uint32_t from_epoch, uint32_t to_epoch);
+
+// Of a packet that is not looked at otherwise; false: it is too short to have one.
+bool read_sender(std::span<const std::byte> packet, uint32_t &from);
 // Whether the packet is whole and undamaged; its header then.
 bool read_header(const Crc32c &crc, std::span<const std::byte> packet, PacketHeader &header);
 
 // Frame by frame.
 class FrameReader {
 public:
-    explicit FrameReader(std::span<const std::byte> frames) : rest_(frames) {}
+    explicit FrameReader(std::span<const std::byte> frames) : left_(frames) {}
     // False at the end, or where the packet is malformed.
     bool next(Frame &frame);
     bool malformed() const { return malformed_; }
@@ -108,9 +135,11 @@ private:
     }
     bool take_sequence(Frame &frame);
     bool take_acknowledgement(Acknowledgement &acknowledgement);
-    bool take_payload(Frame &frame, uint16_t size);
+    bool take_size(Frame &frame, bool is_rest);
+    bool take_payload(Frame &frame);
+    bool take_bulk(BulkHeader &header, bool is_far);
 
-    std::span<const std::byte> rest_;
+    std::span<const std::byte> left_;
     uint32_t next_sequence_ = 0;
     bool next_may_come_ = false;
     bool malformed_ = false;
@@ -122,8 +151,12 @@ public:
     FrameWriter(std::byte *to, size_t room) : begin_(to), at_(to), end_(to + room) {}
     size_t size() const { return static_cast<size_t>(at_ - begin_); }
     size_t room() const { return static_cast<size_t>(end_ - at_); }
+    // Where the next byte goes.
+    std::byte *at() const { return at_; }
+    // The last frame has the rest of the packet: none may follow.
+    bool closed() const { return closed_; }
 
-    // Payload follows each of these, by copy() or elsewhere.
+    // Payload follows each of these, by copy() or elsewhere; `size` of it, or `rest`.
     void envelope(uint32_t sequence, const Envelope &envelope, size_t size);
     void next(const Envelope &envelope, size_t size);
     void beginning(uint32_t sequence, const Envelope &envelope, size_t size, uint32_t total);
@@ -144,9 +177,12 @@ private:
     void put(T value) {
         put(&value, sizeof value);
     }
-    void put_head(FrameKind kind, uint32_t sequence, size_t size);
+    void begin(FrameKind kind, uint8_t flags = 0);
+    void put_size(size_t size);
+    void put_sequence(uint32_t sequence) { put(&sequence, 3); }
 
     std::byte *begin_, *at_, *end_;
+    bool closed_ = false;
 };
 
 // At the packet's beginning; the check is made by seal(), when all is there.

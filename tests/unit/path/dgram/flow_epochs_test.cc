@@ -74,12 +74,109 @@ TEST(FlowEpochs, AnotherEpochOfThePeerIsStale) {
     EXPECT_EQ(b.came.size(), 1u);
 }
 
+TEST(FlowEpochs, AreNamedUntilThePeerIsKnownToKnowThem) {
+    Side a(0, 1, 100), b(1, 0, 200);
+    a.send("one");
+    PacketBytes of_a = a.packet(now_ns);
+    EXPECT_EQ(header_of(of_a).to_epoch, 0u);
+    a.send("two");
+    EXPECT_TRUE(header_of(a.packet(now_ns)).introduces) << "nothing has come from b";
+    b.give(of_a, now_ns);
+    b.send("one");
+    PacketBytes of_b = b.packet(now_ns);
+    EXPECT_TRUE(header_of(of_b).introduces) << "a does not know b yet";
+    EXPECT_EQ(header_of(of_b).to_epoch, 100u);
+    a.give(of_b, now_ns);
+    a.send("three");
+    of_a = a.packet(now_ns);
+    EXPECT_FALSE(header_of(of_a).introduces) << "b has named 100";
+    EXPECT_EQ(b.give(of_a, now_ns), Flow::Came::taken);
+    b.send("two");
+    of_b = b.packet(now_ns);
+    EXPECT_FALSE(header_of(of_b).introduces) << "a has proven to know 200";
+    EXPECT_EQ(a.give(of_b, now_ns), Flow::Came::taken);
+}
+
+// Both begin at once: each knows the other before it knows that it is known.
+TEST(FlowEpochs, AreNamedToWhoBeganAtTheSameTime) {
+    Side a(0, 1, 100), b(1, 0, 200);
+    a.send("from a");
+    b.send("from b");
+    PacketBytes of_a = a.packet(now_ns), of_b = b.packet(now_ns);
+    a.give(of_b, now_ns);
+    b.give(of_a, now_ns);
+    a.send("again");
+    of_a = a.packet(now_ns);
+    EXPECT_TRUE(header_of(of_a).introduces) << "b's packet said nothing of a";
+    EXPECT_EQ(header_of(of_a).to_epoch, 200u);
+}
+
+TEST(FlowEpochs, AUsualPacketMayOvertakeThoseThatIntroduce) {
+    Side a(0, 1, 100), b(1, 0, 200);
+    std::vector<PacketBytes> introducing;
+    for (int i = 0; i < 3; ++i) {
+        a.send(std::to_string(i));
+        introducing.push_back(a.packet(now_ns));
+    }
+    b.give(introducing[0], now_ns);
+    b.flow.answer();
+    a.give(b.packet(now_ns), now_ns);
+    a.send("usual");
+    PacketBytes usual = a.packet(now_ns);
+    ASSERT_FALSE(header_of(usual).introduces);
+    EXPECT_EQ(b.give(usual, now_ns), Flow::Came::taken);
+    b.send("now both know");
+    a.give(b.packet(now_ns), now_ns);
+    EXPECT_EQ(b.give(introducing[2], now_ns), Flow::Came::taken);
+    EXPECT_EQ(b.give(introducing[1], now_ns), Flow::Came::taken);
+    EXPECT_EQ(b.came, (std::vector<std::string>{"0", "1", "2", "usual"}));
+}
+
+TEST(FlowEpochs, AUsualPacketIsOfThisFlowOrOfAStranger) {
+    Side a(0, 1, 100), b(1, 0, 200);
+    meet(a, b);
+    a.send("to b");
+    PacketBytes usual = a.packet(now_ns + 2'000'000);
+    ASSERT_FALSE(header_of(usual).introduces);
+    Side nobody_met(1, 0, 200), met_another(1, 0, 200), another(0, 1, 101), is_another(1, 0, 201), a_again(0, 1, 100);
+    meet(another, met_another);
+    meet(a_again, is_another);
+    for (Side *side : {&nobody_met, &met_another, &is_another}) {
+        EXPECT_EQ(side->give(usual, now_ns), Flow::Came::dropped);
+        EXPECT_EQ(side->home.counts.strangers, 1u);
+        EXPECT_EQ(side->home.counts.stale, 0u);
+    }
+    EXPECT_FALSE(Flow::is_proven(nobody_met.home, usual));
+    EXPECT_EQ(b.give(usual, now_ns + 2'000'000), Flow::Came::taken);
+}
+
+TEST(FlowEpochs, AreNamedAgainWhileProbesAreNotAnswered) {
+    Side a(0, 1, 100), b(1, 0, 200);
+    meet(a, b);
+    a.send("lost");
+    EXPECT_FALSE(header_of(a.packet(now_ns + 2'000'000)).introduces);
+    PacketBytes probe;
+    for (int i = 0; i < 3; ++i) {
+        probe = a.packet(a.flow.deadline_ns());
+        EXPECT_TRUE(header_of(probe).introduces);
+        EXPECT_EQ(header_of(probe).to_epoch, 200u);
+        EXPECT_TRUE(Flow::is_proven(b.home, probe));
+    }
+    uint64_t then_ns = now_ns + 50'000'000;
+    EXPECT_EQ(b.give(probe, then_ns), Flow::Came::taken);
+    a.give(b.packet(then_ns), then_ns);
+    a.send("answered");
+    EXPECT_FALSE(header_of(a.packet(then_ns)).introduces);
+}
+
 TEST(FlowEpochs, WhoHasForgottenRefusesAndEndsTheFlowOnce) {
     Side a(0, 1, 100), b(1, 0, 200), anew(1, 0, 201);
     meet(a, b);
     a.send("do you remember?");
-    PacketBytes packet = a.packet(now_ns + 2'000'000);
-    EXPECT_EQ(anew.give(packet, now_ns), Flow::Came::dropped);
+    EXPECT_EQ(anew.give(a.packet(now_ns + 2'000'000), now_ns), Flow::Came::dropped);
+    EXPECT_EQ(anew.home.counts.strangers, 1u);
+    EXPECT_TRUE(anew.packet(now_ns).empty()) << "nobody knows from whom it is";
+    EXPECT_EQ(anew.give(a.packet(a.flow.deadline_ns()), now_ns), Flow::Came::dropped);
     EXPECT_EQ(anew.home.counts.stale, 1u);
     PacketBytes refusal = anew.packet(now_ns);
     EXPECT_TRUE(has(refusal, FrameKind::end));
@@ -95,13 +192,53 @@ TEST(FlowEpochs, ARefusalOfSomethingElseIsNotBelieved) {
     Side a(0, 1, 100), b(1, 0, 200), old(0, 1, 99), anew(1, 0, 201);
     meet(old, b);
     old.send("old");
-    anew.give(old.packet(now_ns + 2'000'000), now_ns);
+    old.packet(now_ns + 2'000'000);
+    anew.give(old.packet(old.flow.deadline_ns()), now_ns);
     PacketBytes refusal = anew.packet(now_ns);  // says epoch 99 that it is not 200
+    ASSERT_TRUE(has(refusal, FrameKind::end));
     Side c(1, 0, 210);
     meet(a, c);
     a.give(refusal, now_ns);
     EXPECT_TRUE(a.ends.empty());
     EXPECT_EQ(a.home.counts.stale, 1u);
+}
+
+TEST(FlowEpochs, TheEndIsToldInTheUsualForm) {
+    Side a(0, 1, 100), b(1, 0, 200);
+    meet(a, b);
+    a.flow.close();
+    PacketBytes end = a.packet(now_ns);
+    EXPECT_FALSE(header_of(end).introduces);
+    b.give(end, now_ns);
+    EXPECT_EQ(b.ends, std::vector<FlowEnd>{FlowEnd::closed});
+}
+
+// Numbers go round on the wire, at 2^31, and the longer ones pass 2^32: nothing is noticed of it.
+TEST(FlowEpochs, NumbersGoRound) {
+    for (uint64_t round : {uint64_t{1} << 31, uint64_t{1} << 32}) {
+        FlowLimits limits;
+        limits.first_number = round - 10;
+        Side a(0, 1, 100, limits), b(1, 0, 200, limits);
+        meet(a, b);
+        std::vector<PacketBytes> had;
+        uint64_t at_ns = now_ns + 2'000'000;
+        for (int i = 0; i < 40; ++i, at_ns += 1'000'000) {
+            a.send(std::to_string(i));
+            had.push_back(a.packet(at_ns));
+            EXPECT_NE(header_of(had.back()).number, 0u);
+            if (i % 7) {  // the others are lost
+                EXPECT_EQ(b.give(had.back(), at_ns), Flow::Came::taken) << i;
+            }
+            exchange(a, b, at_ns, at_ns + 1'000'000);
+        }
+        EXPECT_EQ(b.came.size(), 41u);
+        for (size_t i = 0; i < had.size(); ++i) EXPECT_EQ(b.give(had[i], at_ns), Flow::Came::copy) << i;
+        exchange(a, b, at_ns, at_ns + 10'000'000);
+        EXPECT_EQ(a.delivered_below, 41u);
+        EXPECT_EQ(a.home.counts.malformed + b.home.counts.malformed + b.home.counts.beyond, 0u);
+        EXPECT_LT(number_of(had.back()), number_of(had.front())) << "of which 31 bits travel";
+        EXPECT_FALSE(a.flow.active() || b.flow.active());
+    }
 }
 
 Envelope second() {
@@ -118,15 +255,20 @@ protected:
 
     template <class Write>
     Flow::Came say(uint64_t number, Write write) {
+        return say_field(number ? number_field(number) : 0, write);
+    }
+    // The number as it is written.
+    template <class Write>
+    Flow::Came say_field(uint32_t field, Write write) {
         b.send("true");
         PacketBytes packet = b.packet(now_ns + 5'000'000);
-        PacketHeader header;
-        read_header(Crc32c::built_in(), packet, header);
-        header.number = number;
+        PacketHeader header = header_of(packet);
+        EXPECT_FALSE(header.introduces);
+        header.number = field;
         packet.resize(1000);
-        FrameWriter writer(packet.data() + header_bytes, packet.size() - header_bytes);
+        FrameWriter writer(packet.data() + header.bytes(), packet.size() - header.bytes());
         write(writer);
-        packet.resize(header_bytes + writer.size());
+        packet.resize(header.bytes() + writer.size());
         write_header(packet.data(), header);
         seal(Crc32c::built_in(), packet.data(), packet.size(), nullptr, 0);
         return a.give(packet, now_ns + 5'000'000);
@@ -157,6 +299,18 @@ TEST_F(Nonsense, SettledBeyondThePacketItself) {
 TEST_F(Nonsense, NumbersFarAhead) {
     EXPECT_EQ(say(1'000'000, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Came::dropped);
     EXPECT_EQ(a.home.counts.beyond, 1u);
+}
+
+TEST_F(Nonsense, NumbersBeforeTheFirst) {
+    for (uint64_t back : {0, 1, 1000}) EXPECT_EQ(say(0x8000'0000 - back, [&](FrameWriter &to) { to.settled(1); }), Flow::Came::dropped);
+    EXPECT_EQ(a.home.counts.malformed, 3u);
+    EXPECT_EQ(say(2, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Came::taken);
+}
+
+TEST_F(Nonsense, NumbersWithoutTheirBit) {
+    EXPECT_EQ(say_field(2, [&](FrameWriter &to) { to.envelope(1, second(), 0); }), Flow::Came::dropped);
+    EXPECT_EQ(a.home.counts.malformed, 1u);
+    EXPECT_EQ(a.came.size(), 1u);
 }
 
 TEST_F(Nonsense, NothingOfAPacketIsTakenThatIsSenselessAtItsEnd) {

@@ -29,10 +29,11 @@ TEST_F(TwoSides, FirstPacketHasDataAndTheFirstAnswerNamesBothEpochs) {
     PacketBytes first = a.packet(now_ns);
     PacketHeader header;
     ASSERT_TRUE(read_header(Crc32c::built_in(), first, header));
-    EXPECT_EQ(header.number, 1u);
+    EXPECT_EQ(header.number, number_field(1));
+    EXPECT_TRUE(header.introduces);
     EXPECT_EQ(header.from_epoch, 100u);
     EXPECT_EQ(header.to_epoch, 0u);
-    EXPECT_EQ(first.size(), 68 + 5u);
+    EXPECT_EQ(first.size(), 60 + 5u);
     EXPECT_EQ(b.give(first, now_ns), Flow::Came::taken);
     EXPECT_EQ(b.came, std::vector<std::string>{"first"});
     b.send("answer");
@@ -68,7 +69,75 @@ TEST_F(TwoSides, ShortEnvelopesShareAPacket) {
     ASSERT_EQ(frames.size(), 10u);
     EXPECT_EQ(frames[0].kind, FrameKind::envelope);
     EXPECT_EQ(frames[9].kind, FrameKind::next);
-    EXPECT_EQ(packet.size(), header_bytes + envelope_frame_bytes + 9 * next_frame_bytes + 10);
+    EXPECT_EQ(packet.size(), usual_header_bytes + envelope_frame_bytes + 9 * (next_frame_bytes + size_bytes) + 10) << "the last says no size";
+}
+
+TEST_F(TwoSides, HeadersAreSmallOnceBothKnowEachOther) {
+    meet();
+    a.send("single");
+    EXPECT_EQ(a.packet(now_ns).size(), 52 + 6u);
+    b.send_bulk(0, std::string(3000, 'b'));
+    std::vector<PacketBytes> packets = b.packets(now_ns);
+    ASSERT_EQ(packets.size(), 3u);
+    for (size_t i : {0u, 1u}) {
+        EXPECT_EQ(packets[i].size(), Side::largest);
+        EXPECT_EQ(frames_of(packets[i]).back().size, Side::largest - 29);
+    }
+}
+
+// What fills a packet to the last byte, and one byte more or less.
+TEST_F(TwoSides, EveryLengthOfAnEnvelopeArrives) {
+    meet();
+    size_t full = Side::largest - usual_header_bytes - envelope_frame_bytes;
+    for (size_t size = full - 50; size < full + 50; ++size)
+        for (bool more : {false, true}) {
+            size_t before = b.came.size();
+            a.send(std::string(size, 'x'));
+            if (more) a.send("");
+            std::vector<PacketBytes> packets = a.packets(now_ns);
+            EXPECT_EQ(packets.size(), 1u + (size > full || more)) << size;
+            for (const PacketBytes &packet : packets) {
+                ASSERT_LE(packet.size(), Side::largest);
+                ASSERT_EQ(b.give(packet, now_ns), Flow::Came::taken);
+            }
+            ASSERT_EQ(b.came.size(), before + 1 + more);
+            EXPECT_EQ(b.came[before].size(), size);
+            exchange(a, b, now_ns, now_ns + 2'000'000);
+        }
+}
+
+// The same where the payload is short enough to be copied, behind another: 33 bytes less, and an empty one no longer fits.
+TEST_F(TwoSides, EveryRoomBehindAnEnvelopeIsUsed) {
+    meet();
+    size_t full = Side::largest - usual_header_bytes - envelope_frame_bytes - 2 * (size_bytes + 500 + next_frame_bytes);
+    for (size_t size = full - 80; size <= full; ++size) {
+        size_t before = b.came.size();
+        for (size_t each : {size_t{500}, size_t{500}, size}) a.send(std::string(each, 'x'));
+        a.send("");
+        std::vector<PacketBytes> packets = a.packets(now_ns);
+        EXPECT_EQ(packets.size(), size + size_bytes + next_frame_bytes <= full ? 1u : 2u) << size;
+        for (const PacketBytes &packet : packets) ASSERT_EQ(b.give(packet, now_ns), Flow::Came::taken);
+        ASSERT_EQ(b.came.size(), before + 4) << size;
+        EXPECT_EQ(b.came[before + 2].size(), size);
+        exchange(a, b, now_ns, now_ns + 2'000'000);
+    }
+}
+
+TEST_F(TwoSides, BulkGoesBeyondFourGigabytes) {
+    meet();
+    constexpr uint64_t begin = (uint64_t{1} << 32) - 2000;
+    a.bulk_log.emplace_back(10'000, 'b');
+    a.flow.send_bulk({7, begin}, 10'000, 0);
+    uint64_t next = begin;
+    for (const PacketBytes &packet : a.packets(now_ns)) {
+        Frame frame = frames_of(packet).back();
+        EXPECT_EQ(frame.bulk.offset, next);
+        next += frame.size;
+        if (next < begin + 10'000) {
+            EXPECT_EQ(frame.size, Side::largest - usual_header_bytes - bulk_frame_bytes(frame.bulk.offset));
+        }
+    }
+    EXPECT_EQ(next, begin + 10'000);
 }
 
 TEST_F(TwoSides, LongEnvelopeIsCutAndPutTogether) {

@@ -43,6 +43,14 @@ TEST(Grants, LimitNobodyWhoIsAlone) {
     }
 }
 
+TEST(Grants, CountWhosePacketsGrowOnce) {
+    GrantLimits limits;
+    Grants grants(limits);
+    Grants::Sender sender;
+    for (uint32_t bytes : {1100u, 1200u, 1300u, 9000u, 100u}) grants.came(sender, bytes, 1'000'000);
+    EXPECT_EQ(grants.window(packet, trip_ns, 1'000'000), no_limit);
+}
+
 TEST(Grants, ShareWhatTheLineHolds) {
     Line gigabit(7, 125'000'000);
     gigabit.busy(10'000'000, 7);

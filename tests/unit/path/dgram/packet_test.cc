@@ -37,23 +37,30 @@ int readable(std::span<const std::byte> frames) {
     return reader.malformed() ? -1 : count;
 }
 
-TEST(Packet, KeepsItsHeader) {
+class Header : public testing::TestWithParam<bool> {};
+
+TEST_P(Header, IsKeptAndItsDamageFound) {
     Crc32c crc = Crc32c::built_in();
     std::byte packet[100] = {};
     std::vector<std::byte> tail = bytes_of("a tail elsewhere");
-    write_header(packet, {7, 0x0123456789abcdef, 0xfeedbeef, 3, 0x123456789abc});
+    PacketHeader written{most_processes - 2, GetParam(), 0xfe23456789, 0x9234abcd, 0xfeedbeef, 3};
+    write_header(packet, written);
     seal(crc, packet, 40, tail.data(), tail.size());
     std::copy(tail.begin(), tail.end(), packet + 40);
     std::span<const std::byte> whole(packet, 40 + tail.size());
     PacketHeader header;
     ASSERT_TRUE(read_header(crc, whole, header));
-    EXPECT_EQ(header.from, 7u);
-    EXPECT_EQ(header.proof, 0x0123456789abcdefu);
-    EXPECT_EQ(header.from_epoch, 0xfeedbeefu);
-    EXPECT_EQ(header.to_epoch, 3u);
-    EXPECT_EQ(header.number, 0x123456789abcu);
+    EXPECT_EQ(header.bytes(), GetParam() ? 24u : 16u);
+    EXPECT_EQ(header.from, written.from);
+    EXPECT_EQ(header.introduces, GetParam());
+    EXPECT_EQ(header.proof, written.proof);
+    EXPECT_EQ(header.number, written.number);
+    EXPECT_EQ(header.from_epoch, GetParam() ? 0xfeedbeefu : 0);
+    EXPECT_EQ(header.to_epoch, GetParam() ? 3u : 0);
+    uint32_t sender;
+    ASSERT_TRUE(read_sender(whole, sender));
+    EXPECT_EQ(sender, written.from);
     EXPECT_FALSE(read_header(crc, whole.first(whole.size() - 1), header));
-    EXPECT_FALSE(read_header(crc, whole.first(header_bytes - 1), header));
     for (size_t bit = 0; bit < whole.size() * 8; ++bit) {
         packet[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
         EXPECT_FALSE(read_header(crc, whole, header)) << bit;
@@ -61,10 +68,107 @@ TEST(Packet, KeepsItsHeader) {
     }
 }
 
-TEST(Packet, HasSmallHeadersForOneEnvelope) {
-    Written written;
-    written.writer.envelope(0, envelope_of(1), 0);
-    EXPECT_EQ(header_bytes + written.writer.size(), 68u);
+TEST_P(Header, IsNotCutOff) {
+    Crc32c crc = Crc32c::built_in();
+    std::byte packet[30] = {};
+    PacketHeader written{7, GetParam(), 1, number_field(1), 2, 3}, header;
+    for (size_t size = 0; size < sizeof packet; ++size) {
+        write_header(packet, written);
+        if (size >= check_bytes) seal(crc, packet, size, nullptr, 0);
+        EXPECT_EQ(read_header(crc, {packet, size}, header), size >= written.bytes()) << size;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, Header, testing::Bool());
+
+TEST(Packet, ProofsAreOfBothEndsAndInTheUsualFormOfBothEpochs) {
+    Secret secret, other;
+    Secret::parse(std::string(64, '7'), secret);
+    Secret::parse(std::string(64, '8'), other);
+    std::vector<uint64_t> proofs{introducing_proof(secret, 1, 2), introducing_proof(secret, 2, 1),  introducing_proof(other, 1, 2),
+                                 usual_proof(secret, 1, 2, 3, 4), usual_proof(secret, 2, 1, 3, 4),  usual_proof(secret, 1, 2, 4, 3),
+                                 usual_proof(secret, 1, 2, 3, 5), usual_proof(secret, 1, 2, 9, 4),  usual_proof(other, 1, 2, 3, 4),
+                                 usual_proof(secret, 1, 2, 0, 0)};
+    for (size_t i = 0; i < proofs.size(); ++i) {
+        EXPECT_LE(proofs[i], proof_mask);
+        for (size_t j = 0; j < i; ++j) EXPECT_NE(proofs[i], proofs[j]) << i << " and " << j;
+    }
+}
+
+TEST(Packet, HasSmallHeadersForOneEnvelopeAndForBulk) {
+    Written envelope, bulk;
+    envelope.writer.envelope(0, envelope_of(1), rest);
+    EXPECT_EQ(usual_header_bytes + envelope.writer.size(), 52u);
+    bulk.writer.bulk({1, UINT32_MAX}, rest);
+    EXPECT_EQ(usual_header_bytes + bulk.writer.size(), 29u);
+}
+
+// Each frame is as long as its constant says, with and without its size.
+TEST(Packet, FramesAreAsLongAsIsSaid) {
+    auto length = [](auto write) {
+        Written written;
+        write(written.writer);
+        return written.writer.size();
+    };
+    for (bool said : {false, true}) {
+        size_t size = said ? 5 : rest, more = said ? size_bytes : 0;
+        EXPECT_EQ(length([&](FrameWriter &to) { to.envelope(1, envelope_of(1), size); }), envelope_frame_bytes + more);
+        EXPECT_EQ(length([&](FrameWriter &to) { to.next(envelope_of(1), size); }), next_frame_bytes + more);
+        EXPECT_EQ(length([&](FrameWriter &to) { to.beginning(1, envelope_of(1), size, 9); }), beginning_frame_bytes + more);
+        EXPECT_EQ(length([&](FrameWriter &to) { to.part(1, size, 9); }), part_frame_bytes + more);
+        for (uint64_t offset : {uint64_t{UINT32_MAX}, uint64_t{1} << 32})
+            EXPECT_EQ(length([&](FrameWriter &to) { to.bulk({1, offset}, size); }), bulk_frame_bytes(offset) + more);
+    }
+    EXPECT_EQ(length([&](FrameWriter &to) { to.acknowledge({}); }), acknowledge_frame_bytes);
+    EXPECT_EQ(length([&](FrameWriter &to) { to.settled(1); }), settled_frame_bytes);
+    EXPECT_EQ(length([&](FrameWriter &to) { to.probe(); }), probe_frame_bytes);
+    EXPECT_EQ(length([&](FrameWriter &to) { to.end(EndReason::closed, 1); }), end_frame_bytes);
+}
+
+TEST(Packet, TheLastPayloadTakesTheRest) {
+    auto last = [](auto write, FrameKind kind) {
+        Written written;
+        written.writer.envelope(4, envelope_of(5), 3);
+        written.copy("one");
+        EXPECT_FALSE(written.writer.closed());
+        write(written.writer);
+        EXPECT_TRUE(written.writer.closed());
+        written.copy("the rest");
+        FrameReader reader(written.frames());
+        Frame frame;
+        EXPECT_TRUE(reader.next(frame) && reader.next(frame));
+        EXPECT_EQ(frame.kind, kind);
+        EXPECT_EQ(text_of(frame), "the rest");
+        EXPECT_FALSE(reader.next(frame) || reader.malformed());
+        return frame;
+    };
+    Frame frame = last([](FrameWriter &to) { to.envelope(5, envelope_of(6), rest); }, FrameKind::envelope);
+    EXPECT_EQ(frame.total, 8u);
+    EXPECT_EQ(frame.sequence, 5u);
+    frame = last([](FrameWriter &to) { to.next(envelope_of(6), rest); }, FrameKind::next);
+    EXPECT_EQ(frame.total, 8u);
+    EXPECT_EQ(frame.sequence, 5u);
+    frame = last([](FrameWriter &to) { to.beginning(5, envelope_of(6), rest, 9); }, FrameKind::beginning);
+    EXPECT_EQ(frame.total, 9u);
+    frame = last([](FrameWriter &to) { to.part(5, rest, 9); }, FrameKind::part);
+    EXPECT_EQ(frame.offset, 9u);
+    frame = last([](FrameWriter &to) { to.bulk({11, 12}, rest); }, FrameKind::bulk);
+    EXPECT_EQ(frame.bulk.offset, 12u);
+}
+
+TEST(Packet, BulkKnowsPlacesBeyondFourGigabytes) {
+    for (uint64_t offset : {uint64_t{0}, uint64_t{UINT32_MAX}, uint64_t{1} << 32, (uint64_t{1} << 32) + 1, UINT64_MAX - 4})
+        for (size_t size : {size_t{4}, rest}) {
+            Written written;
+            written.writer.bulk({UINT64_MAX, offset}, size);
+            written.copy("bulk");
+            FrameReader reader(written.frames());
+            Frame frame;
+            ASSERT_TRUE(reader.next(frame)) << offset;
+            EXPECT_EQ(frame.bulk.receive_id, UINT64_MAX);
+            EXPECT_EQ(frame.bulk.offset, offset);
+            EXPECT_EQ(text_of(frame), "bulk");
+        }
 }
 
 TEST(Packet, KeepsEnvelopes) {
@@ -147,6 +251,41 @@ TEST(Packet, RefusesWhatIsCutOff) {
     EXPECT_EQ(readable({}), 0);
 }
 
+TEST(Packet, RefusesWhatIsCutOffBeforeTheRest) {
+    auto shortest = [](auto write) {  // of what is not refused
+        Written written;
+        write(written.writer);
+        written.copy("x");
+        for (size_t size = 1; size <= written.writer.size(); ++size)
+            if (readable(written.frames().first(size)) == 1) return size;
+        return size_t{0};
+    };
+    EXPECT_EQ(shortest([](FrameWriter &to) { to.envelope(1, envelope_of(5), rest); }), envelope_frame_bytes) << "no payload is one";
+    EXPECT_EQ(shortest([](FrameWriter &to) { to.beginning(1, envelope_of(5), rest, 10); }), beginning_frame_bytes + 1);
+    EXPECT_EQ(shortest([](FrameWriter &to) { to.part(1, rest, 10); }), part_frame_bytes + 1);
+    EXPECT_EQ(shortest([](FrameWriter &to) { to.bulk({1, 1}, rest); }), bulk_frame_bytes(1) + 1);
+    EXPECT_EQ(shortest([](FrameWriter &to) { to.bulk({1, uint64_t{1} << 32}, rest); }), bulk_frame_bytes(uint64_t{1} << 32) + 1);
+}
+
+// Of all kinds with all flags those are read that are said to be.
+TEST(Packet, RefusesFlagsWhereTheyMeanNothing) {
+    for (int byte = 0; byte < 256; ++byte) {
+        std::byte frame[80] = {static_cast<std::byte>(byte)};
+        int kind = byte & 0x3f;
+        bool is_rest = byte & rest_flag, is_far = byte & far_flag;
+        size_t size = 0;  // with as much payload as its size says, which is 0x0101
+        if (kind == 1 || kind == 3) size = is_rest ? sizeof frame : 0;
+        for (std::byte &each : std::span(frame).subspan(1)) each = std::byte{1};
+        if (kind == 4 || kind == 5) size = is_rest ? sizeof frame : 0;
+        if (kind == 7) size = settled_frame_bytes;
+        if (kind == 8) size = probe_frame_bytes;
+        if (kind == 9) size = end_frame_bytes;
+        bool has_payload = kind >= 1 && kind <= 5;
+        bool right = size > 0 && (has_payload || !is_rest) && (kind == 5 || !is_far);
+        EXPECT_EQ(readable({frame, size ? size : sizeof frame}), right ? 1 : -1) << byte;
+    }
+}
+
 TEST(Packet, RefusesWhatMakesNoSense) {
     auto refused = [](auto write) {
         Written written;
@@ -191,6 +330,9 @@ TEST(Packet, WidensNumbers) {
     EXPECT_EQ(widened(0xfffffff0, 0x1'0000'0000), 0xffff'fff0u);
     EXPECT_EQ(widened(0x000001, 0x2ffffff, 24), 0x3000001u);
     EXPECT_EQ(widened(0xffffff, 0x3000001, 24), 0x2ffffffu);
+    for (uint64_t about : {uint64_t{5000}, uint64_t{1} << 31, uint64_t{1} << 32, uint64_t{3} << 31})
+        for (uint64_t number = about - 4999; number < about + 5000; ++number)
+            ASSERT_EQ(widened(number_field(number), about, number_bits), number) << about;
 }
 
 TEST(Packet, SurvivesAnything) {

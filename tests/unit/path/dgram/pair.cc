@@ -95,18 +95,20 @@ int exchange(Side &a, Side &b, uint64_t &now_ns, uint64_t until_ns, uint64_t ste
 std::vector<Frame> frames_of(const PacketBytes &packet) {
     std::vector<Frame> frames;
     if (packet.empty()) return frames;
-    FrameReader reader(std::span<const std::byte>(packet).subspan(header_bytes));
+    FrameReader reader(std::span<const std::byte>(packet).subspan(header_of(packet).bytes()));
     Frame frame;
     while (reader.next(frame)) frames.push_back(frame);
     LANYARD_MUST(!reader.malformed());
     return frames;
 }
 
-uint64_t number_of(const PacketBytes &packet) {
+PacketHeader header_of(const PacketBytes &packet) {
     PacketHeader header;
     LANYARD_MUST(read_header(Crc32c::built_in(), packet, header));
-    return header.number;
+    return header;
 }
+
+uint64_t number_of(const PacketBytes &packet) { return header_of(packet).number & ~numbered; }
 
 bool has(const PacketBytes &packet, FrameKind kind) {
     for (const Frame &frame : frames_of(packet))

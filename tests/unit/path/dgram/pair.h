@@ -51,7 +51,8 @@ public:
 // `until_ns`.
 int exchange(Side &a, Side &b, uint64_t &now_ns, uint64_t until_ns, uint64_t step_ns = 10'000);
 
-// The frames of a packet, and its number.
+// The header of a packet, its frames, and its number, of which the lower bits are there.
+PacketHeader header_of(const PacketBytes &packet);
 std::vector<Frame> frames_of(const PacketBytes &packet);
 uint64_t number_of(const PacketBytes &packet);
 bool has(const PacketBytes &packet, FrameKind kind);
