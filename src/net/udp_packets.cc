@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/epoll.h"
@@ -26,6 +27,8 @@ constexpr int most_messages = 64;  // of one system call
 constexpr int most_segments = 64;  // of one message: older kernels take no more
 constexpr int most_pieces = most_messages * PacketIo::most_parts * 2;
 constexpr uint32_t ports_tried = 16;
+constexpr int favoured_after = 64;   // packets in a row
+constexpr int single_after = 8;      // looks that found one message each
 
 template <class... Arguments>
 int system_call(long number, Arguments... arguments) {
@@ -103,6 +106,11 @@ struct UdpPackets::Inbox {
     Control control[slots];
     size_t segment[slots];
     int come = 0, lent = 0;  // messages
+    bool joins = false;      // the kernel, packets that come
+    bool single = false;     // looks are for one packet, which it has not joined with others
+    int alone = 0;           // looks in a row that found one short message and no other
+    bool found = false;      // did the last look find anything,
+    bool for_one = false;    // and was it for one?
     size_t lent_bytes = 0;   // of the next
 
     Inbox() { prepare(slots); }
@@ -123,6 +131,36 @@ struct UdpPackets::Inbox {
         prepare(come);
         come = lent = 0;
         lent_bytes = 0;
+    }
+    // As many as the system gives: one where they come one by one, which costs less than asking for several.
+    int look(int socket) {
+        for_one = single;
+        int count = for_one ? look_for_one(socket) : look_for_several(socket);
+        found = count > 0;
+        come = std::max(count, 0);
+        return count;
+    }
+    int look_for_one(int socket) {
+        int got = system_call(SYS_recvfrom, socket, slot[0].bytes, slot_bytes, MSG_DONTWAIT, nullptr, nullptr);
+        if (got < 0) return got;
+        // Another was behind the one before, or follows, mostly.
+        if (found || static_cast<size_t>(got) > near_bytes) {
+            alone = 0;
+            single = false;
+        }
+        message[0].msg_len = static_cast<unsigned>(got);
+        bytes[0] = slot[0].bytes;
+        segment[0] = message[0].msg_len;
+        return 1;
+    }
+    int look_for_several(int socket) {
+        int count = system_call(SYS_recvmmsg, socket, message, static_cast<unsigned>(slots), MSG_DONTWAIT, nullptr);
+        if (count > 0) alone = count == 1 && message[0].msg_len <= near_bytes ? alone + 1 : 0;
+        for (int i = 0; i < count; ++i) {
+            segment[i] = segment_of(i);
+            join(i);
+        }
+        return count;
     }
     // Makes one piece of message `i`.
     void join(int i) {
@@ -148,6 +186,7 @@ UdpPackets::UdpPackets(const Options &options) : options_(options), inbox_(new I
 
 UdpPackets::~UdpPackets() {
     close_all();
+    if (favourite_.descriptor >= 0) close(favourite_.descriptor);
     if (epoll_ >= 0) close(epoll_);
 }
 
@@ -168,7 +207,6 @@ int UdpPackets::open_at(const std::vector<Address> &addresses, uint16_t port) {
             set(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
         }
         for (int option : {SO_RCVBUF, SO_RCVBUFFORCE}) set(socket, SOL_SOCKET, option, options_.buffer);
-        if (options_.join) set(socket, SOL_UDP, UDP_GRO, 1);
         sockaddr_storage place{};
         socklen_t length = to_system(address.with_port(port), place);
         if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) != 0) return -errno;
@@ -190,7 +228,10 @@ Error UdpPackets::open(const std::vector<Address> &addresses, uint16_t least, ui
         result = open_at(addresses, least == 0 ? 0 : static_cast<uint16_t>(least + (first % choices + i) % choices));
         if (result != -EADDRINUSE && result != -EACCES) break;
     }
-    if (result == 0) return {};
+    if (result == 0) {
+        if (options_.join) ask_to_join(true);
+        return {};
+    }
     close_all();
     std::string where;
     for (const Address &address : addresses) where += (where.empty() ? "" : ", ") + to_text(address);
@@ -359,11 +400,66 @@ bool UdpPackets::forgive(int trouble, Batch &batch, int which) {
 
 void UdpPackets::await_room(Socket &socket, bool awaits) {
     if (socket.awaits_room == awaits) return;
+    if (awaits) watch(true);
     socket.awaits_room = awaits;
     epoll_change(epoll_, socket.descriptor, awaits ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
+void UdpPackets::watch(bool on) {
+    if (on == watched_ || (!on && std::ranges::any_of(sockets_, &Socket::awaits_room))) return;
+    watched_ = on;
+    for (const Socket &socket : sockets_) {
+        if (on) epoll_add(epoll_, socket.descriptor, EPOLLIN);
+        else epoll_ctl(epoll_, EPOLL_CTL_DEL, socket.descriptor, nullptr);
+    }
+}
+
+bool UdpPackets::on_this_host(const Destination &destination) const {
+    sockaddr_storage place{};
+    std::memcpy(&place, &destination.any, destination.length());
+    return std::ranges::any_of(sockets_, [&](const Socket &socket) { return same_host(socket.bound, from_system(place)); });
+}
+
+// Counts the packets that go to this destination singly, and connects a socket to it when they are many.
+void UdpPackets::favour(uint64_t number) {
+    if (std::exchange(favourite_.latest, number) != number) favourite_.in_a_row = 0;
+    if (++favourite_.in_a_row != favoured_after || favourite_.destination == number) return;
+    const Destination &to = destinations_[number];
+    if (!on_this_host(to)) return;
+    favourite_.destination = Favourite::none;
+    int &socket = favourite_.descriptor;
+    if (socket >= 0) close(socket);
+    socket = ::socket(to.any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (socket < 0) return;
+    bool six = to.any.sa_family == AF_INET6;
+    set(socket, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+    set(socket, SOL_SOCKET, SO_RCVBUF, 0);  // nobody sends to it
+    sockaddr_storage own{};
+    socklen_t length = to_system(sockets_[to.socket].bound.with_port(0), own);
+    if (bind(socket, reinterpret_cast<sockaddr *>(&own), length) == 0 && connect(socket, &to.any, to.length()) == 0) favourite_.destination = number;
+}
+
+// Of one part. False: it is for the way of several to send this, or to see what is wrong.
+bool UdpPackets::send_one(const Outgoing &packet) {
+    const Destination &to = destinations_[packet.destination];
+    if (bytes_of(packet) > to.largest || std::ranges::any_of(sockets_, &Socket::awaits_room)) return false;
+    favour(packet.destination);
+    bool connected = packet.destination == favourite_.destination;
+    int socket = connected ? favourite_.descriptor : sockets_[to.socket].descriptor;
+    ++counts_.send_calls;
+    const iovec &whole = packet.parts[0];
+    if (system_call(SYS_sendto, socket, whole.iov_base, whole.iov_len, MSG_DONTWAIT, connected ? nullptr : &to.any, connected ? 0 : to.length()) < 0)
+        return false;
+    ++counts_.sent;
+    return true;
+}
+
 int UdpPackets::send(const Outgoing *list, int count) {
+    if (count == 1 && list->count == 1 && send_one(*list)) return 1;
+    return send_several(list, count);
+}
+
+int UdpPackets::send_several(const Outgoing *list, int count) {
     Batch batch;
     for (int done = 0; done < count;) {
         bool cut = cuts_;
@@ -385,18 +481,27 @@ int UdpPackets::send(const Outgoing *list, int count) {
 int UdpPackets::read(Socket &socket) {
     inbox_->empty();
     ++counts_.receive_calls;
-    int come = system_call(SYS_recvmmsg, socket.descriptor, inbox_->message, static_cast<unsigned>(Inbox::slots), MSG_DONTWAIT, nullptr);
-    if (come == -EAGAIN || come == -ECONNREFUSED) return 0;
+    int come = inbox_->look(socket.descriptor);
+    if (come == -EAGAIN || come == -ECONNREFUSED) {
+        // What was joined is out of the only socket.
+        inbox_->single = inbox_->alone >= single_after && !inbox_->joins && sockets_.size() == 1;
+        return 0;
+    }
     if (come < 0) return come;
-    inbox_->come = come;
+    if (options_.join && inbox_->joins == (inbox_->alone >= single_after)) ask_to_join(!inbox_->joins);
     for (int i = 0; i < come; ++i) {
-        inbox_->segment[i] = inbox_->segment_of(i);
-        inbox_->join(i);
         if (!(inbox_->message[i].msg_hdr.msg_flags & MSG_TRUNC)) continue;
         ++counts_.cut;
         inbox_->message[i].msg_len = 0;
     }
     return come;
+}
+
+// Of packets that the kernel has joined the looks must ask how long they are, so looks are for one only while it joins none.
+void UdpPackets::ask_to_join(bool on) {
+    inbox_->joins = on;
+    if (on) inbox_->single = false;
+    for (const Socket &socket : sockets_) set(socket.descriptor, SOL_UDP, UDP_GRO, on);
 }
 
 int UdpPackets::lend(Arrived *list, int most) {
@@ -428,10 +533,12 @@ int UdpPackets::receive(Arrived *list, int most) {
     return 0;
 }
 
-bool UdpPackets::emptied() const {
+PacketIo::Behind UdpPackets::behind() const {
     const Inbox &in = *inbox_;
     bool last = in.lent + 1 == in.come && in.lent_bytes == in.message[in.lent].msg_len;
-    return sockets_.size() == 1 && in.come < Inbox::slots && (last || in.lent == in.come);
+    if (sockets_.size() > 1 || (!last && in.lent < in.come)) return Behind::perhaps;
+    if (in.for_one) return Behind::unlikely;
+    return in.come < Inbox::slots ? Behind::nothing : Behind::perhaps;
 }
 
 uint64_t UdpPackets::now_ns() { return clock_ns(); }
