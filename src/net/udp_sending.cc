@@ -167,23 +167,34 @@ void UdpPackets::favour(uint64_t number) {
     if (bind(socket, reinterpret_cast<sockaddr *>(&own), length) == 0 && connect(socket, &to.any, to.length()) == 0) favourite_.destination = number;
 }
 
-// Of one part. False: it is for the way of several to send this, or to see what is wrong.
+// False: it is for the way of several to send this, or to see what is wrong.
 bool UdpPackets::send_one(const Outgoing &packet) {
     const Destination &to = destinations_[packet.destination];
     if (bytes_of(packet) > to.largest || std::ranges::any_of(sockets_, &Socket::awaits_room)) return false;
     favour(packet.destination);
     bool connected = packet.destination == favourite_.destination;
     int socket = connected ? favourite_.descriptor : sockets_[to.socket].descriptor;
+    sockaddr *name = connected ? nullptr : const_cast<sockaddr *>(&to.any);
+    socklen_t name_bytes = connected ? 0 : to.length();
     ++counts_.send_calls;
-    const iovec &whole = packet.parts[0];
-    if (system_call(SYS_sendto, socket, whole.iov_base, whole.iov_len, MSG_DONTWAIT, connected ? nullptr : &to.any, connected ? 0 : to.length()) < 0)
-        return false;
+    int sent;
+    if (packet.count == 1) {
+        sent = system_call(SYS_sendto, socket, packet.parts[0].iov_base, packet.parts[0].iov_len, MSG_DONTWAIT, name, name_bytes);
+    } else {
+        msghdr header{};
+        header.msg_name = name;
+        header.msg_namelen = name_bytes;
+        header.msg_iov = const_cast<iovec *>(packet.parts);
+        header.msg_iovlen = static_cast<size_t>(packet.count);
+        sent = system_call(SYS_sendmsg, socket, &header, MSG_DONTWAIT);
+    }
+    if (sent < 0) return false;
     ++counts_.sent;
     return true;
 }
 
 int UdpPackets::send(const Outgoing *list, int count) {
-    if (count == 1 && list->count == 1 && send_one(*list)) return 1;
+    if (count == 1 && send_one(*list)) return 1;
     return send_several(list, count);
 }
 

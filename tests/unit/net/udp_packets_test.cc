@@ -143,9 +143,9 @@ PacketIo::Behind receive_singly(Endpoint &from, Endpoint &to, uint64_t destinati
     PacketIo::Arrived list[64];
     for (int i = 0; i < packets; ++i) {
         std::string text = "message " + std::to_string(i);
-        Outgoing out(destination, {text});
+        Outgoing out(destination, {text});  // in three parts, or in one
         iovec whole{text.data(), text.size()};
-        out.list[0] = {destination, &whole, 1};
+        if (i % 2) out.list[0] = {destination, &whole, 1};
         EXPECT_EQ(from.packets.send(out.list.data(), 1), 1);
         EXPECT_TRUE(to.wait(5000));
         EXPECT_EQ(to.packets.receive(list, 64), 1);
