@@ -28,6 +28,7 @@ public:
     int send(const Outgoing *list, int count) override;
     int receive(Arrived *list, int most) override;
     int descriptor() const override { return beneath_->descriptor(); }
+    void watch(bool on) override { beneath_->watch(on); }
     uint64_t now_ns() override { return beneath_->now_ns(); }
     std::string describe() const override;
 

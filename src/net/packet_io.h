@@ -52,10 +52,13 @@ public:
     virtual int send(const Outgoing *list, int count) = 0;
     // The number of packets lent; 0 when none are there. Gives back those of the last call.
     virtual int receive(Arrived *list, int most) = 0;
-    // Was nothing behind what the last receive() lent? False: not known.
-    virtual bool emptied() const { return false; }
+    // What is behind that which the last receive() lent: nothing; hardly anything, as it came alone of late, but nobody has looked; or perhaps more.
+    enum class Behind { nothing, unlikely, perhaps };
+    virtual Behind behind() const { return Behind::perhaps; }
     // Readable when receive() has something, or when there is room again after send() was full; -1: must be asked.
     virtual int descriptor() const = 0;
+    // Need the descriptor tell of what comes? Not while somebody asks all the time anyway, as telling makes each packet later. True at first.
+    virtual void watch(bool) {}
     virtual uint64_t now_ns() = 0;
     // One line for reports, with what was counted here: taken, dropped because too long, refused by the system.
     virtual std::string describe() const = 0;

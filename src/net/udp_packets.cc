@@ -15,33 +15,16 @@
 
 #include "base/clock.h"
 #include "base/epoll.h"
+#include "net/udp_calls.h"
 
 namespace lanyard {
 
 namespace {
 
-constexpr size_t most_udp_payload = 65'507, least_packet = 512;
+constexpr size_t least_packet = 512;
 constexpr size_t ipv4_and_udp = 28, ipv6_and_udp = 48;
-constexpr int most_messages = 64;  // of one system call
-constexpr int most_segments = 64;  // of one message: older kernels take no more
-constexpr int most_pieces = most_messages * PacketIo::most_parts * 2;
 constexpr uint32_t ports_tried = 16;
-
-template <class... Arguments>
-int system_call(long number, Arguments... arguments) {
-    for (;;) {
-        long result = syscall(number, arguments...);
-        if (result >= 0 || errno != EINTR) return static_cast<int>(result >= 0 ? result : -errno);
-    }
-}
-
-void set(int socket, int level, int option, int value) { setsockopt(socket, level, option, &value, sizeof value); }
-
-size_t bytes_of(const PacketIo::Outgoing &packet) {
-    size_t bytes = 0;
-    for (int i = 0; i < packet.count; ++i) bytes += packet.parts[i].iov_len;
-    return bytes;
-}
+constexpr int single_after = 8;  // looks that found one short message each
 
 // How many leading bits two addresses of one version share; -1 where one cannot be reached from the other.
 int kinship(const Address &own, const Address &other) {
@@ -53,32 +36,6 @@ int kinship(const Address &own, const Address &other) {
 }
 
 }  // namespace
-
-// Some packets of a list that leave by one system call: each message is one packet, or several that the kernel cuts apart.
-struct UdpPackets::Batch {
-    size_t socket = 0;
-    int messages = 0, pieces = 0, packets = 0;
-    mmsghdr message[most_messages];
-    iovec piece[most_pieces];
-    int first_packet[most_messages + 1];  // of each message, by place in the list
-    uint64_t destination[most_messages];
-    size_t segment[most_messages];  // bytes of its packets, but the last; 0: it is one packet
-    struct alignas(cmsghdr) Control {
-        char bytes[CMSG_SPACE(sizeof(uint16_t))];
-    } control[most_messages];
-
-    void control_segments(int which) {
-        msghdr &header = message[which].msg_hdr;
-        header.msg_control = control[which].bytes;
-        header.msg_controllen = sizeof control[which].bytes;
-        cmsghdr *said = CMSG_FIRSTHDR(&header);
-        said->cmsg_level = SOL_UDP;
-        said->cmsg_type = UDP_SEGMENT;
-        said->cmsg_len = CMSG_LEN(sizeof(uint16_t));
-        auto bytes = static_cast<uint16_t>(segment[which]);
-        std::memcpy(CMSG_DATA(said), &bytes, sizeof bytes);
-    }
-};
 
 // What has come by one system call, and how much of it has been lent. The beginning of each message lands in `near`, where those of all lie close
 // together: so as long as messages are short few pages are touched. What follows lands in a slot, and the beginning is copied before it.
@@ -103,6 +60,11 @@ struct UdpPackets::Inbox {
     Control control[slots];
     size_t segment[slots];
     int come = 0, lent = 0;  // messages
+    bool joins = false;      // the kernel, packets that come
+    bool single = false;     // looks are for one packet, which it has not joined with others
+    int alone = 0;           // looks in a row that found one short message and no other
+    bool found = false;      // did the last look find anything,
+    bool for_one = false;    // and was it for one?
     size_t lent_bytes = 0;   // of the next
 
     Inbox() { prepare(slots); }
@@ -123,6 +85,36 @@ struct UdpPackets::Inbox {
         prepare(come);
         come = lent = 0;
         lent_bytes = 0;
+    }
+    // As many as the system gives: one where they come one by one, which costs less than asking for several.
+    int look(int socket) {
+        for_one = single;
+        int count = for_one ? look_for_one(socket) : look_for_several(socket);
+        found = count > 0;
+        come = std::max(count, 0);
+        return count;
+    }
+    int look_for_one(int socket) {
+        int got = system_call(SYS_recvfrom, socket, slot[0].bytes, slot_bytes, MSG_DONTWAIT, nullptr, nullptr);
+        if (got < 0) return got;
+        // Another was behind the one before, or follows, mostly.
+        if (found || static_cast<size_t>(got) > near_bytes) {
+            alone = 0;
+            single = false;
+        }
+        message[0].msg_len = static_cast<unsigned>(got);
+        bytes[0] = slot[0].bytes;
+        segment[0] = message[0].msg_len;
+        return 1;
+    }
+    int look_for_several(int socket) {
+        int count = system_call(SYS_recvmmsg, socket, message, static_cast<unsigned>(slots), MSG_DONTWAIT, nullptr);
+        if (count > 0) alone = count == 1 && message[0].msg_len <= near_bytes ? alone + 1 : 0;
+        for (int i = 0; i < count; ++i) {
+            segment[i] = segment_of(i);
+            join(i);
+        }
+        return count;
     }
     // Makes one piece of message `i`.
     void join(int i) {
@@ -148,6 +140,7 @@ UdpPackets::UdpPackets(const Options &options) : options_(options), inbox_(new I
 
 UdpPackets::~UdpPackets() {
     close_all();
+    if (favourite_.descriptor >= 0) close(favourite_.descriptor);
     if (epoll_ >= 0) close(epoll_);
 }
 
@@ -162,13 +155,12 @@ int UdpPackets::open_at(const std::vector<Address> &addresses, uint16_t port) {
         if (socket < 0) return -errno;
         sockets_.push_back({socket, {}});
         if (address.version == 6) {
-            set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-            set(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+            set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+            set_option(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
         } else {
-            set(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+            set_option(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
         }
-        for (int option : {SO_RCVBUF, SO_RCVBUFFORCE}) set(socket, SOL_SOCKET, option, options_.buffer);
-        if (options_.join) set(socket, SOL_UDP, UDP_GRO, 1);
+        for (int option : {SO_RCVBUF, SO_RCVBUFFORCE}) set_option(socket, SOL_SOCKET, option, options_.buffer);
         sockaddr_storage place{};
         socklen_t length = to_system(address.with_port(port), place);
         if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) != 0) return -errno;
@@ -190,7 +182,10 @@ Error UdpPackets::open(const std::vector<Address> &addresses, uint16_t least, ui
         result = open_at(addresses, least == 0 ? 0 : static_cast<uint16_t>(least + (first % choices + i) % choices));
         if (result != -EADDRINUSE && result != -EACCES) break;
     }
-    if (result == 0) return {};
+    if (result == 0) {
+        if (options_.join) ask_to_join(true);
+        return {};
+    }
     close_all();
     std::string where;
     for (const Address &address : addresses) where += (where.empty() ? "" : ", ") + to_text(address);
@@ -277,126 +272,39 @@ void UdpPackets::learn_largest(Destination &destination) const {
     destination.largest = static_cast<uint16_t>(std::clamp(bytes - std::min(bytes, headers), least_packet, most_udp_payload));
 }
 
-// As many packets from the front as one system call takes, all by one socket and none too long; how many.
-int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const {
-    batch.messages = batch.pieces = 0;
-    size_t together = 0, latest = 0;  // bytes of the message that is being made, and of its last packet
-    int segments = 0;
-    int at = 0;
-    for (; at < count; ++at) {
-        const Outgoing &packet = list[at];
-        const Destination &to = destinations_[packet.destination];
-        size_t bytes = bytes_of(packet);
-        if (batch.messages == 0) batch.socket = to.socket;
-        if (to.socket != batch.socket || bytes > to.largest || batch.pieces + packet.count > most_pieces) break;
-        int last = batch.messages - 1;
-        bool joins = cuts_ && batch.messages > 0 && batch.destination[last] == packet.destination && segments < most_segments &&
-                     bytes <= batch.segment[last] && latest == batch.segment[last] && bytes > 0 && together + bytes <= most_udp_payload;
-        if (!joins) {
-            if (batch.messages == most_messages) break;
-            last = batch.messages++;
-            batch.first_packet[last] = at;
-            batch.destination[last] = packet.destination;
-            batch.segment[last] = bytes;
-            msghdr &header = batch.message[last].msg_hdr;
-            header = {};
-            header.msg_name = const_cast<sockaddr *>(&to.any);
-            header.msg_namelen = to.length();
-            header.msg_iov = &batch.piece[batch.pieces];
-            together = 0;
-            segments = 0;
-        }
-        std::copy_n(packet.parts, packet.count, &batch.piece[batch.pieces]);
-        batch.pieces += packet.count;
-        batch.message[last].msg_hdr.msg_iovlen += static_cast<size_t>(packet.count);
-        together += bytes;
-        latest = bytes;
-        if (++segments == 2) batch.control_segments(last);
+void UdpPackets::watch(bool on) {
+    if (on == watched_ || (!on && std::ranges::any_of(sockets_, &Socket::awaits_room))) return;
+    watched_ = on;
+    for (const Socket &socket : sockets_) {
+        if (on) epoll_add(epoll_, socket.descriptor, EPOLLIN);
+        else epoll_ctl(epoll_, EPOLL_CTL_DEL, socket.descriptor, nullptr);
     }
-    batch.first_packet[batch.messages] = batch.packets = at;
-    return at;
-}
-
-// Of the packets of the batch those that have been dealt with, or -errno.
-int UdpPackets::send_batch(Batch &batch) {
-    Socket &socket = sockets_[batch.socket];
-    int done = 0;
-    while (done < batch.messages) {
-        ++counts_.send_calls;
-        int sent = system_call(SYS_sendmmsg, socket.descriptor, &batch.message[done], static_cast<unsigned>(batch.messages - done), MSG_DONTWAIT);
-        if (sent > 0) {
-            counts_.sent += static_cast<uint64_t>(batch.first_packet[done + sent] - batch.first_packet[done]);
-            done += sent;
-        } else if (sent == -EAGAIN || sent == -ENOBUFS) {
-            await_room(socket, true);
-            break;
-        } else if (batch.message[done].msg_hdr.msg_control && (sent == -EIO || sent == -EINVAL || sent == -EOPNOTSUPP)) {
-            cuts_ = false;
-            break;
-        } else if (forgive(sent, batch, done)) {
-            ++done;
-        } else {
-            return sent;
-        }
-    }
-    return batch.first_packet[done];
-}
-
-// Is it a matter of this one message, which is dropped then?
-bool UdpPackets::forgive(int trouble, Batch &batch, int which) {
-    auto packets = static_cast<uint64_t>(batch.first_packet[which + 1] - batch.first_packet[which]);
-    switch (-trouble) {
-        case EMSGSIZE:
-            learn_largest(destinations_[batch.destination[which]]);
-            counts_.too_long += packets;
-            return true;
-        case EPERM: case EACCES: case ENETUNREACH: case EHOSTUNREACH: case ENETDOWN: case EHOSTDOWN: case ECONNREFUSED: case EADDRNOTAVAIL:
-            counts_.refused += packets;
-            return true;
-        default: return false;
-    }
-}
-
-void UdpPackets::await_room(Socket &socket, bool awaits) {
-    if (socket.awaits_room == awaits) return;
-    socket.awaits_room = awaits;
-    epoll_change(epoll_, socket.descriptor, awaits ? EPOLLIN | EPOLLOUT : EPOLLIN);
-}
-
-int UdpPackets::send(const Outgoing *list, int count) {
-    Batch batch;
-    for (int done = 0; done < count;) {
-        bool cut = cuts_;
-        int taken = take_batch(list + done, count - done, batch);
-        if (taken == 0) {
-            ++counts_.too_long;
-            ++done;
-            continue;
-        }
-        int dealt = send_batch(batch);
-        if (dealt < 0) return dealt;
-        done += dealt;
-        if (dealt < taken && cut == cuts_) return done;  // full
-    }
-    for (Socket &socket : sockets_) await_room(socket, false);
-    return count;
 }
 
 int UdpPackets::read(Socket &socket) {
     inbox_->empty();
     ++counts_.receive_calls;
-    int come = system_call(SYS_recvmmsg, socket.descriptor, inbox_->message, static_cast<unsigned>(Inbox::slots), MSG_DONTWAIT, nullptr);
-    if (come == -EAGAIN || come == -ECONNREFUSED) return 0;
+    int come = inbox_->look(socket.descriptor);
+    if (come == -EAGAIN || come == -ECONNREFUSED) {
+        // What was joined is out of the only socket.
+        inbox_->single = inbox_->alone >= single_after && !inbox_->joins && sockets_.size() == 1;
+        return 0;
+    }
     if (come < 0) return come;
-    inbox_->come = come;
+    if (options_.join && inbox_->joins == (inbox_->alone >= single_after)) ask_to_join(!inbox_->joins);
     for (int i = 0; i < come; ++i) {
-        inbox_->segment[i] = inbox_->segment_of(i);
-        inbox_->join(i);
         if (!(inbox_->message[i].msg_hdr.msg_flags & MSG_TRUNC)) continue;
         ++counts_.cut;
         inbox_->message[i].msg_len = 0;
     }
     return come;
+}
+
+// Of packets that the kernel has joined the looks must ask how long they are, so looks are for one only while it joins none.
+void UdpPackets::ask_to_join(bool on) {
+    inbox_->joins = on;
+    if (on) inbox_->single = false;
+    for (const Socket &socket : sockets_) set_option(socket.descriptor, SOL_UDP, UDP_GRO, on);
 }
 
 int UdpPackets::lend(Arrived *list, int most) {
@@ -428,10 +336,12 @@ int UdpPackets::receive(Arrived *list, int most) {
     return 0;
 }
 
-bool UdpPackets::emptied() const {
+PacketIo::Behind UdpPackets::behind() const {
     const Inbox &in = *inbox_;
     bool last = in.lent + 1 == in.come && in.lent_bytes == in.message[in.lent].msg_len;
-    return sockets_.size() == 1 && in.come < Inbox::slots && (last || in.lent == in.come);
+    if (sockets_.size() > 1 || (!last && in.lent < in.come)) return Behind::perhaps;
+    if (in.for_one) return Behind::unlikely;
+    return in.come < Inbox::slots ? Behind::nothing : Behind::perhaps;
 }
 
 uint64_t UdpPackets::now_ns() { return clock_ns(); }

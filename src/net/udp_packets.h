@@ -4,6 +4,14 @@
 //   by one, joined (UDP_GRO). Whether that works is found by using it: what the kernel or a driver refuses is not tried again.
 // - No packet is cut on its way (IP_PMTUDISC_DO). A destination's largest packet is what the kernel believes of the path; one that proves to
 //   be too long is dropped, and the kernel asked again. A router that drops long packets without saying so is for the flow to notice.
+// - A single packet leaves by the call for one, and one is asked for where they came one by one of late, and short: the calls for several cost
+//   100 ns and 300 ns more. Who goes on after a look that was for one packet has not seen whether another is there; behind() says so. A look for one
+//   does not learn what the kernel has joined, so it does not join then; the first packet that comes right behind another ends that.
+// - The kernel looks for the route of each packet anew (300 ns), but for those of a connected socket. So one socket more, for all peers, is connected
+//   to the destination to which the last favoured_after packets went singly. What is sent by it comes from another port, which
+//   only says nothing within this host: between hosts a firewall may ask where a packet comes from, so it is not done there. (With the same port
+//   it would receive what comes from there, and two sockets would have to be asked.)
+// - What an epoll set watches arrives 250 ns later, and more where other sets watch that set: sockets leave it while somebody asks all the time.
 // - What the kernel refuses for one destination (no route, a firewall) counts as loss.
 // - Buffers for what comes are touched as far as they are used. A destination is 36 bytes, and at most 16 by which it is found again.
 // Thread rule: as PacketIo.
@@ -51,8 +59,9 @@ public:
     std::string ends(uint64_t destination) const override;
     int send(const Outgoing *list, int count) override;
     int receive(Arrived *list, int most) override;
-    bool emptied() const override;
+    Behind behind() const override;
     int descriptor() const override { return epoll_; }
+    void watch(bool on) override;
     uint64_t now_ns() override;
     std::string describe() const override;
 
@@ -77,6 +86,13 @@ private:
         Address bound;
         bool awaits_room = false;
     };
+    // The destination on this host that most goes to, and a socket that is connected to it.
+    struct Favourite {
+        static constexpr uint64_t none = UINT64_MAX;
+        uint64_t destination = none, latest = none;
+        int in_a_row = 0;  // packets to the latest, sent one by one
+        int descriptor = -1;
+    };
     struct Batch;
     struct Inbox;
 
@@ -88,15 +104,22 @@ private:
     void make_room();
     int take_batch(const Outgoing *list, int count, Batch &batch) const;
     int send_batch(Batch &batch);
+    int send_several(const Outgoing *list, int count);
     bool forgive(int trouble, Batch &batch, int first);
+    bool on_this_host(const Destination &destination) const;
+    void favour(uint64_t number);
+    bool send_one(const Outgoing &packet);
     void await_room(Socket &socket, bool awaits);
     int read(Socket &socket);
+    void ask_to_join(bool on);
     int lend(Arrived *list, int most);
 
     const Options options_;
     int epoll_ = -1;
     std::vector<Socket> sockets_;
     size_t next_socket_ = 0;
+    bool watched_ = true;
+    Favourite favourite_;
     std::vector<Destination> destinations_;
     std::vector<uint32_t> known_;  // their numbers, each plus one, by a hash of the address; 0: free
     std::unique_ptr<Inbox> inbox_;

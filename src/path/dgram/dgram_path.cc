@@ -9,6 +9,7 @@ namespace lanyard {
 
 namespace {
 constexpr uint64_t ask_every_ns = 1'000'000;  // peers whether they have everything, by who waits for that
+constexpr uint32_t arrivals_to_ask = 16;  // looks that found something while this process was awake, after which the endpoint need not tell
 constexpr uint64_t longest_flood_ns = 10'000'000;  // in which nothing is given up, as there is more to be read
 }
 
@@ -260,6 +261,7 @@ void DgramPath::take_packet(std::span<const std::byte> packet) {
 int DgramPath::take_packets(int budget) {
     PacketIo::Arrived come[Outbox::most];
     int packets = 0;
+    bool looked_behind = true;
     more_ = true;
     while (told_ < budget) {
         int count = io_.receive(come, std::min(budget - told_, Outbox::most));
@@ -268,15 +270,17 @@ int DgramPath::take_packets(int budget) {
             break;
         }
         now_ns_ = io_.now_ns();  // the engine's may be older than what was sent since
-        bool emptied = io_.emptied();
+        PacketIo::Behind behind = io_.behind();
         for (int i = 0; i < count; ++i) take_packet({come[i].data, come[i].size});
         packets += count;
-        if (emptied) {
+        if (behind != PacketIo::Behind::perhaps) {
             more_ = false;
+            looked_behind = behind == PacketIo::Behind::nothing;
             break;
         }
     }
-    if (!more_ || now_ns_ - heard_all_ns_ >= longest_flood_ns) home_.heard_all(heard_all_ns_ = now_ns_);
+    if ((!more_ && looked_behind) || now_ns_ - heard_all_ns_ >= longest_flood_ns) home_.heard_all(heard_all_ns_ = now_ns_);
+    if (packets > 0 && !home_.crowded && ++come_awake_ == arrivals_to_ask) io_.watch(false);
     return packets;
 }
 
@@ -369,6 +373,11 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     ++series_;
     sink_ = nullptr;
     return std::max(work + packets, told_);
+}
+
+void DgramPath::show_all() {
+    come_awake_ = 0;
+    io_.watch(true);
 }
 
 // Of a packet, and of those that waited for it.

@@ -18,6 +18,9 @@
 // 2 ms. And where a peer is so slow that no answer comes, or processes share processors, after 10 ms or more, as always with
 // LANYARD_DGRAM_PROGRESS=thread. With `engine` all leaves at once.
 //
+// While packets come and this process does not sleep the endpoint need not tell of them (PacketIo::watch), which makes them arrive sooner: a thread
+// that asks all the time finds them. Where processes share processors they sleep so often that it would not pay.
+//
 // A poll delivers whole packets, which may hold many envelopes, and what waited for them: beyond its budget up to most_at_once().
 // Peers that are silent are asked whether they live four times within LANYARD_PEER_TIMEOUT, as who only waits for them would never know. A process
 // that does not answer, though its kernel does (lifelines.h), computes, and is waited for.
@@ -81,6 +84,8 @@ public:
     void gather(bool on) override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     int most_at_once() const override;
+    void leave_nothing_out() override { show_all(); }
+    void show_all() override;
     bool busy() const override;
     bool unsettled() const override;
     uint64_t deadline_ns() const override;
@@ -193,6 +198,7 @@ private:
     int told_ = 0;          // to it, in this poll
     uint64_t now_ns_ = 0, next_ns_ = no_deadline, ask_at_ns_ = 0;
     uint64_t look_at_ns_ = 0;  // after peers, next
+    uint32_t come_awake_ = 0;    // looks that found something since this process last slept
     uint64_t heard_all_ns_ = 0;  // when the endpoint was last found to have nothing more
     Lifelines *lifelines_ = nullptr;
     bool full_ = false;     // the endpoint

@@ -8,11 +8,15 @@
 // `processor` is what a message takes of all processors together, on both sides: with more ranks than processors that decides, and it is hardly
 // disturbed by what else runs on the machine. Memory is the growth since before the first message to another rank: `busy` at the end of a block,
 // where rounds have just ended, `quiet` when nothing has been sent for a while. The sample of a row is one rank, so its median is that of the
-// ranks. What so many messages take without any path is there before: their buffers, and the library's requests, by as many to oneself.
+// ranks. `kernel` is what the kernel holds for sockets, as growth of the whole machine over the number of ranks, so other programs disturb it; only
+// root is told, and it says nothing of a job on several hosts. What so many messages take without any path is there before: their buffers, and the
+// library's requests, by as many to oneself.
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <time.h>
@@ -98,21 +102,50 @@ Summary of_all_ranks(const Job& job, double mine) {
     return job.rank == 0 ? summarise(std::move(all)) : Summary{};
 }
 
+// Growth of what the kernel holds for sockets, for each rank. The first rank that asks does so before any has sent something to another, and others
+// may be in the midst of that: so the least of all answers is what there was before.
+class KernelMemory {
+public:
+    KernelMemory() : before_(held_for_sockets()) {}
+    void note(const char* when) {
+        if (auto now = held_for_sockets()) noted_.push_back({when, *now});
+    }
+    void report(const Job& job, std::size_t bytes, Report& report) const {
+        MPI_Comm host;
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+        int on_host = 0;
+        MPI_Comm_size(host, &on_host);
+        MPI_Comm_free(&host);
+        double mine = before_ && on_host == job.size ? *before_ : -1, least = 0;
+        MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+        if (least < 0) return;
+        for (const auto& [when, held] : noted_)
+            report.add_named_size(std::string("kernel, ") + when, bytes, "B", summarise({(held - least) / job.size}));
+    }
+
+private:
+    std::optional<double> before_;
+    std::vector<std::pair<const char*, double>> noted_;
+};
+
 void measure(const Job& job, Report& report) {
     for (std::size_t bytes : job.settings.sizes_bytes) {
         Neighbours neighbours(job, bytes);
         neighbours.round_with_oneself();
         held_now();  // what asking takes is not growth
+        KernelMemory kernel;
         Held before = held_now();
         neighbours.check();
         double processors_before = processor_seconds();
         Samples rounds = sample(job.settings, [&] { neighbours.round(); });
         double processors = processor_seconds() - processors_before, of_all = 0;
         Held busy = held_now() - before;
+        kernel.note("busy");
         MPI_Reduce(&processors, &of_all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         neighbours.check();
         let_it_become_quiet();
         Held quiet = held_now() - before;
+        kernel.note("quiet");
         double messages = static_cast<double>(neighbours.messages()) * job.size;
         report.count_sent(static_cast<long>(messages) * (rounds.rounds + 2), static_cast<double>(bytes));
         of_all /= messages * static_cast<double>(rounds.rounds);
@@ -123,6 +156,7 @@ void measure(const Job& job, Report& report) {
                                {"allocated, busy", "B", busy.allocated_bytes}, {"allocated, quiet", "B", quiet.allocated_bytes},
                                {"descriptors", "each", quiet.descriptors}})
             report.add_named_size(row.name, bytes, row.unit, of_all_ranks(job, row.of_this_rank));
+        kernel.report(job, bytes, report);
     }
 }
 

@@ -1,12 +1,15 @@
 // What a process holds at the moment, so that a benchmark can tell how much more it is afterwards. glibc on Linux only, as it asks mallinfo2 and
-// reads /proc/self. The memory of sockets themselves is the kernel's and not counted. Any thread.
+// reads /proc/self. The memory of sockets themselves is the kernel's, which tells of it only for the whole machine, and to root. Any thread.
 #pragma once
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <sstream>
 #include <string>
 
 #include <malloc.h>
+#include <unistd.h>
 
 namespace lanyard::bench {
 
@@ -30,6 +33,26 @@ inline Held held_now() {
     struct mallinfo2 info = mallinfo2();
     held.allocated_bytes = static_cast<double>(info.uordblks) + static_cast<double>(info.hblkhd);
     return held;
+}
+
+// What the kernel holds for all sockets of the machine: the objects that they are made of, and what their buffers have taken or keep ready.
+// Nothing: it does not say, as to anybody but root.
+inline std::optional<double> held_for_sockets() {
+    double bytes = 0;
+    std::ifstream slabs("/proc/slabinfo");
+    if (!slabs) return {};
+    for (std::string line, name; std::getline(slabs, line);) {
+        double active = 0, all = 0, object_bytes = 0;
+        if (!(std::istringstream(line) >> name >> active >> all >> object_bytes)) continue;
+        for (const char* one : {"TCP", "TCPv6", "UDP", "UDPv6", "sock_inode_cache", "filp", "eventpoll_epi"})
+            if (name == one) bytes += active * object_bytes;
+    }
+    std::ifstream sockets("/proc/net/sockstat");
+    for (std::string word; sockets >> word;) {
+        double pages = 0;
+        if (word == "mem" && sockets >> pages) bytes += pages * static_cast<double>(sysconf(_SC_PAGESIZE));
+    }
+    return bytes;
 }
 
 inline Held operator-(const Held& after, const Held& before) {

@@ -126,16 +126,92 @@ TEST(UdpPackets, KnowsWhenNothingIsBehindWhatItLent) {
     int come = 0;
     for (int turn = 0; turn < 100 && come < 2; ++turn) come += to.packets.receive(list.data(), 2 - come);
     ASSERT_EQ(come, 2);
-    EXPECT_FALSE(to.packets.emptied()) << "one is left";
+    EXPECT_EQ(to.packets.behind(), PacketIo::Behind::perhaps) << "one is left";
     ASSERT_EQ(to.packets.receive(list.data(), 64), 1);
-    EXPECT_TRUE(to.packets.emptied());
+    EXPECT_EQ(to.packets.behind(), PacketIo::Behind::nothing);
     std::vector<std::string> many(1000, std::string(1, 'x'));
     for (std::string &each : many) each.resize(1 + (&each - many.data()) % 2);  // so that few of them are joined
     Outgoing flood(destination, many);
     EXPECT_EQ(from.packets.send(flood.list.data(), flood.count()), 1000);
     EXPECT_TRUE(to.wait(5000));
     ASSERT_GT(to.packets.receive(list.data(), 64), 0);
-    EXPECT_FALSE(to.packets.emptied());
+    EXPECT_EQ(to.packets.behind(), PacketIo::Behind::perhaps);
+}
+
+// One at a time, as in a dialogue; how the last of them was found.
+PacketIo::Behind receive_singly(Endpoint &from, Endpoint &to, uint64_t destination, int packets) {
+    PacketIo::Arrived list[64];
+    for (int i = 0; i < packets; ++i) {
+        std::string text = "message " + std::to_string(i);
+        Outgoing out(destination, {text});  // in three parts, or in one
+        iovec whole{text.data(), text.size()};
+        if (i % 2) out.list[0] = {destination, &whole, 1};
+        EXPECT_EQ(from.packets.send(out.list.data(), 1), 1);
+        EXPECT_TRUE(to.wait(5000));
+        EXPECT_EQ(to.packets.receive(list, 64), 1);
+        EXPECT_EQ(text_of(list[0]), text);
+        if (i + 1 == packets) break;
+        EXPECT_EQ(to.packets.receive(list, 64), 0);
+    }
+    return to.packets.behind();
+}
+
+TEST(UdpPackets, AsksForOneWherePacketsComeOneByOneAndForSeveralWhereTheyDoNot) {
+    Endpoint from, to;
+    auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
+    EXPECT_EQ(receive_singly(from, to, destination, 3), PacketIo::Behind::nothing);
+    EXPECT_EQ(receive_singly(from, to, destination, 100), PacketIo::Behind::unlikely);
+    for (size_t bytes : {1, 900, 1400}) {  // nothing is lost when they come in numbers, joined or not
+        std::vector<std::string> many(300, std::string(bytes, 'x'));
+        for (size_t i = 0; i < many.size(); ++i) many[i][0] = static_cast<char>(i);
+        Outgoing out(destination, many);
+        EXPECT_EQ(from.packets.send(out.list.data(), out.count()), 300);
+        EXPECT_EQ(to.receive(300), many);
+        EXPECT_EQ(to.packets.behind(), PacketIo::Behind::nothing);
+        EXPECT_EQ(receive_singly(from, to, destination, 20), PacketIo::Behind::unlikely) << "again";
+    }
+    EXPECT_EQ(to.packets.counts().cut, 0u);
+}
+
+TEST(UdpPackets, ReachesWhoeverItSendsToWhileOneIsFavoured) {
+    Endpoint from, one, other;
+    auto to_one = static_cast<uint64_t>(from.packets.destination(one.packets.name()));
+    auto to_other = static_cast<uint64_t>(from.packets.destination(other.packets.name()));
+    for (int turn = 0; turn < 3; ++turn) {
+        receive_singly(from, one, to_one, 200);
+        receive_singly(from, other, to_other, 10);  // while the other one is favoured
+        receive_singly(from, other, to_other, 200);
+        Outgoing both(to_one, {"first", "second"});
+        both.list[1].destination = to_other;
+        EXPECT_EQ(from.packets.send(both.list.data(), 2), 2);
+        EXPECT_EQ(one.receive(1), std::vector<std::string>{"first"});
+        EXPECT_EQ(other.receive(1), std::vector<std::string>{"second"});
+    }
+    EXPECT_EQ(from.packets.counts().refused, 0u);
+}
+
+TEST(UdpPackets, SendsToWhoHasGoneAndIsFavouredAsToAnyOther) {
+    Endpoint from;
+    auto gone = std::make_unique<Endpoint>();
+    auto destination = static_cast<uint64_t>(from.packets.destination(gone->packets.name()));
+    receive_singly(from, *gone, destination, 200);
+    gone.reset();
+    char byte = 'x';
+    iovec whole{&byte, 1};
+    PacketIo::Outgoing out{destination, &whole, 1};
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(from.packets.send(&out, 1), 1) << "a loss, no error";
+}
+
+TEST(UdpPackets, ItsDescriptorTellsNothingUntilItIsWatchedAgain) {
+    Endpoint from, to;
+    auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
+    to.packets.watch(false);
+    Outgoing out(destination, {"unseen"});
+    EXPECT_EQ(from.packets.send(out.list.data(), 1), 1);
+    EXPECT_FALSE(to.wait(20));
+    to.packets.watch(true);
+    EXPECT_TRUE(to.wait(5000)) << "of what came before, too";
+    EXPECT_EQ(to.receive(1), std::vector<std::string>{"unseen"});
 }
 
 TEST(UdpPackets, KnowsTheLargestAndDropsWhatIsLonger) {

@@ -1,0 +1,220 @@
+// Packets over UDP: those that go.
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/epoll.h"
+#include "net/udp_calls.h"
+#include "net/udp_packets.h"
+
+namespace lanyard {
+
+namespace {
+
+constexpr int most_messages = 64;  // of one system call
+constexpr int most_segments = 64;  // of one message: older kernels take no more
+constexpr int most_pieces = most_messages * PacketIo::most_parts * 2;
+constexpr int favoured_after = 64;   // packets in a row
+
+size_t bytes_of(const PacketIo::Outgoing &packet) {
+    size_t bytes = 0;
+    for (int i = 0; i < packet.count; ++i) bytes += packet.parts[i].iov_len;
+    return bytes;
+}
+
+}  // namespace
+
+// Some packets of a list that leave by one system call: each message is one packet, or several that the kernel cuts apart.
+struct UdpPackets::Batch {
+    size_t socket = 0;
+    int messages = 0, pieces = 0, packets = 0;
+    mmsghdr message[most_messages];
+    iovec piece[most_pieces];
+    int first_packet[most_messages + 1];  // of each message, by place in the list
+    uint64_t destination[most_messages];
+    size_t segment[most_messages];  // bytes of its packets, but the last; 0: it is one packet
+    struct alignas(cmsghdr) Control {
+        char bytes[CMSG_SPACE(sizeof(uint16_t))];
+    } control[most_messages];
+
+    void control_segments(int which) {
+        msghdr &header = message[which].msg_hdr;
+        header.msg_control = control[which].bytes;
+        header.msg_controllen = sizeof control[which].bytes;
+        cmsghdr *said = CMSG_FIRSTHDR(&header);
+        said->cmsg_level = SOL_UDP;
+        said->cmsg_type = UDP_SEGMENT;
+        said->cmsg_len = CMSG_LEN(sizeof(uint16_t));
+        auto bytes = static_cast<uint16_t>(segment[which]);
+        std::memcpy(CMSG_DATA(said), &bytes, sizeof bytes);
+    }
+};
+
+// As many packets from the front as one system call takes, all by one socket and none too long; how many.
+int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const {
+    batch.messages = batch.pieces = 0;
+    size_t together = 0, latest = 0;  // bytes of the message that is being made, and of its last packet
+    int segments = 0;
+    int at = 0;
+    for (; at < count; ++at) {
+        const Outgoing &packet = list[at];
+        const Destination &to = destinations_[packet.destination];
+        size_t bytes = bytes_of(packet);
+        if (batch.messages == 0) batch.socket = to.socket;
+        if (to.socket != batch.socket || bytes > to.largest || batch.pieces + packet.count > most_pieces) break;
+        int last = batch.messages - 1;
+        bool joins = cuts_ && batch.messages > 0 && batch.destination[last] == packet.destination && segments < most_segments &&
+                     bytes <= batch.segment[last] && latest == batch.segment[last] && bytes > 0 && together + bytes <= most_udp_payload;
+        if (!joins) {
+            if (batch.messages == most_messages) break;
+            last = batch.messages++;
+            batch.first_packet[last] = at;
+            batch.destination[last] = packet.destination;
+            batch.segment[last] = bytes;
+            msghdr &header = batch.message[last].msg_hdr;
+            header = {};
+            header.msg_name = const_cast<sockaddr *>(&to.any);
+            header.msg_namelen = to.length();
+            header.msg_iov = &batch.piece[batch.pieces];
+            together = 0;
+            segments = 0;
+        }
+        std::copy_n(packet.parts, packet.count, &batch.piece[batch.pieces]);
+        batch.pieces += packet.count;
+        batch.message[last].msg_hdr.msg_iovlen += static_cast<size_t>(packet.count);
+        together += bytes;
+        latest = bytes;
+        if (++segments == 2) batch.control_segments(last);
+    }
+    batch.first_packet[batch.messages] = batch.packets = at;
+    return at;
+}
+
+// Of the packets of the batch those that have been dealt with, or -errno.
+int UdpPackets::send_batch(Batch &batch) {
+    Socket &socket = sockets_[batch.socket];
+    int done = 0;
+    while (done < batch.messages) {
+        ++counts_.send_calls;
+        int sent = system_call(SYS_sendmmsg, socket.descriptor, &batch.message[done], static_cast<unsigned>(batch.messages - done), MSG_DONTWAIT);
+        if (sent > 0) {
+            counts_.sent += static_cast<uint64_t>(batch.first_packet[done + sent] - batch.first_packet[done]);
+            done += sent;
+        } else if (sent == -EAGAIN || sent == -ENOBUFS) {
+            await_room(socket, true);
+            break;
+        } else if (batch.message[done].msg_hdr.msg_control && (sent == -EIO || sent == -EINVAL || sent == -EOPNOTSUPP)) {
+            cuts_ = false;
+            break;
+        } else if (forgive(sent, batch, done)) {
+            ++done;
+        } else {
+            return sent;
+        }
+    }
+    return batch.first_packet[done];
+}
+
+// Is it a matter of this one message, which is dropped then?
+bool UdpPackets::forgive(int trouble, Batch &batch, int which) {
+    auto packets = static_cast<uint64_t>(batch.first_packet[which + 1] - batch.first_packet[which]);
+    switch (-trouble) {
+        case EMSGSIZE:
+            learn_largest(destinations_[batch.destination[which]]);
+            counts_.too_long += packets;
+            return true;
+        case EPERM: case EACCES: case ENETUNREACH: case EHOSTUNREACH: case ENETDOWN: case EHOSTDOWN: case ECONNREFUSED: case EADDRNOTAVAIL:
+            counts_.refused += packets;
+            return true;
+        default: return false;
+    }
+}
+
+void UdpPackets::await_room(Socket &socket, bool awaits) {
+    if (socket.awaits_room == awaits) return;
+    if (awaits) watch(true);
+    socket.awaits_room = awaits;
+    epoll_change(epoll_, socket.descriptor, awaits ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+bool UdpPackets::on_this_host(const Destination &destination) const {
+    sockaddr_storage place{};
+    std::memcpy(&place, &destination.any, destination.length());
+    return std::ranges::any_of(sockets_, [&](const Socket &socket) { return same_host(socket.bound, from_system(place)); });
+}
+
+// Counts the packets that go to this destination singly, and connects a socket to it when they are many.
+void UdpPackets::favour(uint64_t number) {
+    if (std::exchange(favourite_.latest, number) != number) favourite_.in_a_row = 0;
+    if (++favourite_.in_a_row != favoured_after || favourite_.destination == number) return;
+    const Destination &to = destinations_[number];
+    if (!on_this_host(to)) return;
+    favourite_.destination = Favourite::none;
+    int &socket = favourite_.descriptor;
+    if (socket >= 0) close(socket);
+    socket = ::socket(to.any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (socket < 0) return;
+    bool six = to.any.sa_family == AF_INET6;
+    set_option(socket, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+    set_option(socket, SOL_SOCKET, SO_RCVBUF, 0);  // nobody sends to it
+    sockaddr_storage own{};
+    socklen_t length = to_system(sockets_[to.socket].bound.with_port(0), own);
+    if (bind(socket, reinterpret_cast<sockaddr *>(&own), length) == 0 && connect(socket, &to.any, to.length()) == 0) favourite_.destination = number;
+}
+
+// False: it is for the way of several to send this, or to see what is wrong.
+bool UdpPackets::send_one(const Outgoing &packet) {
+    const Destination &to = destinations_[packet.destination];
+    if (bytes_of(packet) > to.largest || std::ranges::any_of(sockets_, &Socket::awaits_room)) return false;
+    favour(packet.destination);
+    bool connected = packet.destination == favourite_.destination;
+    int socket = connected ? favourite_.descriptor : sockets_[to.socket].descriptor;
+    sockaddr *name = connected ? nullptr : const_cast<sockaddr *>(&to.any);
+    socklen_t name_bytes = connected ? 0 : to.length();
+    ++counts_.send_calls;
+    int sent;
+    if (packet.count == 1) {
+        sent = system_call(SYS_sendto, socket, packet.parts[0].iov_base, packet.parts[0].iov_len, MSG_DONTWAIT, name, name_bytes);
+    } else {
+        msghdr header{};
+        header.msg_name = name;
+        header.msg_namelen = name_bytes;
+        header.msg_iov = const_cast<iovec *>(packet.parts);
+        header.msg_iovlen = static_cast<size_t>(packet.count);
+        sent = system_call(SYS_sendmsg, socket, &header, MSG_DONTWAIT);
+    }
+    if (sent < 0) return false;
+    ++counts_.sent;
+    return true;
+}
+
+int UdpPackets::send(const Outgoing *list, int count) {
+    if (count == 1 && send_one(*list)) return 1;
+    return send_several(list, count);
+}
+
+int UdpPackets::send_several(const Outgoing *list, int count) {
+    Batch batch;
+    for (int done = 0; done < count;) {
+        bool cut = cuts_;
+        int taken = take_batch(list + done, count - done, batch);
+        if (taken == 0) {
+            ++counts_.too_long;
+            ++done;
+            continue;
+        }
+        int dealt = send_batch(batch);
+        if (dealt < 0) return dealt;
+        done += dealt;
+        if (dealt < taken && cut == cuts_) return done;  // full
+    }
+    for (Socket &socket : sockets_) await_room(socket, false);
+    return count;
+}
+
+}  // namespace lanyard
