@@ -18,9 +18,11 @@
 //   it.
 //
 // Pacing: a window is spread over its round trip, in bursts of at most `burst` bytes, a little faster than the window alone would allow, so that it
-// is the window which limits. Small, as each known peer has one. Thread rule: the owner of the flow.
+// is the window which limits. What a round trip is longer than `paced_queues` targets above the least is no queue, but a peer, or this process, that did
+// not look for long: to spread a window over that would only add to the absence. Small, as each known peer has one. Thread rule: the owner of the flow.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -38,6 +40,7 @@ struct CongestionLimits {
     uint32_t gain = 2;  // packets a round trip
     double scale = 3;  // of the target, for small windows
     uint32_t granted_more = 10;  // times the target, where the receiver grants
+    uint32_t paced_queues = 2;   // times the target, that may be part of a round trip over which a window is spread
 };
 
 class Congestion {
@@ -58,10 +61,11 @@ public:
     void silent(size_t packet, const CongestionLimits &limits);
 
     // How long the line should take for so many bytes; 0: no reason to wait.
-    uint64_t spacing_ns(size_t bytes, const RoundTrip &trip) const {
+    uint64_t spacing_ns(size_t bytes, const RoundTrip &trip, const CongestionLimits &limits) const {
         if (!trip.known()) return 0;
         uint64_t quicker = doubling() ? 2 : 1;  // and a quarter more
-        return static_cast<uint64_t>(bytes) * trip.smoothed_ns() * 4 / (5 * quicker * window_);
+        uint64_t trip_ns = std::min(trip.smoothed_ns(), trip.least_ns() + limits.paced_queues * limits.target_ns);
+        return static_cast<uint64_t>(bytes) * trip_ns * 4 / (5 * quicker * window_);
     }
 
 private:

@@ -109,9 +109,9 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
 // packet by packet, and costs a system call and a wake-up of both sides for each burst instead of each packet.
 void Flow::pace(Traffic &traffic, size_t bytes, uint64_t now_ns) {
     uint32_t burst = home_.limits.congestion.burst;
-    uint64_t burst_ns = congestion_.spacing_ns(burst, trip_);
-    traffic.pace_ns = std::max(traffic.pace_ns, now_ns - std::min(now_ns, burst_ns)) + congestion_.spacing_ns(bytes, trip_);
-    traffic.burst_ns = traffic.pace_ns <= now_ns ? 0 : traffic.pace_ns + congestion_.spacing_ns(left_of(traffic, burst), trip_);
+    auto spacing_ns = [&](size_t of) { return congestion_.spacing_ns(of, trip_, home_.limits.congestion); };
+    traffic.pace_ns = std::max(traffic.pace_ns, now_ns - std::min(now_ns, spacing_ns(burst))) + spacing_ns(bytes);
+    traffic.burst_ns = traffic.pace_ns <= now_ns ? 0 : traffic.pace_ns + spacing_ns(left_of(traffic, burst));
 }
 
 // What waits to be sent, as far as it is no more than `most`.
@@ -303,7 +303,7 @@ void Flow::take_back(const OutPacket &packet, uint64_t now_ns) {
     next_number_ = packet.number;  // nobody has seen it
     traffic.burst_ns = 0;
     size_.not_sent(packet.size + packet.tail_size);
-    traffic.pace_ns -= std::min(traffic.pace_ns, congestion_.spacing_ns(packet.size + packet.tail_size, trip_));
+    traffic.pace_ns -= std::min(traffic.pace_ns, congestion_.spacing_ns(packet.size + packet.tail_size, trip_, home_.limits.congestion));
     traffic.probe_wanted |= traffic.probes > 0;
 }
 

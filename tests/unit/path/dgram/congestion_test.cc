@@ -90,11 +90,20 @@ TEST(Congestion, MindsLossesWithDelayAndMany) {
 
 TEST(Congestion, SpacesAWindowOverItsRoundTrip) {
     Line line;
-    EXPECT_EQ(line.congestion.spacing_ns(packet, line.trip), 0u);
+    EXPECT_EQ(line.congestion.spacing_ns(packet, line.trip, line.limits), 0u);
     line.rounds(3, 100'000);
     line.rounds(2, 220'000);
-    uint64_t whole_ns = line.congestion.spacing_ns(line.congestion.window(), line.trip);
+    uint64_t whole_ns = line.congestion.spacing_ns(line.congestion.window(), line.trip, line.limits);
     EXPECT_NEAR(static_cast<double>(whole_ns), static_cast<double>(line.trip.smoothed_ns()) * 4 / 5, 2);
+}
+
+TEST(Congestion, PacesOverNoLongerThanQueuesLast) {
+    Line line;
+    line.rounds(3, 100'000);
+    line.rounds(3, 1'000'000'000);  // somebody computed, and did not look
+    uint64_t whole_ns = line.congestion.spacing_ns(line.congestion.window(), line.trip, line.limits);
+    EXPECT_LE(whole_ns, 100'000 + line.limits.paced_queues * line.limits.target_ns);
+    EXPECT_GT(whole_ns, 100'000u);
 }
 
 TEST(Congestion, ForgetsWithTime) {
