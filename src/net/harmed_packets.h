@@ -25,6 +25,7 @@ public:
     int64_t destination(std::string_view name) override { return beneath_->destination(name); }
     size_t largest(uint64_t destination) const override;
     std::string ends(uint64_t destination) const override { return beneath_->ends(destination); }
+    bool within_host(uint64_t destination) const override { return beneath_->within_host(destination); }
     int send(const Outgoing *list, int count) override;
     int receive(Arrived *list, int most) override;
     int descriptor() const override { return beneath_->descriptor(); }

@@ -48,6 +48,8 @@ public:
     virtual size_t largest(uint64_t destination) const = 0;
     // Between which addresses packets to it go, for reports: "10.0.1.2:4711 and 10.0.1.3:4712"; empty: this kind has no addresses to speak of.
     virtual std::string ends(uint64_t) const { return {}; }
+    // Is it within this host, so that what goes there shares no line with what others send?
+    virtual bool within_host(uint64_t) const { return false; }
     // The number taken from the front.
     virtual int send(const Outgoing *list, int count) = 0;
     // The number of packets lent; 0 when none are there. Gives back those of the last call.

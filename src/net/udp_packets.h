@@ -57,6 +57,7 @@ public:
     int64_t destination(std::string_view name) override;
     size_t largest(uint64_t destination) const override { return destinations_[destination].largest; }
     std::string ends(uint64_t destination) const override;
+    bool within_host(uint64_t destination) const override { return on_this_host(destinations_[destination]); }
     int send(const Outgoing *list, int count) override;
     int receive(Arrived *list, int most) override;
     Behind behind() const override;

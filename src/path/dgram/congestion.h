@@ -36,7 +36,7 @@ struct CongestionLimits {
     uint32_t first_packets = 4;
     uint64_t old_after_ns = 4'000'000;
     uint32_t most_window = 8 * 1024 * 1024;
-    uint32_t burst = 16 * 1024;
+    uint32_t burst = 8 * 1024;
     uint32_t gain = 2;  // packets a round trip
     double scale = 3;  // of the target, for small windows
     uint32_t granted_more = 10;  // times the target, where the receiver grants

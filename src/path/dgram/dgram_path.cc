@@ -59,6 +59,7 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
         size_t largest = destination < 0 ? dgram::least_packet : std::min(io_.largest(static_cast<uint64_t>(destination)), dgram::most_packet);
         peer = std::make_unique<Peer>(home_, number, epoch_, static_cast<uint64_t>(destination), largest);
         ++known_;
+        if (destination >= 0 && io_.within_host(peer->destination)) peer->flow.set_near();
         if (destination < 0) {
             peer->lost = true;
             lost_.push_back({number, error ? error.take().sentence : "has no address that this process can send datagrams to (" + name + ")", {}});

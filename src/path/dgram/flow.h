@@ -158,7 +158,7 @@ struct Traffic {
 // What all flows of a process share.
 struct FlowHome {
     FlowHome(uint32_t own_number, const Secret &jobs_secret, const Crc32c &check, const FlowLimits &limit, FlowOwner &owns)
-        : own(own_number), secret(jobs_secret), crc(check), limits(limit), owner(owns), grants(limit.grants) {}
+        : own(own_number), secret(jobs_secret), crc(check), limits(limit), owner(owns), grants(limit.grants), near_grants(limit.grants) {}
 
     // Of a packet that names no other process of the job as its sender.
     void count_astray(std::span<const std::byte> packet) {
@@ -176,6 +176,7 @@ struct FlowHome {
     void heard_all(uint64_t until_ns) {
         heard_until_ns = until_ns;
         grants.looked();
+        near_grants.looked();
     }
 
     const uint32_t own;  // process number
@@ -186,7 +187,7 @@ struct FlowHome {
     FlowOwner &owner;
     uint64_t heard_until_ns = UINT64_MAX;  // as heard_all() was told; UINT64_MAX: nobody tells
     FlowCounts counts;
-    Grants grants;
+    Grants grants, near_grants;  // to senders by the line, and to those within this host, which do not share it
     SentPackets::Records sent;
     Slab<BulkItem> bulk;
     EarlyEnvelopes::Blocks early;
@@ -252,6 +253,8 @@ public:
     const Congestion &congestion() const { return congestion_; }
     // Bytes that the peer lets be on their way; no_limit: any.
     uint32_t granted() const { return granted_; }
+    // The peer is within this host. Before anything is sent or received.
+    void set_near() { near_ = true; }
     // As the endpoint knows it now.
     void set_largest(size_t bytes) { size_.set_limit(bytes); }
     const PacketSize &packet_size() const { return size_; }
@@ -287,6 +290,7 @@ private:
     Came take(uint64_t number, std::span<const std::byte> frames, size_t bytes, uint64_t now_ns);
     bool make_room(std::span<const std::byte> frames);
     void count_number(uint64_t number, bool fresh);
+    Grants &grants() const { return near_ ? home_.near_grants : home_.grants; }
     Position expected() const { return {expected_, expected_offset_}; }
     Piece piece_of(const Frame &frame) const;
     void deliver(Piece piece, const std::byte *payload);
@@ -329,7 +333,9 @@ private:
     Tally<uint64_t> next_number_;
     uint64_t log_end_ = 0, delivered_ = 0;
     PacketSize size_;
-    bool over_ = false, introduced_ = false;  // to the peer, which knows our epoch
+    bool over_ : 1 = false;
+    bool introduced_ : 1 = false;  // to the peer, which knows our epoch
+    bool near_ : 1 = false;        // the peer, within this host
     uint32_t granted_ = no_limit;
     Grants::Sender sender_;  // the peer, as we receive
     Congestion congestion_;

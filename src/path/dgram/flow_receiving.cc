@@ -158,7 +158,7 @@ Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, size_t
     if (over_) return Came::taken;
     if (number == 0) return Came::taken;
     if (verdict != Arrivals::Verdict::beyond) count_number(number, fresh);
-    home_.grants.came(sender_, static_cast<uint32_t>(bytes), now_ns);
+    grants().came(sender_, static_cast<uint32_t>(bytes), now_ns);
     if (!fresh) return verdict == Arrivals::Verdict::copy ? Came::copy : Came::dropped;
     traffic.early.keep(home_.early);
     traffic.early.take(home_.early, [&] { return expected(); }, [&](const Piece &piece, const std::byte *payload) { deliver(piece, payload); });

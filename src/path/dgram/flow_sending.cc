@@ -159,7 +159,7 @@ void Flow::compose_acknowledgement(FrameWriter &writer, uint64_t now_ns) {
     Acknowledgement acknowledgement;
     current().arrivals.acknowledge(acknowledgement, now_ns);
     acknowledgement.expected = static_cast<uint32_t>(expected_);
-    acknowledgement.window = home_.grants.window(size_.usual(), trip_.known() ? trip_.least_ns() : 0, now_ns);
+    acknowledgement.window = grants().window(size_.usual(), trip_.known() ? trip_.least_ns() : 0, now_ns);
     writer.acknowledge(acknowledgement);
 }
 

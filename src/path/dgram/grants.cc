@@ -43,8 +43,7 @@ uint32_t Grants::window(size_t packet, uint64_t least_ns, uint64_t now_ns) {
 
 // Of all senders.
 uint64_t Grants::in_flight(uint64_t least_ns) const {
-    uint64_t queue = rate_ ? std::min<uint64_t>(bytes_in(limits_.queue_ns, rate_), limits_.most_queue) : limits_.most_queue;
-    return bytes_in(least_ns, rate_) + queue + std::min<uint64_t>(backlog_, limits_.most_backlog);
+    return bytes_in(least_ns, rate_) + limits_.queue + std::min<uint64_t>(backlog_, limits_.most_backlog);
 }
 
 // Into the next round, when it is time.

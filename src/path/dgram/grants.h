@@ -4,13 +4,13 @@
 // Only the receiver sees how many they are, and how fast all together comes, which is what its line carries. So every acknowledgement
 // grants its flow a window:
 //
-//     (arrival rate x least round trip + safe queue + backlog) / senders       safe queue = arrival rate x queue_ns, at most most_queue
+//     (arrival rate x least round trip + safe queue + backlog) / senders
 //
 // - The first term keeps the line busy, the second waits before it: all that is on its way is one or the other. As long as the line is not full
 //   nothing waits, more comes in a round trip than before, and the rate that is measured, and with it the grant, grows until it is the line's.
 //   From then on it stays: more cannot come. So it is right for a gigabit, for ten and for memory, without knowing which it is.
-// - The safe queue is at most 48 KiB, and less where the line is so slow that it would wait long: the smallest switches hold 128 KiB at a port,
-//   and who has just begun was granted nothing yet.
+// - The safe queue is 48 KiB: the smallest switches hold 128 KiB at a port, and who has just begun was granted nothing yet. (Not less where little
+//   comes: that says as often that little is sent as that the line is slow, and who has little to send would wait for grants.)
 // - The backlog is what has come and waits in this host, as the process is late to look: bytes that are found at once, as the average of them
 //   sees it. What waits there does not wait in the switch, and a host with more to do than processors would be idle between its looks without it.
 //   It is a guess of what will be: together with the safe queue at most those 128 KiB, so that nothing is lost when it is wrong.
@@ -23,7 +23,7 @@
 // - The grant is a window, not a sum that is used up: nothing leaks with packets that are lost, and an old one that comes late is corrected
 //   by the next. How long a sender believes one, congestion.h says.
 //
-// One for all flows of a process. Thread rule: the owner of the flows.
+// One for all flows of a process by which the network comes, and one for those within the host: they share no line, but a socket's buffer. Thread rule: the owner of the flows.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,7 @@
 namespace lanyard::dgram {
 
 struct GrantLimits {
-    uint64_t queue_ns = 500'000;
-    uint32_t most_queue = 48 * 1024;
+    uint32_t queue = 48 * 1024;
     uint32_t most_backlog = 80 * 1024;
     uint64_t least_round_ns = 500'000;
     uint32_t little = 4096;             // bytes of a round, where packets are longer than that

@@ -200,7 +200,7 @@ TEST_F(TwoSides, NoMoreIsInFlightThanTheWindow) {
 TEST_F(TwoSides, ReceiverLimitsWhatIsOnItsWay) {
     FlowLimits limits;
     limits.congestion.first_window = 100'000;
-    limits.grants.most_queue = 4 * Side::largest;
+    limits.grants.queue = 4 * Side::largest;
     for (bool bulk : {false, true}) {
         Side c(0, 1, 100, limits), d(1, 0, 200, limits);
         c.send("hello");
