@@ -18,7 +18,7 @@
 //   it.
 //
 // Pacing: a window is spread over its round trip, in bursts of at most `burst` bytes, a little faster than the window alone would allow, so that it
-// is the window which limits. What a round trip is longer than `paced_queues` targets above the least is no queue, but a peer, or this process, that did
+// is the window which limits. Where the receiver grants, several share the queue before it, and their bursts are short so that they fit in between. What a round trip is longer than `paced_queues` targets above the least is no queue, but a peer, or this process, that did
 // not look for long: to spread a window over that would only add to the absence. Small, as each known peer has one. Thread rule: the owner of the flow.
 #pragma once
 
@@ -36,7 +36,8 @@ struct CongestionLimits {
     uint32_t first_packets = 4;
     uint64_t old_after_ns = 4'000'000;
     uint32_t most_window = 8 * 1024 * 1024;
-    uint32_t burst = 8 * 1024;
+    uint32_t burst = 64 * 1024;
+    uint32_t granted_burst = 8 * 1024;  // where the receiver grants
     uint32_t gain = 2;  // packets a round trip
     double scale = 3;  // of the target, for small windows
     uint32_t granted_more = 10;  // times the target, where the receiver grants

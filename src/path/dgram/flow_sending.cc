@@ -108,8 +108,9 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
 // When a burst is used up, comes a pause in which the line gets free for the next one, or for all that is left: so what is left ends no later than
 // packet by packet, and costs a system call and a wake-up of both sides for each burst instead of each packet.
 void Flow::pace(Traffic &traffic, size_t bytes, uint64_t now_ns) {
-    uint32_t burst = home_.limits.congestion.burst;
-    auto spacing_ns = [&](size_t of) { return congestion_.spacing_ns(of, trip_, home_.limits.congestion); };
+    const CongestionLimits &limits = home_.limits.congestion;
+    uint32_t burst = granted_ == no_limit ? limits.burst : limits.granted_burst;
+    auto spacing_ns = [&](size_t of) { return congestion_.spacing_ns(of, trip_, limits); };
     traffic.pace_ns = std::max(traffic.pace_ns, now_ns - std::min(now_ns, spacing_ns(burst))) + spacing_ns(bytes);
     traffic.burst_ns = traffic.pace_ns <= now_ns ? 0 : traffic.pace_ns + spacing_ns(left_of(traffic, burst));
 }
