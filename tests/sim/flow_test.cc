@@ -150,6 +150,29 @@ TEST(Flow, findsTheSizeThatABlackHoleLetsPass) {
         }
 }
 
+// Many are lost, and as many answers, so that now and then all that is on its way is given up: packets stay long, but for one in a hundred.
+TEST(Flow, takesManyLossesForNoBlackHole) {
+    for (uint32_t percent : {10u, 20u, 30u})
+        for (uint64_t seed = first_seed(); seed < first_seed() + 3; ++seed) {
+            PacketBehaviour behaviour;
+            behaviour.lost_ppm = percent * 10'000;
+            behaviour.bytes_per_s = 1'000'000'000;
+            FlowWorld world(seed, behaviour, 2, {});
+            const dgram::PacketSize &size = world.flow(0, 1).packet_size();
+            uint64_t short_ones = 0;
+            for (int i = 0; i < 100; ++i) {
+                world.send_bulk(0, 1, 80'000);
+                world.send(0, 1, 100);
+                for (int part = 0; part < 100; ++part) {
+                    uint64_t before = world.network().counts().sent;
+                    ASSERT_TRUE(world.run_until(world.now_ns() + 200'000)) << world.describe();
+                    if (size.usual() + 16 < behaviour.largest) short_ones += world.network().counts().sent - before;
+                }
+            }
+            EXPECT_LE(short_ones * 100, world.network().counts().sent) << percent << " %, seed " << seed << ", now " << size.usual();
+        }
+}
+
 // What the endpoint learns later, as from a router that does tell.
 TEST(Flow, keepsToWhatTheEndpointLearns) {
     FlowWorld world(first_seed(), {}, 2, {});

@@ -126,8 +126,10 @@ void Flow::look_at_time(uint64_t now_ns) {
         traffic.probe_wanted = true;
         if (traffic.sent.single()) give_up_oldest(traffic, now_ns);
         if (traffic.probes < 2) return;  // the answer will say what is lost
-        // Twice in a row: all of it must be lost, or the peer has no room for it before something earlier comes.
-        while (traffic.sent.outstanding()) give_up_oldest(traffic, now_ns);
+        // Twice in a row: all of it must be lost, or the peer has no room for it before something earlier comes. Or all answers are.
+        uint32_t lost = traffic.sent.give_up_all(home_.sent, size_);
+        home_.counts.lost_by_probe += lost;
+        given_up_ += lost;
         congestion_.silent(size_.usual(), home_.limits.congestion);
     }
 }

@@ -5,16 +5,20 @@
 //   0 ... least_packet ...... fits ......... fails ... limit (the endpoint's)
 //                             used           believed to be swallowed; limit + 1: nothing is
 //
-// - Suspicion: `many` packets were lost, none so long has come since the first of them, but `few` shorter ones have. A network that loses packets at
-//   random would have to be very bad to do that; and a mistake costs little, as it is forgotten after a while. (Shorter ones exist where all
-//   else is lost: after three probes in a row that nobody answered, packets are of the least size.)
-// - Then the longest that came is used, and by packets of sizes between that and the shortest that did not, one at a time, the two are brought
-//   together: one that comes raises `fits`, two lost in a row lower `fails`.
-// - After retry_ns what failed is tried again, as routes change and suspicions may be wrong.
+// A way that swallows long packets and one that loses any at random differ in this: by chance none of n long ones comes with the nth power of the
+// share that is lost. That share is measured, by short ones and where long ones do come.
+// - Suspicion: of long packets a run was lost that chance would bring once in a million at that share (6 to 31), none so long has come since the
+//   first of them, but `few` shorter ones have. What nobody answered tells nothing, as the answers may be what is lost: only packets that others
+//   overtook count, and single ones. (Shorter ones exist where all else is lost: after three probes in a row without an answer packets are short.)
+// - Then the longest that came is used, and the limit is tried at once: the first that comes proves the suspicion wrong. Else packets of sizes
+//   between, one at a time, bring the longest that fits and the shortest that does not together: one that comes raises `fits`, a run of lost ones
+//   (four shorter than for a suspicion) lowers `fails`.
+// - What failed is tried again, as routes change and suspicions may be wrong: soon, then later, then every 30 seconds.
 // Small, as each known peer has one. Thread rule: the owner of the flow.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -42,11 +46,12 @@ public:
         if (probes >= 3) return least_packet;
         if (fits_ == limit_ || trying_) return fits_;
         if (fails_ > fits_ + close_enough) return fails_ > limit_ ? limit_ : (fits_ + fails_) / 2u;
-        if (static_cast<uint16_t>(ticks(now_ns) - found_) < ticks(retry_ns)) return fits_;
+        if (((ticks(now_ns) - found_) & most_ticks) < pauses[failures_]) return fits_;
+        failures_ += failures_ + 1u < pauses.size();
         fails_ = static_cast<uint16_t>(limit_ + 1);
         return limit_;
     }
-    // A packet of so many bytes has been sent, or was not after all.
+    // A packet of so many bytes has been sent, or was not after all (or nobody knows).
     void sent(size_t bytes) { if (bytes > fits_) trying_ = true; }
     void not_sent(size_t bytes) { if (bytes > fits_) trying_ = false; }
     // It has come.
@@ -57,9 +62,11 @@ public:
             trying_ = false;
             lost_trials_ = 0;
         }
-        if (bytes >= shortest_lost_) {
+        if (lost_ == 0 || bytes >= shortest_lost_) {
+            for (uint8_t i = 0; i < lost_; ++i) one_more_lost();
+            share_ -= (share_ + 15u) / 16;
             forget();
-        } else if (lost_ > 0) {
+        } else {
             longest_came_ = std::max(longest_came_, static_cast<uint16_t>(bytes));
             came_ += came_ < few;
         }
@@ -67,32 +74,39 @@ public:
     // It was given up.
     void lost(size_t bytes, uint64_t now_ns) {
         if (bytes > fits_) return trial_lost(bytes, now_ns);
-        if (bytes <= least_packet) return;
+        if (bytes <= least_packet) return one_more_lost();
         shortest_lost_ = std::min(shortest_lost_, static_cast<uint16_t>(bytes));
-        lost_ += lost_ < many;
-        if (lost_ < many || came_ < few || shortest_lost_ <= longest_came_) return;
-        fails_ = shortest_lost_;
+        lost_ += lost_ < most_lost;
+        if (lost_ < run() || came_ < few || shortest_lost_ <= longest_came_) return;
+        fails_ = static_cast<uint16_t>(limit_ + 1);
         fits_ = std::max<uint16_t>(longest_came_, least_packet);
-        found_ = ticks(now_ns);
+        found_ = ticks(now_ns) & most_ticks;
+        failures_ = 0;
         trying_ = false;
         lost_trials_ = 0;
         forget();
     }
 
 private:
-    static constexpr uint8_t many = 8, few = 2, trials = 2;  // below 16
+    static constexpr uint8_t few = 2, most_lost = 31, most_share = 127;
     static constexpr uint32_t close_enough = 16;
-    static constexpr uint64_t retry_ns = 30'000'000'000;
+    static constexpr uint16_t most_ticks = (1 << 11) - 1;
+    static constexpr std::array<uint8_t, 3> pauses = {2, 8, 112};  // half a second, 2 and 30 seconds
+    // How many in a row are lost by chance once in a million, by the share that is lost, in sixteenths.
+    static constexpr std::array<uint8_t, 16> runs = {6, 7, 9, 10, 12, 15, 17, 20, 25, 30, 31, 31, 31, 31, 31, 31};
 
-    // Of 17 ms; the same comes again after 18 minutes.
-    static uint16_t ticks(uint64_t ns) { return static_cast<uint16_t>(ns >> 24); }
+    // Of a quarter of a second; the same comes again after 9 minutes.
+    static uint16_t ticks(uint64_t ns) { return static_cast<uint16_t>(ns >> 28); }
+    uint8_t run() const { return runs[share_ / 8u]; }
 
+    // Of the last sixteen packets or so.
+    void one_more_lost() { share_ += (most_share - share_ + 15u) / 16; }
     void trial_lost(size_t bytes, uint64_t now_ns) {
         trying_ = false;
-        if (++lost_trials_ < trials) return;
+        if (++lost_trials_ < std::min(run() - 4, 15)) return;
         lost_trials_ = 0;
         fails_ = std::min(fails_, static_cast<uint16_t>(bytes));
-        found_ = ticks(now_ns);
+        found_ = ticks(now_ns) & most_ticks;
     }
     void forget() {
         lost_ = came_ = 0;
@@ -102,10 +116,13 @@ private:
 
     uint16_t limit_ = 0, fits_ = 0, fails_ = 0;
     uint16_t shortest_lost_ = UINT16_MAX, longest_came_ = 0;  // since one so long has come
-    uint16_t found_ = 0;                                      // when what failed last did, in ticks
-    uint8_t lost_ : 4 = 0, came_ : 4 = 0;                     // since one so long has come
-    uint8_t lost_trials_ : 4 = 0;
-    bool trying_ : 1 = false;  // one longer than fits_ is on its way
+    uint16_t found_ : 11 = 0;                                 // when what failed last did, in ticks
+    uint16_t failures_ : 2 = 0;                               // how often the limit has been tried again
+    uint16_t came_ : 2 = 0;                                   // since one so long has come
+    bool trying_ : 1 = false;                                 // one longer than fits_ is on its way
+    uint16_t lost_ : 5 = 0;                                   // since one so long has come
+    uint16_t lost_trials_ : 4 = 0;
+    uint16_t share_ : 7 = 0;  // of packets that are lost, in 1/128; not of a run that is not over
 };
 static_assert(sizeof(PacketSize) <= 14);
 

@@ -85,6 +85,18 @@ void SentPackets::give_up_oldest(Records &records, PacketSize &size, uint64_t no
     give_up(records, index);
 }
 
+uint32_t SentPackets::give_up_all(Records &records, PacketSize &size) {
+    uint32_t lost = 0;
+    for (; first_ != none; ++lost) {
+        uint32_t index = first_;
+        size.not_sent(records.at(index).bytes);
+        first_ = records.at(index).next;
+        give_up(records, index);
+    }
+    last_ = none;
+    return lost;
+}
+
 bool SentPackets::take_back(Records &records, uint64_t number) {
     if (last_ == none || records.at(last_).number != number) return false;
     uint32_t index = last_, before = none;

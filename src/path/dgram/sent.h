@@ -82,6 +82,8 @@ public:
     // Gives up what is lost by order or time, telling `size` of each; how many.
     uint32_t find_lost(Records &records, const RoundTrip &trip, PacketSize &size, uint64_t now_ns, uint32_t &by_order);
     void give_up_oldest(Records &records, PacketSize &size, uint64_t now_ns);
+    // Nobody knows what came of them; how many.
+    uint32_t give_up_all(Records &records, PacketSize &size);
     // The newest, should it have this number: it was not sent after all.
     bool take_back(Records &records, uint64_t number);
 

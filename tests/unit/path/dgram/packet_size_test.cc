@@ -101,5 +101,52 @@ TEST(PacketSize, isNotMistakenWhereOneOfTwentyIsLostAtRandom) {
     });
 }
 
+TEST(PacketSize, fallsAndIsProvenWrongByTheFirstLongOneThatComes) {
+    PacketSize size(1472);
+    for (int i = 0; i < 6; ++i) size.lost(1472, 0);
+    EXPECT_EQ(size.usual(), 1472u) << "no short one has come";
+    size.came(600);
+    size.came(500);
+    size.lost(1472, 0);
+    EXPECT_EQ(size.usual(), 600u);
+    EXPECT_EQ(size.next(0, 0), 1472u);
+    size.sent(1472);
+    EXPECT_EQ(size.next(0, 0), 600u) << "one at a time";
+    size.came(1472);
+    EXPECT_EQ(size.usual(), 1472u);
+}
+
+TEST(PacketSize, believesALongerRunToBeChanceWhereManyAreLost) {
+    PacketSize size(1472);
+    for (int i = 0; i < 60; ++i) i % 3 ? size.came(1472) : size.lost(1472, 0);
+    for (int i = 0; i < 8; ++i) {
+        size.lost(1472, 0);
+        size.came(100);
+    }
+    EXPECT_EQ(size.usual(), 1472u);
+    for (int i = 0; i < 31 - 8; ++i) size.lost(1472, 0);
+    EXPECT_EQ(size.usual(), 512u);
+}
+
+TEST(PacketSize, isSeldomShortWhereManyAreLostAtRandom) {
+    for (int percent : {5, 10, 20, 30})
+        sim::for_seeds(50, 1, [&](uint64_t seed) {
+            constexpr int packets = 20'000;
+            sim::Random random(seed);
+            PacketSize size(1472);
+            int short_ones = 0;
+            for (int i = 0; i < packets; ++i) {
+                uint64_t now_ns = static_cast<uint64_t>(i) * 100'000;
+                size_t bytes = random.chance(30) ? random.between(100, 1472) : size.next(0, now_ns);
+                size.sent(bytes);
+                if (random.chance(percent)) size.lost(bytes, now_ns);
+                else size.came(bytes);
+                short_ones += size.usual() + 16 < 1472;
+            }
+            EXPECT_LE(short_ones, packets / 200) << percent << " %; repeat with LANYARD_TEST_SEED=" << seed;
+            return !testing::Test::HasFailure();
+        });
+}
+
 }  // namespace
 }  // namespace lanyard::dgram
