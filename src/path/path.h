@@ -163,7 +163,7 @@ public:
     virtual bool busy() const { return false; }
     // Does payload come so slowly that who waits had better sleep?
     virtual bool patient() const { return false; }
-    // Has something that was sent not been acknowledged yet? (Unlike settled(), asks nobody.)
+    // Has something that was sent not been acknowledged yet, or may a peer still wait for such an answer? (Unlike settled(), asks nobody.)
     virtual bool unsettled() const { return false; }
     // The next poll is the last before the process sleeps: it looks everywhere, also where it otherwise looks only now and then.
     virtual void leave_nothing_out() {}

@@ -10,6 +10,7 @@ namespace lanyard {
 namespace {
 constexpr uint64_t ask_every_ns = 1'000'000;  // peers whether they have everything, by who waits for that
 constexpr uint32_t arrivals_to_ask = 16;  // looks that found something while this process was awake, after which the endpoint need not tell
+constexpr uint64_t asked_within_ns = 50'000'000;   // of its last packet a peer asks for what it has no answer to, more than once
 constexpr uint64_t longest_flood_ns = 10'000'000;  // in which nothing is given up, as there is more to be read
 }
 
@@ -387,10 +388,14 @@ int DgramPath::most_at_once() const {
     return static_cast<int>(dgram::most_packet / dgram::next_frame_bytes + early);
 }
 
-bool DgramPath::unsettled() const { return undelivered_ > 0 || bulk_under_way_ > 0; }
+// Also while a peer may wait for an answer that was lost: it asks again and again, and needs nothing else of this process.
+bool DgramPath::unsettled() const {
+    bool may_be_asked = home_.data_came_ns && now_ns_ < home_.data_came_ns + asked_within_ns;
+    return !all_delivered() || may_be_asked;
+}
 
 bool DgramPath::settled() {
-    if (!unsettled()) return true;
+    if (all_delivered()) return true;
     uint64_t now_ns = io_.now_ns();
     if (now_ns < ask_at_ns_) return false;
     ask_at_ns_ = now_ns + ask_every_ns;

@@ -174,6 +174,7 @@ private:
     void write_out();
     bool fill_from(Peer &peer);
     bool send_filled();
+    bool all_delivered() const { return undelivered_ == 0 && bulk_under_way_ == 0; }
     int tell();
     void tell_lost(uint32_t peer, const std::string &why);
 

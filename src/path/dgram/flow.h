@@ -186,6 +186,7 @@ struct FlowHome {
     bool crowded = false;  // processes share processors: a peer takes as long to look as it has to wait for one
     FlowOwner &owner;
     uint64_t heard_until_ns = UINT64_MAX;  // as heard_all() was told; UINT64_MAX: nobody tells
+    uint64_t data_came_ns = 0;  // when a numbered packet last came, of any flow; 0: none has
     FlowCounts counts;
     Grants grants, near_grants;  // to senders by the line, and to those within this host, which do not share it
     SentPackets::Records sent;
