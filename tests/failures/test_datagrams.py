@@ -101,6 +101,23 @@ def test_rank_that_computes_is_driven_or_waited_for(mpirun, built, way, least, m
     assert len(again) == 2 and sum(again) <= 30, err
 
 
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_lost_answer_of_a_rank_that_computes_is_given_again(mpirun, built, seed):
+    """It has the whole message and nothing else to do, but its peer waits."""
+    program = built("away", COMPUTING, mpirun.build / "bin" / "mpicc")
+    settings = {"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_PROGRESS": "hybrid", "LANYARD_DGRAM_HARM": f"longest=1472,loss=1,seed={seed}"}
+    code, out, err = mpirun.run("-n", 2, program, env=settings)
+    assert code == 0, err
+    assert float(out) <= 1, err
+
+
+def test_much_loss_is_told_with_what_to_do(mpirun, program):
+    settings = {"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_HARM": "loss=20,longest=1472,seed=1"}
+    code, out, err = mpirun.run("-n", 2, program("exchange"), 4 << 20, env=settings)
+    assert (code, out) == (0, "right\n"), err
+    assert "never came and were sent again" in err and "raise net.core.rmem_max" in err
+
+
 def test_every_damaged_packet_is_noticed(mpirun, program):
     """One bit of three in a hundred; the program looks at every byte that comes."""
     settings = {"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_HARM": "damage=3,longest=1472", "LANYARD_LOG": "info,dgram"}
@@ -126,12 +143,12 @@ class Wire:
         self.tap.close()
 
     def packet(self, ports, introduces=False):
-        """(port, bytes) of the next one with a number between two of these ports, in this form (docs/protocol-dgram.md)."""
+        """(port, bytes) of the next one with a number to one of these ports, in this form (docs/protocol-dgram.md)."""
         while True:
             frame = self.tap.recv(65536)
             udp = frame[(frame[0] & 15) * 4:]
-            origin, port, packet = int.from_bytes(udp[:2], "big"), int.from_bytes(udp[2:4], "big"), udp[8:]
-            if frame[9] != socket.IPPROTO_UDP or not {origin, port} <= set(ports) or packet[12:16] == bytes(4):
+            port, packet = int.from_bytes(udp[2:4], "big"), udp[8:]
+            if frame[9] != socket.IPPROTO_UDP or port not in ports or packet[12:16] == bytes(4):
                 continue
             if bool(packet[6] & 0x80) == introduces:
                 return port, packet
