@@ -1,5 +1,6 @@
 """Datagrams that are lost, damaged, of strangers or said before: nothing of them is believed. What a rank says of its datagrams when MPI is
 finalised: who asks is told, and everybody where much was lost. And what becomes of datagrams to a rank that computes, by who drives them there."""
+import contextlib
 import os
 import random
 import re
@@ -131,7 +132,8 @@ def test_every_damaged_packet_is_noticed(mpirun, program):
 class Wire:
     """What processes of this machine send each other in datagrams; for root."""
 
-    def __init__(self):
+    def __init__(self, stranger):
+        self.stranger = stranger  # the port of who is not meant
         self.tap = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
         self.tap.bind(("lo", 0x0800))
         self.tap.settimeout(20)
@@ -147,8 +149,8 @@ class Wire:
         while True:
             frame = self.tap.recv(65536)
             udp = frame[(frame[0] & 15) * 4:]
-            port, packet = int.from_bytes(udp[2:4], "big"), udp[8:]
-            if frame[9] != socket.IPPROTO_UDP or port not in ports or packet[12:16] == bytes(4):
+            origin, port, packet = int.from_bytes(udp[:2], "big"), int.from_bytes(udp[2:4], "big"), udp[8:]
+            if frame[9] != socket.IPPROTO_UDP or port not in ports or origin == self.stranger or packet[12:16] == bytes(4):
                 continue
             if bool(packet[6] & 0x80) == introduces:
                 return port, packet
@@ -186,7 +188,9 @@ def test_packets_of_others_are_dropped_and_counted(mpirun, program):
     for one thing; it goes on as if nothing were, and tells how many of each there were."""
     chance = random.Random(int(os.environ.get("LANYARD_TEST_SEED", 1)))
     ports = {"42210-42219": range(42210, 42220), "42220-42229": range(42220, 42230)}
-    with Wire() as wire, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger, contextlib.ExitStack() as stack:
+        stranger.bind(("127.0.0.1", 0))
+        wire = stack.enter_context(Wire(stranger.getsockname()[1]))
         jobs = [mpirun.start("-n", 2, program("silent"), "going-on", 3, text=True,
                              env={"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_HARM": "", "LANYARD_PORT_RANGE": name, "LANYARD_LOG": "info,dgram"})
                 for name in ports]
