@@ -51,6 +51,22 @@ def test_udp_that_is_open_is_used(hosts):
     assert err.count("dgram: ") == 5, err
 
 
+@pytest.mark.parametrize("path", ["tcp", "dgram"])
+def test_hosts_of_one_kernel_share_its_processors(hosts, path):
+    """As containers of one machine do: each has fewer ranks than processors, both together have more."""
+    processors = os.cpu_count()
+    each = processors // 2 + 1
+    settings = {"LANYARD_PATHS": f"self,{path}", "LANYARD_LOG": "info,engine"}
+    for ranks, does in ((2, "keeps its processor for a moment"), (2 * each, "gives its processor up")):
+        if ranks == 2 and processors == 1:
+            continue
+        slots = f"h1:{ranks // 2},h2:{ranks // 2}"
+        code, out, err = hosts.run("--host", slots, "-n", str(ranks), hosts.program("exchange"), environment=settings)
+        assert (code, out) == (0, "right\n"), err
+        assert err.count(does) == ranks, err
+    assert err.count(f"{ranks} ranks share {processors} processors") == ranks, err
+
+
 def test_way_that_swallows_long_packets(hosts):
     """From one moment on, and nobody is told; the flow finds what passes, and has nearly the line's rate again."""
     hosts.lab.set(rate="50mbit")  # slow enough for a busy machine, whose kernel sends frame by frame then
