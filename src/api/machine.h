@@ -1,8 +1,8 @@
 // What the ranks of a job share, by which they wait and choose algorithms: processors, and the network of the slowest host.
 //
-// A node has the processors that its ranks may use together, though each may be bound to another. Nodes that are containers, or network namespaces, of
-// one machine share its processors too, and each sees only its own: they know one another by the kernel's boot id. So ranks are crowded where
-// they outnumber their node's processors, or those of one kernel all of its processors that are online.
+// A node has the processors that its ranks may use together, though each may be bound to another. Nodes that are containers, or network
+// namespaces, of one machine share its processors too, and each sees only its own: they know one another by the kernel's boot id. So ranks are
+// crowded where they outnumber their node's processors, or those of one kernel all of its processors that are online.
 #pragma once
 
 #include <cstdint>

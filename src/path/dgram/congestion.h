@@ -17,9 +17,10 @@
 //   one who sends already, fit into a queue of 128 KiB; up to what it was before it doubles again. What the receiver granted is forgotten with
 //   it.
 //
-// Pacing: a window is spread over its round trip, in bursts of at most `burst` bytes, a little faster than the window alone would allow, so that it
-// is the window which limits. Where the receiver grants, several share the queue before it, and their bursts are short so that they fit in between. What a round trip is longer than `paced_queues` targets above the least is no queue, but a peer, or this process, that did
-// not look for long: to spread a window over that would only add to the absence. Small, as each known peer has one. Thread rule: the owner of the flow.
+// Pacing: a window is spread over its round trip, in bursts of at most `burst` bytes, a little faster than the window alone would allow, so that
+// it is the window which limits. Where the receiver grants, several share the queue before it, and their bursts are short so that they fit in
+// between. What a round trip is longer than `paced_queues` targets above the least is no queue, but a peer, or this process, that did not look
+// for long: to spread a window over that would only add to the absence. Small, as each known peer has one. Thread rule: the owner of the flow.
 #pragma once
 
 #include <algorithm>

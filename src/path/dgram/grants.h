@@ -23,7 +23,8 @@
 // - The grant is a window, not a sum that is used up: nothing leaks with packets that are lost, and an old one that comes late is corrected
 //   by the next. How long a sender believes one, congestion.h says.
 //
-// One for all flows of a process by which the network comes, and one for those within the host: they share no line, but a socket's buffer. Thread rule: the owner of the flows.
+// One for all flows of a process by which the network comes, and one for those within the host: they share no line, but a socket's buffer.
+// Thread rule: the owner of the flows.
 #pragma once
 
 #include <cstddef>
