@@ -78,15 +78,17 @@ Sent PathSuite::send_bulk(uint32_t from, uint32_t to, size_t size, bool scattere
 }
 
 void PathSuite::deliver(uint32_t from, uint32_t to, size_t size, bool scattered) {
+    Patience patience;
     for (int turn = 0; send(from, to, size, scattered) != Sent::done; ++turn) {
-        ASSERT_LT(turn, patience) << "no room comes though everyone polls";
+        ASSERT_FALSE(patience.ends(turn)) << "no room comes though everyone polls";
         poll_all();
     }
 }
 
 void PathSuite::deliver_bulk(uint32_t from, uint32_t to, size_t size, bool scattered) {
+    Patience patience;
     for (int turn = 0; send_bulk(from, to, size, scattered) == Sent::full; ++turn) {
-        ASSERT_LT(turn, patience) << "no room comes though everyone polls";
+        ASSERT_FALSE(patience.ends(turn)) << "no room comes though everyone polls";
         poll_all();
     }
 }
@@ -119,7 +121,8 @@ bool PathSuite::settled() {
 }
 
 void PathSuite::settle() {
-    for (int turn = 0; turn < patience; ++turn) {
+    Patience patience;
+    for (int turn = 0; !patience.ends(turn); ++turn) {
         if (settled()) return;
         poll_all();
         if (HasFailure()) return;
@@ -210,7 +213,8 @@ TEST_P(PathSuite, SendsFromInsideHandlers) {
             if (++answered <= replies && send(peer, from, 100 + static_cast<size_t>(answered), answered % 2) != Sent::done) ++owed;
         };
     deliver(0, to, 33, true);
-    for (int turn = 0; turn < patience && answered <= replies && !HasFailure(); ++turn) {
+    Patience patience;
+    for (int turn = 0; !patience.ends(turn) && answered <= replies && !HasFailure(); ++turn) {
         poll_all();
         for (; owed > 0 && send(to, 0, 77, false) == Sent::done; --owed) {}
     }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.h"
 #include "conformance/connected.h"
 #include "conformance/recorder.h"
 
@@ -16,6 +17,16 @@ namespace lanyard::conformance {
 class PathSuite : public ::testing::TestWithParam<Kind> {
 protected:
     static constexpr int patience = 200'000;  // polls of everyone without anything, before something counts as lost
+
+    // The same, and so much time, as a poll may take next to none while the path waits for a timer, or its processor was taken away.
+    class Patience {
+    public:
+        bool ends(int turn) const { return turn >= patience && clock_ns() - began_ns_ >= least_ns; }
+
+    private:
+        static constexpr uint64_t least_ns = 10'000'000'000;
+        const uint64_t began_ns_ = clock_ns();
+    };
 
     PathSuite();
     void SetUp() override {
