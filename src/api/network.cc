@@ -187,7 +187,6 @@ Error open_libfabric(const Settings &settings, const std::vector<Address> &addre
     FabricChoice choice;
     if (size_t colon = settings.dgram_io.find(':'); colon != std::string::npos) choice.provider = settings.dgram_io.substr(colon + 1);
     choice.addresses = addresses;
-    std::stable_partition(choice.addresses.begin(), choice.addresses.end(), [](const Address &each) { return !each.is_loopback(); });
     read_range(settings.port_range, choice.least_port, choice.most_port);
     if (Error error = open_fabric(choice, packets)) return error;
     published = packets->name();

@@ -39,13 +39,18 @@ TEST(FlowEpochs, APacketProvesOneDirectionOnly) {
     EXPECT_EQ(b.give(packet, now_ns), Flow::Came::taken);
 }
 
-TEST(FlowEpochs, BothMayBeginAtOnce) {
-    Side a(0, 1, 100), b(1, 0, 200);
+// Each has sent its first packet before the other's comes.
+void begin_at_once(Side &a, Side &b) {
     a.send("from a");
     b.send("from b");
     PacketBytes of_a = a.packet(now_ns), of_b = b.packet(now_ns);
     EXPECT_EQ(a.give(of_b, now_ns), Flow::Came::taken);
     EXPECT_EQ(b.give(of_a, now_ns), Flow::Came::taken);
+}
+
+TEST(FlowEpochs, BothMayBeginAtOnce) {
+    Side a(0, 1, 100), b(1, 0, 200);
+    begin_at_once(a, b);
     give_all(a, b, now_ns + 1'000'000);
     give_all(b, a, now_ns + 1'000'000);
     EXPECT_EQ(a.delivered_below, 1u);
@@ -100,13 +105,9 @@ TEST(FlowEpochs, AreNamedUntilThePeerIsKnownToKnowThem) {
 // Both begin at once: each knows the other before it knows that it is known.
 TEST(FlowEpochs, AreNamedToWhoBeganAtTheSameTime) {
     Side a(0, 1, 100), b(1, 0, 200);
-    a.send("from a");
-    b.send("from b");
-    PacketBytes of_a = a.packet(now_ns), of_b = b.packet(now_ns);
-    a.give(of_b, now_ns);
-    b.give(of_a, now_ns);
+    begin_at_once(a, b);
     a.send("again");
-    of_a = a.packet(now_ns);
+    PacketBytes of_a = a.packet(now_ns);
     EXPECT_TRUE(header_of(of_a).introduces) << "b's packet said nothing of a";
     EXPECT_EQ(header_of(of_a).to_epoch, 200u);
 }
