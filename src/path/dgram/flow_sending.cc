@@ -175,7 +175,7 @@ bool Flow::wants_answer(Traffic &traffic, size_t room) const {
     if (window < few && in_flight + 2 * bytes > window) return true;
     if (traffic.first_bulk == UINT32_MAX) return false;
     const BulkItem &item = home_.bulk.at(traffic.first_bulk);
-    size_t head = bulk_frame_bytes(item.header.offset + item.cut);
+    size_t head = bulk_frame_bytes({item.header.receive_id, item.header.offset + item.cut});
     return item.next == UINT32_MAX && head + item.size - item.cut <= room && !first_lost(traffic) && !traffic.sent.first_lost_bulk(home_.sent);
 }
 
@@ -268,7 +268,7 @@ void Flow::cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record) 
     BulkItem &item = home_.bulk.at(index);
     uint64_t from = lost ? lost->bulk_offset : item.cut, left = lost ? lost->bulk_size : item.size - item.cut;
     BulkHeader to = {item.header.receive_id, item.header.offset + from};
-    size_t head = bulk_frame_bytes(to.offset);
+    size_t head = bulk_frame_bytes(to);
     if (writer.room() < head + worth_cutting) return;
     auto size = static_cast<uint32_t>(std::min<uint64_t>(writer.room() - head, left));
     record.bulk_item = index;
@@ -284,7 +284,7 @@ void Flow::cut_bulk(FrameWriter &writer, OutPacket &packet, SentPacket &record) 
             if (item.next == UINT32_MAX) traffic.last_bulk = UINT32_MAX;
         }
     }
-    writer.bulk(to, rest);
+    writer.bulk(to);
     const std::byte *bytes = home_.owner.bulk_bytes(*this, item.token, from, writer.at(), size);
     if (bytes == writer.at()) writer.skip(size);
     else add_payload(writer, packet, bytes, size);

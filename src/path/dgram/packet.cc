@@ -7,9 +7,8 @@ namespace lanyard::dgram {
 namespace {
 
 constexpr uint32_t introduces_bit = most_processes;  // of the three bytes of `from`
-constexpr uint8_t kind_mask = static_cast<uint8_t>(~(rest_flag | far_flag));
 
-bool has_payload(FrameKind kind) { return kind >= FrameKind::envelope && kind <= FrameKind::bulk; }
+bool may_have_rest(FrameKind kind) { return kind >= FrameKind::envelope && kind <= FrameKind::part; }
 
 uint8_t rest_if(size_t size) { return size == rest ? rest_flag : 0; }
 
@@ -109,9 +108,18 @@ bool FrameReader::take_payload(Frame &frame) {
     return true;
 }
 
-bool FrameReader::take_bulk(BulkHeader &header, bool is_far) {
-    header.offset = 0;
-    return take(header.receive_id) && take(&header.offset, is_far ? 8 : 4);
+bool FrameReader::take_bulk(Frame &frame) {
+    frame.size = rest;
+    return take(frame.bulk.receive_id) && take(frame.bulk.offset) && take_payload(frame) && frame.size > 0;
+}
+
+bool FrameReader::take_usual_bulk(Frame &frame, uint8_t byte) {
+    frame.kind = FrameKind::bulk;
+    frame.size = rest;
+    frame.bulk = {};
+    bool taken = take(&frame.bulk.receive_id, 3) && take(&frame.bulk.offset, byte & far_flag ? 5 : 3) && take_payload(frame) && frame.size > 0;
+    frame.bulk.receive_id |= static_cast<uint64_t>(byte & id_bits) << 24;
+    return taken;
 }
 
 bool FrameReader::take_acknowledgement(Acknowledgement &acknowledgement) {
@@ -134,9 +142,10 @@ bool FrameReader::read(Frame &frame) {
     bool next_may_come = next_may_come_;
     next_may_come_ = false;
     take(byte);
-    frame.kind = static_cast<FrameKind>(byte & kind_mask);
-    bool is_rest = byte & rest_flag, is_far = byte & far_flag;
-    if ((is_rest && !has_payload(frame.kind)) || (is_far && frame.kind != FrameKind::bulk)) return false;
+    if (byte & bulk_flag) return take_usual_bulk(frame, byte);
+    bool is_rest = byte & rest_flag;
+    frame.kind = static_cast<FrameKind>(byte & ~rest_flag);
+    if (is_rest && !may_have_rest(frame.kind)) return false;
     switch (frame.kind) {
         case FrameKind::envelope:
             if (!take_sequence(frame) || !take_size(frame, is_rest) || !take(frame.envelope) || !take_payload(frame)) return false;
@@ -152,7 +161,7 @@ bool FrameReader::read(Frame &frame) {
         case FrameKind::part:
             return take_sequence(frame) && take_size(frame, is_rest) && take(frame.offset) && take_payload(frame) && frame.size > 0 &&
                    frame.offset > 0 && frame.offset <= UINT32_MAX - frame.size;
-        case FrameKind::bulk: return take_size(frame, is_rest) && take_bulk(frame.bulk, is_far) && take_payload(frame) && frame.size > 0;
+        case FrameKind::bulk: return take_bulk(frame);
         case FrameKind::acknowledge: return take_acknowledgement(frame.acknowledgement);
         case FrameKind::settled: return take(frame.below);
         case FrameKind::probe: return true;
@@ -173,10 +182,12 @@ void FrameWriter::put(const void *bytes, size_t size) {
     at_ += size;
 }
 
-void FrameWriter::begin(FrameKind kind, uint8_t flags) {
+void FrameWriter::begin(uint64_t byte) {
     LANYARD_MUST(!closed_);
-    put(static_cast<uint8_t>(static_cast<uint8_t>(kind) | flags));
+    put(static_cast<uint8_t>(byte));
 }
+
+void FrameWriter::begin(FrameKind kind, uint8_t flag) { begin(static_cast<uint8_t>(kind) | flag); }
 
 void FrameWriter::put_size(size_t size) {
     closed_ = size == rest;
@@ -211,12 +222,13 @@ void FrameWriter::part(uint32_t sequence, size_t size, uint32_t offset) {
     put(offset);
 }
 
-void FrameWriter::bulk(const BulkHeader &header, size_t size) {
-    bool is_far = header.offset > UINT32_MAX;
-    begin(FrameKind::bulk, static_cast<uint8_t>(rest_if(size) | (is_far ? far_flag : 0)));
-    put_size(size);
-    put(header.receive_id);
-    put(&header.offset, is_far ? 8 : 4);
+void FrameWriter::bulk(const BulkHeader &header) {
+    bool usual = is_usual(header), is_far = header.offset >= near_offsets;
+    if (usual) begin(bulk_flag | (is_far ? far_flag : 0) | header.receive_id >> 24);
+    else begin(FrameKind::bulk);
+    put(&header.receive_id, usual ? 3 : 8);
+    put(&header.offset, !usual ? 8 : is_far ? 5 : 3);
+    closed_ = true;
 }
 
 void FrameWriter::acknowledge(const Acknowledgement &acknowledgement) {

@@ -18,15 +18,17 @@
 //     next         | 2 | size 2 | envelope 32 | payload                         whole, the one after the frame before, which was `envelope` or `next`
 //     beginning    | 3 | sequence 3 | size 2 | total 4 | envelope 32 | payload  its first bytes of `total`
 //     part         | 4 | sequence 3 | size 2 | offset 4 | payload               some further bytes
-//     bulk         | 5 | size 2 | receive id 8 | offset 4, or 8 | payload
+//     bulk         | 0x40 + i | receive id 3 | offset 3 | payload                i: the six bits of the id above those three bytes
+//                  | 0xc0 + i | receive id 3 | offset 5 | payload                beyond 2^24 bytes
+//                  | 5 | receive id 8 | offset 8 | payload                       of any other id or offset
 //     acknowledge  | 6 | ranges 1 | delay 2 | cumulative 4 | expected 4 | window 4 | ranges of (begin 2, length 2)
 //     settled      | 7 | below 4                                                packets before this number are not worth waiting for
 //     probe        | 8 |                                                        answer now
 //     end          | 9 | reason 1 | epoch 4
 //
-//   The kind has two flags: 0x80, the payload is all up to the packet's end, and `size` is left out; 0x40, of bulk alone, the offset has 8 bytes.
+//   With 0x80 added to kinds 1 to 4 the payload is all up to the packet's end, and `size` is left out; bulk's always is.
 //
-// So a packet with one envelope has 52 bytes beside its payload, and one full of bulk 29. Numbers on the wire are the lower bits of longer ones:
+// So a packet with one envelope has 52 bytes beside its payload, and one full of bulk 23. Numbers on the wire are the lower bits of longer ones:
 // the receiver takes the one next to what it expects.
 // This file knows form only; what may be said when is Flow's matter. Thread rule: none.
 #pragma once
@@ -67,11 +69,14 @@ enum class EndReason : uint8_t { closed = 1, refused };
 constexpr size_t envelope_frame_bytes = 4 + sizeof(Envelope), next_frame_bytes = 1 + sizeof(Envelope), size_bytes = 2;
 constexpr size_t queued_frame_bytes = next_frame_bytes + size_bytes;  // of an envelope among others
 constexpr size_t beginning_frame_bytes = 8 + sizeof(Envelope), part_frame_bytes = 8;
-constexpr size_t bulk_frame_bytes(uint64_t offset) { return offset > UINT32_MAX ? 17 : 13; }
+constexpr uint64_t usual_receive_ids = uint64_t{1} << 30, near_offsets = uint64_t{1} << 24, usual_offsets = uint64_t{1} << 40;
+constexpr bool is_usual(const BulkHeader &bulk) { return bulk.receive_id < usual_receive_ids && bulk.offset < usual_offsets; }
+constexpr size_t bulk_frame_bytes(const BulkHeader &bulk) { return !is_usual(bulk) ? 17 : bulk.offset < near_offsets ? 7 : 9; }
 constexpr size_t acknowledge_frame_bytes = 16, range_bytes = 4, settled_frame_bytes = 5, probe_frame_bytes = 1, end_frame_bytes = 6;
 static_assert(usual_header_bytes + envelope_frame_bytes <= 52);
-constexpr uint8_t rest_flag = 0x80, far_flag = 0x40;  // beside the kind
-constexpr size_t rest = SIZE_MAX;                     // as the size of a payload: up to the packet's end
+constexpr uint8_t rest_flag = 0x80;               // beside the kind of those whose payload may be all the rest
+constexpr uint8_t bulk_flag = 0x40, far_flag = 0x80, id_bits = 0x3f;  // in place of a kind: of bulk, beyond near_offsets, of its receive id
+constexpr size_t rest = SIZE_MAX;                 // as the size of a payload: up to the packet's end
 
 constexpr uint32_t sequence_mask = 0xffffff;
 constexpr uint32_t most_ranges = 32;       // of an acknowledgement
@@ -137,7 +142,8 @@ private:
     bool take_acknowledgement(Acknowledgement &acknowledgement);
     bool take_size(Frame &frame, bool is_rest);
     bool take_payload(Frame &frame);
-    bool take_bulk(BulkHeader &header, bool is_far);
+    bool take_bulk(Frame &frame);
+    bool take_usual_bulk(Frame &frame, uint8_t byte);
 
     std::span<const std::byte> left_;
     uint32_t next_sequence_ = 0;
@@ -156,12 +162,12 @@ public:
     // The last frame has the rest of the packet: none may follow.
     bool closed() const { return closed_; }
 
-    // Payload follows each of these, by copy() or elsewhere; `size` of it, or `rest`.
+    // Payload follows each of these, by copy() or elsewhere; `size` of it, or `rest`, as always behind bulk.
     void envelope(uint32_t sequence, const Envelope &envelope, size_t size);
     void next(const Envelope &envelope, size_t size);
     void beginning(uint32_t sequence, const Envelope &envelope, size_t size, uint32_t total);
     void part(uint32_t sequence, size_t size, uint32_t offset);
-    void bulk(const BulkHeader &header, size_t size);
+    void bulk(const BulkHeader &header);
     void acknowledge(const Acknowledgement &acknowledgement);
     void settled(uint64_t below);
     void probe();
@@ -177,7 +183,8 @@ private:
     void put(T value) {
         put(&value, sizeof value);
     }
-    void begin(FrameKind kind, uint8_t flags = 0);
+    void begin(uint64_t byte);
+    void begin(FrameKind kind, uint8_t flag = 0);
     void put_size(size_t size);
     void put_sequence(uint32_t sequence) { put(&sequence, 3); }
 

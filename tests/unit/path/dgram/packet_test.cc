@@ -20,6 +20,15 @@ std::vector<std::byte> bytes_of(std::string_view text) {
     return {bytes, bytes + text.size()};
 }
 
+// At the edges of the forms that bulk has.
+std::vector<BulkHeader> bulk_headers() {
+    std::vector<BulkHeader> all;
+    for (uint64_t id : {uint64_t{0}, uint64_t{1} << 24, usual_receive_ids - 1, usual_receive_ids, UINT64_MAX})
+        for (uint64_t offset : {uint64_t{0}, near_offsets - 1, near_offsets, usual_offsets - 1, usual_offsets, UINT64_MAX - 4})
+            all.push_back({id, offset});
+    return all;
+}
+
 std::string text_of(const Frame &frame) { return {reinterpret_cast<const char *>(frame.payload), frame.size}; }
 
 struct Written {
@@ -99,8 +108,8 @@ TEST(Packet, HasSmallHeadersForOneEnvelopeAndForBulk) {
     Written envelope, bulk;
     envelope.writer.envelope(0, envelope_of(1), rest);
     EXPECT_EQ(usual_header_bytes + envelope.writer.size(), 52u);
-    bulk.writer.bulk({1, UINT32_MAX}, rest);
-    EXPECT_EQ(usual_header_bytes + bulk.writer.size(), 29u);
+    bulk.writer.bulk({usual_receive_ids - 1, near_offsets - 1});
+    EXPECT_EQ(usual_header_bytes + bulk.writer.size(), 23u);
 }
 
 // Each frame is as long as its constant says, with and without its size.
@@ -116,9 +125,8 @@ TEST(Packet, FramesAreAsLongAsIsSaid) {
         EXPECT_EQ(length([&](FrameWriter &to) { to.next(envelope_of(1), size); }), next_frame_bytes + more);
         EXPECT_EQ(length([&](FrameWriter &to) { to.beginning(1, envelope_of(1), size, 9); }), beginning_frame_bytes + more);
         EXPECT_EQ(length([&](FrameWriter &to) { to.part(1, size, 9); }), part_frame_bytes + more);
-        for (uint64_t offset : {uint64_t{UINT32_MAX}, uint64_t{1} << 32})
-            EXPECT_EQ(length([&](FrameWriter &to) { to.bulk({1, offset}, size); }), bulk_frame_bytes(offset) + more);
     }
+    for (const BulkHeader &bulk : bulk_headers()) EXPECT_EQ(length([&](FrameWriter &to) { to.bulk(bulk); }), bulk_frame_bytes(bulk));
     EXPECT_EQ(length([&](FrameWriter &to) { to.acknowledge({}); }), acknowledge_frame_bytes);
     EXPECT_EQ(length([&](FrameWriter &to) { to.settled(1); }), settled_frame_bytes);
     EXPECT_EQ(length([&](FrameWriter &to) { to.probe(); }), probe_frame_bytes);
@@ -152,23 +160,24 @@ TEST(Packet, TheLastPayloadTakesTheRest) {
     EXPECT_EQ(frame.total, 9u);
     frame = last([](FrameWriter &to) { to.part(5, rest, 9); }, FrameKind::part);
     EXPECT_EQ(frame.offset, 9u);
-    frame = last([](FrameWriter &to) { to.bulk({11, 12}, rest); }, FrameKind::bulk);
+    frame = last([](FrameWriter &to) { to.bulk({11, 12}); }, FrameKind::bulk);
     EXPECT_EQ(frame.bulk.offset, 12u);
 }
 
-TEST(Packet, BulkKnowsPlacesBeyondFourGigabytes) {
-    for (uint64_t offset : {uint64_t{0}, uint64_t{UINT32_MAX}, uint64_t{1} << 32, (uint64_t{1} << 32) + 1, UINT64_MAX - 4})
-        for (size_t size : {size_t{4}, rest}) {
-            Written written;
-            written.writer.bulk({UINT64_MAX, offset}, size);
-            written.copy("bulk");
-            FrameReader reader(written.frames());
-            Frame frame;
-            ASSERT_TRUE(reader.next(frame)) << offset;
-            EXPECT_EQ(frame.bulk.receive_id, UINT64_MAX);
-            EXPECT_EQ(frame.bulk.offset, offset);
-            EXPECT_EQ(text_of(frame), "bulk");
-        }
+TEST(Packet, BulkKnowsAllIdsAndPlaces) {
+    for (const BulkHeader &bulk : bulk_headers()) {
+        Written written;
+        written.writer.bulk(bulk);
+        EXPECT_TRUE(written.writer.closed());
+        written.copy("bulk");
+        FrameReader reader(written.frames());
+        Frame frame;
+        ASSERT_TRUE(reader.next(frame)) << bulk.receive_id << ", " << bulk.offset;
+        EXPECT_EQ(frame.bulk.receive_id, bulk.receive_id);
+        EXPECT_EQ(frame.bulk.offset, bulk.offset);
+        EXPECT_EQ(text_of(frame), "bulk");
+        EXPECT_FALSE(reader.next(frame) || reader.malformed());
+    }
 }
 
 TEST(Packet, KeepsEnvelopes) {
@@ -217,7 +226,7 @@ TEST(Packet, KeepsTheRest) {
     written.writer.settled(0x1'0000'0005);
     written.writer.probe();
     written.writer.end(EndReason::refused, 4);
-    written.writer.bulk({11, 1ull << 40}, 4);
+    written.writer.bulk({11, 1ull << 40});
     written.copy("bulk");
     FrameReader reader(written.frames());
     Frame frame;
@@ -263,25 +272,25 @@ TEST(Packet, RefusesWhatIsCutOffBeforeTheRest) {
     EXPECT_EQ(shortest([](FrameWriter &to) { to.envelope(1, envelope_of(5), rest); }), envelope_frame_bytes) << "no payload is one";
     EXPECT_EQ(shortest([](FrameWriter &to) { to.beginning(1, envelope_of(5), rest, 10); }), beginning_frame_bytes + 1);
     EXPECT_EQ(shortest([](FrameWriter &to) { to.part(1, rest, 10); }), part_frame_bytes + 1);
-    EXPECT_EQ(shortest([](FrameWriter &to) { to.bulk({1, 1}, rest); }), bulk_frame_bytes(1) + 1);
-    EXPECT_EQ(shortest([](FrameWriter &to) { to.bulk({1, uint64_t{1} << 32}, rest); }), bulk_frame_bytes(uint64_t{1} << 32) + 1);
+    for (const BulkHeader &bulk : bulk_headers()) EXPECT_EQ(shortest([&](FrameWriter &to) { to.bulk(bulk); }), bulk_frame_bytes(bulk) + 1);
 }
 
 // Of all kinds with all flags those are read that are said to be.
 TEST(Packet, RefusesFlagsWhereTheyMeanNothing) {
     for (int byte = 0; byte < 256; ++byte) {
         std::byte frame[80] = {static_cast<std::byte>(byte)};
-        int kind = byte & 0x3f;
-        bool is_rest = byte & rest_flag, is_far = byte & far_flag;
+        int kind = byte & ~rest_flag;
+        bool is_rest = byte & rest_flag;
         size_t size = 0;  // with as much payload as its size says, which is 0x0101
         if (kind == 1 || kind == 3) size = is_rest ? sizeof frame : 0;
         for (std::byte &each : std::span(frame).subspan(1)) each = std::byte{1};
-        if (kind == 4 || kind == 5) size = is_rest ? sizeof frame : 0;
+        if (kind == 4) size = is_rest ? sizeof frame : 0;
+        if (kind == 5 || kind & bulk_flag) size = sizeof frame;
         if (kind == 7) size = settled_frame_bytes;
         if (kind == 8) size = probe_frame_bytes;
         if (kind == 9) size = end_frame_bytes;
-        bool has_payload = kind >= 1 && kind <= 5;
-        bool right = size > 0 && (has_payload || !is_rest) && (kind == 5 || !is_far);
+        bool may_have_rest = (kind >= 1 && kind <= 4) || kind & bulk_flag;
+        bool right = size > 0 && (may_have_rest || !is_rest);
         EXPECT_EQ(readable({frame, size ? size : sizeof frame}), right ? 1 : -1) << byte;
     }
 }
@@ -308,7 +317,7 @@ TEST(Packet, RefusesWhatMakesNoSense) {
         to.writer.part(1, 3, 0);
         to.copy("abc");
     })) << "a part that is a beginning";
-    EXPECT_TRUE(refused([](Written &to) { to.writer.bulk({1, 1}, 0); })) << "no bulk";
+    EXPECT_TRUE(refused([](Written &to) { to.writer.bulk({1, 1}); })) << "no bulk";
     EXPECT_TRUE(refused([](Written &to) { to.writer.end(static_cast<EndReason>(9), 1); })) << "no reason";
     auto ranges = [&](Range first, Range second) {
         Acknowledgement said;
