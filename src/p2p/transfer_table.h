@@ -3,8 +3,8 @@
 //     63      52         30            8          0
 //     |   0    | slot, up | generation  | slot, low |
 //
-// So it is below 2^30 while few are under way, and paths need few bytes for it. A slot comes back to its generation after four million transfers, each
-// of which takes an answer of its peer's: what is still on its way then for the first of them was lost long ago.
+// So it is below 2^30 while few are under way, and paths need few bytes for it. A slot comes back to its generation after four million transfers,
+// each of which takes an answer of its peer's: what is still on its way then for the first of them was lost long ago.
 #pragma once
 
 #include <cstdint>

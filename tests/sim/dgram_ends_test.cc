@@ -53,6 +53,31 @@ TEST(DgramEnds, WhoGoesOnIsToldOnceWhetherItComesOrNot) {
     }
 }
 
+// The look that brings a message does no more; the answer goes with what the program sends then, or alone in time, also if nobody looks before.
+TEST(DgramEnds, AnswerGoesWithTheReplyOrInTime) {
+    for (bool replies : {true, false}) {
+        DgramHosts hosts(first_seed(), {}, 2);
+        send(hosts, 0, 1);
+        hosts.run_until(second_ns);
+        send(hosts, 0, 1);
+        hosts.network.advance(hosts.network.now_ns() + 100'000);
+        const dgram::FlowCounts &counts = hosts.paths[1]->counts();
+        uint64_t packets = counts.packets_out, alone = counts.acknowledgements_out;
+        hosts.paths[1]->poll(hosts.heard[1], 64, hosts.network.now_ns());
+        ASSERT_EQ(hosts.heard[1].envelopes, 2);
+        EXPECT_EQ(counts.packets_out, packets);
+        EXPECT_FALSE(hosts.paths[1]->busy());
+        EXPECT_LE(hosts.paths[1]->deadline_ns(), hosts.network.now_ns() + 200'000);
+        if (replies) send(hosts, 1, 0);
+        hosts.network.advance(hosts.network.now_ns() + 200'000);
+        hosts.paths[1]->poll(hosts.heard[1], 64, hosts.network.now_ns());
+        EXPECT_EQ(counts.packets_out, packets + 1);
+        EXPECT_EQ(counts.acknowledgements_out, alone + !replies);
+        hosts.run_until(2 * second_ns);
+        EXPECT_TRUE(hosts.paths[0]->settled());
+    }
+}
+
 TEST(DgramEnds, PartitionOfThirtySecondsIsAPause) {
     DgramHosts hosts(first_seed(), {}, 2);
     send(hosts, 0, 1);

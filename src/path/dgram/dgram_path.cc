@@ -300,6 +300,7 @@ bool DgramPath::fill_from(Peer &peer) {
         part[1] = {const_cast<std::byte *>(packet.tail), packet.tail_size};
         out.outgoing[out.count] = {peer.destination, part, packet.tail_size ? 2 : 1};
         out.peer[out.count++] = &peer;
+        if (packet.last) return true;
     }
     return false;
 }
@@ -324,7 +325,7 @@ void DgramPath::write_out() {
         std::rotate(due_.begin(), due_.begin() + static_cast<std::ptrdiff_t>(++turn_ % std::max<size_t>(1, due_.size())), due_.end());
         next_ns_ = no_deadline;
     }
-    full_ = to_write_ = false;
+    full_ = to_write_ = postponed_ = false;
     kept_bytes_ = 0;
     for (uint32_t number : due_)
         while (!full_ && !fill_from(*peers_[number])) full_ = !send_filled();
@@ -371,10 +372,19 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     told_ += work;
     if (now_ns >= look_at_ns_) look_after_peers();
     int packets = take_packets(budget);
-    if (packets > 0 || to_write_ || full_ || now_ns >= next_ns_) write_out();
+    bool postponed = std::exchange(postponed_, packets > 0 && may_wait());
+    if (to_write_ || full_ || now_ns >= next_ns_ || (!postponed_ && (packets > 0 || postponed))) write_out();
     ++series_;
     sink_ = nullptr;
     return std::max(work + packets, told_);
+}
+
+// What has come is for the program, which waits for it; our answer may go with what the program sends then, or is due later. With the next poll
+// the timers of this peer are set.
+bool DgramPath::may_wait() {
+    if (told_ == 0 || due_.size() != 1 || !peers_[due_[0]]->flow.may_wait(now_ns_)) return false;
+    next_ns_ = std::min(next_ns_, now_ns_ + limits_.flow.answer.delay_ns);
+    return true;
 }
 
 void DgramPath::show_all() {

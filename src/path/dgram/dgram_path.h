@@ -3,6 +3,8 @@
 // all, so nothing that was sent is ever lost (loses_bulk() is false).
 //
 // What is sent outside poll() leaves at once where the flow may send; what poll() brings about leaves at its end, many packets by one system call.
+// But where it brought something for the program, from one peer, to which nothing is to be said at once, the program has it first: what it sends
+// then has our answer with it, and the next poll sees to the rest.
 // What time asks for is the matter of poll() alone, when it has read what has come: a process that had to wait for a processor finds timers that
 // have passed and the answers in its socket.
 //
@@ -171,6 +173,7 @@ private:
     int take_packets(int budget);
     void take_packet(std::span<const std::byte> packet);
     bool keeps(Peer &peer, size_t bytes);
+    bool may_wait();
     void write_out();
     bool fill_from(Peer &peer);
     bool send_filled();
@@ -206,6 +209,7 @@ private:
     bool leaving_ = false;
     bool more_ = false;      // has come, beyond the budget of the last poll
     bool to_write_ = false;  // something was sent inside poll(), or is kept
+    bool postponed_ = false; // the look at the peer whose packets came last
     bool gathers_ = false;
     uint32_t series_ = 0;      // of envelopes sent while it gathers; counts up when all that was kept has left
     size_t kept_bytes_ = 0;

@@ -204,6 +204,7 @@ struct OutPacket {
     size_t tail_size;
     uint64_t number;
     bool acknowledges;
+    bool last;  // nothing more is to be sent now, and something is outstanding: compose() need not be called until it is false
 };
 
 class Flow {
@@ -238,6 +239,8 @@ public:
     // The packet that was composed last could not be sent: its contents wait for the next compose().
     void take_back(const OutPacket &packet, uint64_t now_ns);
     uint64_t deadline_ns() const;
+    // Is there nothing to send at once: neither data, whatever windows allow, nor an answer that is due?
+    bool may_wait(uint64_t now_ns) const { return !active() || (has_said_all() && current().arrivals.due_ns() > now_ns); }
 
     // Of a packet, unproven; false: it is too short to have one.
     static bool sender_of(std::span<const std::byte> packet, uint32_t &sender) { return read_sender(packet, sender); }
@@ -281,14 +284,18 @@ private:
     bool is_lost(uint64_t now_ns);
 
     // flow_receiving.cc
+    struct Contents {       // of a packet, so that it need not be read once more for what it does not have
+        bool settles = false;  // some number,
+        bool ahead = false;    // has envelopes that cannot all be delivered at once
+    };
     bool is_proven(PacketHeader &header) const;
     bool is_for_us(const PacketHeader &header, std::span<const std::byte> frames);
     bool is_refusal(std::span<const std::byte> frames) const;
     uint64_t number_of(const PacketHeader &header) const;
-    bool sensible(const PacketHeader &header, std::span<const std::byte> frames) const;
+    bool sensible(const PacketHeader &header, uint64_t number, std::span<const std::byte> frames, Contents &contents) const;
     void meet(const PacketHeader &header);
     AnswerLimits answer_limits() const;
-    Came take(uint64_t number, std::span<const std::byte> frames, size_t bytes, uint64_t now_ns);
+    Came take(uint64_t number, std::span<const std::byte> frames, const Contents &contents, size_t bytes, uint64_t now_ns);
     bool make_room(std::span<const std::byte> frames);
     void count_number(uint64_t number, bool fresh);
     Grants &grants() const { return near_ ? home_.near_grants : home_.grants; }
@@ -303,6 +310,7 @@ private:
     PacketHeader next_header() const;
     SentPacket *first_lost(Traffic &traffic) const;
     bool must_settle(const Traffic &traffic) const;
+    bool has_said_all() const;
     bool has_data(Traffic &traffic) const;
     bool may_send(Traffic &traffic) const;
     uint64_t line_free_ns(const Traffic &traffic) const { return std::max(traffic.pace_ns, traffic.burst_ns); }

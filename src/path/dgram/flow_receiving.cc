@@ -35,7 +35,9 @@ Flow::Came Flow::received(std::span<const std::byte> packet, uint64_t now_ns) {
         ++home_.counts.stale;
         return Came::dropped;
     }
-    if (!sensible(header, frames)) {
+    uint64_t number = number_of(header);
+    Contents contents;
+    if (!sensible(header, number, frames, contents)) {
         ++home_.counts.malformed;
         return Came::dropped;
     }
@@ -43,7 +45,7 @@ Flow::Came Flow::received(std::span<const std::byte> packet, uint64_t now_ns) {
     home_.counts.bytes_in += packet.size();
     meet(header);
     heard_ns_ = now_ns;
-    Came came = take(number_of(header), frames, packet.size(), now_ns);
+    Came came = take(number, frames, contents, packet.size(), now_ns);
     if (over_) release();
     return came;
 }
@@ -87,10 +89,10 @@ uint64_t Flow::number_of(const PacketHeader &header) const {
     return header.number ? widened(header.number, active() ? current().arrivals.next() : next_arrival_, number_bits) : 0;
 }
 
-bool Flow::sensible(const PacketHeader &header, std::span<const std::byte> frames) const {
-    uint64_t number = number_of(header);
+bool Flow::sensible(const PacketHeader &header, uint64_t number, std::span<const std::byte> frames, Contents &contents) const {
     bool right = header.number & numbered && static_cast<int64_t>(number) > 0;  // not before the first
     if (header.number && !right) return false;
+    uint64_t next = expected_;  // after whole envelopes, each the one expected then
     FrameReader reader(frames);
     Frame frame;
     while (reader.next(frame)) {
@@ -103,7 +105,14 @@ bool Flow::sensible(const PacketHeader &header, std::span<const std::byte> frame
             uint64_t sent = active() ? current().unsent.sequence : log_end_;
             if (end > next_number_ || is_ahead(widened(said.expected, delivered_), sent)) return false;
         }
-        if (is_of_envelope(frame.kind) && widened(frame.sequence, expected_, 24) > expected_ + sequence_mask) return false;  // before the first
+        if (is_of_envelope(frame.kind)) {
+            uint64_t sequence = widened(frame.sequence, expected_, 24);
+            if (sequence > expected_ + sequence_mask) return false;  // before the first
+            bool whole = frame.kind == FrameKind::envelope || frame.kind == FrameKind::next;
+            if (whole && sequence == next) ++next;
+            else contents.ahead = true;
+        }
+        contents.settles |= frame.kind == FrameKind::settled;
         if (frame.kind == FrameKind::settled && widened(frame.below, number) > number) return false;
         if (frame.kind == FrameKind::end && frame.reason != EndReason::closed) return false;
         if (frame.kind == FrameKind::acknowledge && header.to_epoch != epoch_) return false;
@@ -121,11 +130,11 @@ void Flow::meet(const PacketHeader &header) {
 }
 
 // `bytes`: of the packet.
-Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, size_t bytes, uint64_t now_ns) {
+Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const Contents &contents, size_t bytes, uint64_t now_ns) {
     Traffic &traffic = this->traffic();
     if (std::exchange(traffic.silent, false)) home_.owner.silent(*this, false);
     Frame frame;
-    if (number)
+    if (number && contents.settles)
         for (FrameReader reader(frames); reader.next(frame);)
             if (frame.kind == FrameKind::settled) traffic.arrivals.settle(widened(frame.below, number));
 
@@ -134,7 +143,7 @@ Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, size_t
     if (number) {
         verdict = traffic.arrivals.judge(number);
         if (verdict == Arrivals::Verdict::copy) traffic.arrivals.copy_came(now_ns);
-        bool room = verdict == Arrivals::Verdict::fresh && make_room(frames);
+        bool room = verdict == Arrivals::Verdict::fresh && (!contents.ahead || make_room(frames));
         home_.counts.copies += verdict == Arrivals::Verdict::copy;
         home_.counts.beyond += verdict == Arrivals::Verdict::beyond;
         home_.counts.no_room += verdict == Arrivals::Verdict::fresh && !room;

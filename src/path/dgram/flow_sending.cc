@@ -26,6 +26,13 @@ SentPacket *Flow::first_lost(Traffic &traffic) const {
 // The peer waits for packets that will not come, and no packet on its way tells it so.
 bool Flow::must_settle(const Traffic &traffic) const { return traffic.sent.highest_lost() >= traffic.peer_next && !traffic.sent.outstanding(); }
 
+// Nothing of ours waits to be sent. (Where this is false, what is lost may have come after all.)
+bool Flow::has_said_all() const {
+    const Traffic &traffic = current();
+    return traffic.unsent_bytes == 0 && traffic.first_bulk == UINT32_MAX && !traffic.sent.has_lost() && !traffic.probe_wanted &&
+           !traffic.end_wanted && !traffic.refused_epoch && !must_settle(traffic);
+}
+
 bool Flow::has_data(Traffic &traffic) const {
     return traffic.probe_wanted || must_settle(traffic) || traffic.unsent < Position{log_end_, 0} || traffic.first_bulk != UINT32_MAX ||
            first_lost(traffic) || traffic.sent.first_lost_bulk(home_.sent);
@@ -84,6 +91,7 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
     if (!data) {
         ++home_.counts.acknowledgements_out;
         packet.size = header.bytes() + writer.size();
+        packet.last = false;
         finish(packet, header, 0);
         return true;
     }
@@ -101,6 +109,7 @@ bool Flow::compose(OutPacket &packet, uint64_t now_ns) {
     size_.sent(record.bytes);
     traffic.last_sent_ns = now_ns;
     pace(traffic, record.bytes, now_ns);
+    packet.last = has_said_all();
     finish(packet, header, record.number);
     return true;
 }
@@ -145,7 +154,7 @@ bool Flow::compose_end(OutPacket &packet, Traffic &traffic) {
     packet.size = header.bytes() + writer.size();
     packet.tail = nullptr;
     packet.tail_size = 0;
-    packet.acknowledges = false;
+    packet.acknowledges = packet.last = false;
     finish(packet, header, 0);
     home_.counts.refusals += refuses;
     traffic.refused_epoch = 0;
