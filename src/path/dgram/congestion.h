@@ -1,8 +1,9 @@
 // How many bytes may be on their way to a peer, and how fast they go out. By delay, in the manner of LEDBAT (RFC 6817) and Swift (SIGCOMM 2020):
 //
-// - The aim is a queueing delay of `target_ns` above the least round trip: enough to keep the line busy, too little to fill a switch's queue. So
-//   several senders share a line by each adding little to its queue, and nothing need be lost to find the limit. Many that share one have small
-//   windows and cannot be that exact: the target is higher for them, by `scale` over the square root of the window in packets (Swift's flow scaling).
+// - The aim is a queueing delay of `target_ns` above the least round trip: enough to keep the line busy while a host does not look for a moment, and
+//   for a message of 64 KiB to leave at once at 1 Gbit/s; too little to fill a switch's queue. So several senders share a line by each adding
+//   little to its queue, and nothing need be lost to find the limit. Many that share one have small windows and cannot be that exact: the
+//   target is higher for them, by `scale` over the square root of the window in packets (Swift's flow scaling).
 // - Judged once a round trip, by the least delay that was seen in it, as a host that was late to look makes delays but never shortens them. Below the
 //   target the window grows by `gain` packets; above, it shrinks by the share of the delay that is too much, at most by half.
 // - At first, and after a collapse, it doubles in a round trip until the delay is half the target.
@@ -13,7 +14,7 @@
 // - Where the receiver grants windows as several send to it (grants.h), it bounds the queue before it: then delay says more of hosts that look
 //   late, and of answers that wait behind data where everybody sends to everybody. Only `granted_more` times the target is too much.
 // - What was learned is soon old: meanwhile others may have begun to send to the same peer, each with the window that it had when it was alone.
-//   So for each `old_after_ns` in which nothing was on its way the window is halved (RFC 2861), down to the first, of which six at once, beside
+//   So for each `old_after_ns` in which nothing was on its way the window is halved (RFC 2861), down to the first, of which four at once, beside
 //   one who sends already, fit into a queue of 128 KiB; up to what it was before it doubles again. What the receiver granted is forgotten with
 //   it.
 //
@@ -32,7 +33,7 @@
 namespace lanyard::dgram {
 
 struct CongestionLimits {
-    uint64_t target_ns = 200'000;
+    uint64_t target_ns = 400'000;
     uint32_t first_window = 12 * 1024;  // or first_packets, where packets are long
     uint32_t first_packets = 4;
     uint64_t old_after_ns = 4'000'000;
@@ -41,7 +42,7 @@ struct CongestionLimits {
     uint32_t granted_burst = 8 * 1024;  // where the receiver grants
     uint32_t gain = 2;  // packets a round trip
     double scale = 3;  // of the target, for small windows
-    uint32_t granted_more = 10;  // times the target, where the receiver grants
+    uint32_t granted_more = 5;  // times the target, where the receiver grants
     uint32_t paced_queues = 2;   // times the target, that may be part of a round trip over which a window is spread
 };
 

@@ -382,7 +382,7 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
 // What has come is for the program, which waits for it; our answer may go with what the program sends then, or is due later. With the next poll
 // the timers of this peer are set.
 bool DgramPath::may_wait() {
-    if (told_ == 0 || due_.size() != 1 || !peers_[due_[0]]->flow.may_wait(now_ns_)) return false;
+    if (home_.crowded || told_ == 0 || due_.size() != 1 || !peers_[due_[0]]->flow.may_wait(now_ns_)) return false;
     next_ns_ = std::min(next_ns_, now_ns_ + limits_.flow.answer.delay_ns);
     return true;
 }

@@ -4,7 +4,7 @@
 //
 // What is sent outside poll() leaves at once where the flow may send; what poll() brings about leaves at its end, many packets by one system call.
 // But where it brought something for the program, from one peer, to which nothing is to be said at once, the program has it first: what it sends
-// then has our answer with it, and the next poll sees to the rest.
+// then has our answer with it, and the next poll sees to the rest. (Not where processes share processors: the next poll may be long after.)
 // What time asks for is the matter of poll() alone, when it has read what has come: a process that had to wait for a processor finds timers that
 // have passed and the answers in its socket.
 //

@@ -11,6 +11,8 @@ constexpr size_t packet = 1472;
 // A full window is acknowledged again and again, after a round trip of so long.
 class Line {
 public:
+    // A round trip with so many tenths of the target as delay.
+    uint64_t delayed_ns(uint64_t tenths) const { return 100'000 + limits.target_ns * tenths / 10; }
     void rounds(int count, uint64_t trip_ns, uint32_t lost_of_each = 0) {
         for (int i = 0; i < count; ++i) {
             now_ns += trip_ns;
@@ -41,10 +43,10 @@ TEST(Congestion, DoublesWhileThereIsNoDelay) {
 TEST(Congestion, StopsDoublingAtHalfTheTarget) {
     Line line;
     line.rounds(3, 100'000);
-    line.rounds(2, 220'000);
+    line.rounds(2, line.delayed_ns(6));
     EXPECT_FALSE(line.congestion.doubling());
     uint32_t window = line.congestion.window();
-    line.rounds(10, 220'000);
+    line.rounds(10, line.delayed_ns(6));
     EXPECT_GT(line.congestion.window(), window) << "below the target it goes on, slowly";
     EXPECT_LT(line.congestion.window(), window + 11 * line.limits.gain * packet);
 }
@@ -72,7 +74,7 @@ TEST(Congestion, HardlyMindsLossesWithoutDelay) {
 TEST(Congestion, MindsLossesWithDelayAndMany) {
     Line line;
     line.rounds(5, 100'000);
-    line.rounds(1, 240'000);
+    line.rounds(1, line.delayed_ns(7));
     uint32_t window = line.congestion.window();
     line.now_ns += 1'000'000;
     line.congestion.lost(1, line.trip, packet, line.limits, line.now_ns);
@@ -92,7 +94,7 @@ TEST(Congestion, SpacesAWindowOverItsRoundTrip) {
     Line line;
     EXPECT_EQ(line.congestion.spacing_ns(packet, line.trip, line.limits), 0u);
     line.rounds(3, 100'000);
-    line.rounds(2, 220'000);
+    line.rounds(2, line.delayed_ns(6));
     uint64_t whole_ns = line.congestion.spacing_ns(line.congestion.window(), line.trip, line.limits);
     EXPECT_NEAR(static_cast<double>(whole_ns), static_cast<double>(line.trip.smoothed_ns()) * 4 / 5, 2);
 }
@@ -129,7 +131,7 @@ TEST(Congestion, BearsMoreDelayWhereTheReceiverGrants) {
     among.congestion.granted(true);
     for (Line *line : {&alone, &among}) {
         line->rounds(3, 100'000);
-        line->rounds(40, 480'000);
+        line->rounds(40, line->delayed_ns(19));
     }
     EXPECT_LT(alone.congestion.window(), among.congestion.window() / 2);
 }
