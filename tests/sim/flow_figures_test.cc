@@ -87,6 +87,29 @@ TEST(FlowFigures, incastOfEnvelopesHasNoTimeouts) {
     EXPECT_EQ(world.counts().probes, 0u);
 }
 
+// A message of 1 MiB to a host that looks each 10 ms (LANYARD_DGRAM_PROGRESS=thread): each of its looks can have what was sent since the one before.
+void check_late_looks(uint32_t lost_ppm, uint64_t most_ns) {
+    uint64_t longest_ns = 0, sum_ns = 0, seed = first_seed();
+    constexpr uint64_t runs = 100;
+    for (uint64_t run = 0; run < runs; ++run) {
+        PacketBehaviour behaviour;
+        behaviour.lost_ppm = lost_ppm;
+        FlowWorld world(seed + run, behaviour, 2, {});
+        world.look_every(1, 10'000'000);
+        world.send_bulk(0, 1, mib);
+        ASSERT_TRUE(world.run_until_bulk_came(1, 10 * second_ns)) << "seed " << seed + run << '\n' << world.describe();
+        longest_ns = std::max(longest_ns, world.now_ns());
+        sum_ns += world.now_ns();
+        EXPECT_LT(world.now_ns(), most_ns) << "seed " << seed + run << '\n' << world.describe();
+    }
+    std::printf("lost %.1f %%: %.0f ms on average, %.0f at most\n", lost_ppm / 1e4, static_cast<double>(sum_ns / runs) / 1e6,
+                static_cast<double>(longest_ns) / 1e6);
+}
+
+TEST(FlowFigures, lateLooksAreNoQueue) { check_late_looks(0, 200'000'000); }
+
+TEST(FlowFigures, lateLooksAreNoQueueThoughPacketsAreLost) { check_late_looks(10'000, 400'000'000); }
+
 // Everybody to everybody.
 TEST(FlowFigures, alltoallOfEightFillsTheLine) {
     PacketBehaviour behaviour;

@@ -100,6 +100,7 @@ public:
     dgram::FlowHome home;
     std::vector<std::unique_ptr<Flow>> flows;
     uint64_t deadline_ns = UINT64_MAX;
+    uint64_t look_every_ns = 0, look_at_ns = 0;  // 0: when something comes
     std::vector<std::vector<std::byte>> heard;  // some of the packets that came, to be repeated
 
     uint32_t number() const { return number_; }
@@ -138,6 +139,15 @@ Flow &FlowWorld::flow(uint32_t own, uint32_t peer) { return *hosts_[own]->flows[
 
 void FlowWorld::wake(Host &host) { host.deadline_ns = 0; }
 
+void FlowWorld::look_every(uint32_t number, uint64_t ns) {
+    Host &host = *hosts_[number];
+    host.look_every_ns = ns;
+    host.look_at_ns = now_ns() + random_.below(ns) + 1;
+}
+
+// When it does something next, beside what comes.
+uint64_t FlowWorld::served_at_ns(const Host &host) const { return host.look_every_ns ? host.look_at_ns : host.deadline_ns; }
+
 void FlowWorld::send(uint32_t from, uint32_t to, size_t size) {
     Conversation &conversation = this->conversation(from, to);
     SentMessage message{};
@@ -173,6 +183,7 @@ void FlowWorld::serve(Host &host) {
             hear(packet);
         }
     host.home.heard_all(now_ns());
+    if (host.look_every_ns) host.look_at_ns = now_ns() + host.look_every_ns;
     if (random_.chance(disturb_percent_) && !host.heard.empty() && disturbances_left_-- > 0) {
         std::vector<std::byte> packet = random_.pick(host.heard);
         if (random_.chance(50))
@@ -202,11 +213,11 @@ void FlowWorld::serve(Host &host) {
 bool FlowWorld::step(uint64_t limit_ns) {
     if (++steps_ > most_steps) complain("much has happened, but all is not delivered");
     uint64_t next_ns = network_.next_ns();
-    for (auto &host : hosts_) next_ns = std::min(next_ns, host->deadline_ns);
+    for (auto &host : hosts_) next_ns = std::min(next_ns, served_at_ns(*host));
     network_.advance(std::max(now_ns(), std::min(next_ns, limit_ns)));
     if (next_ns > limit_ns) return false;
     for (auto &host : hosts_)
-        if (network_.has_arrived(host->number()) || host->deadline_ns <= now_ns()) serve(*host);
+        if ((network_.has_arrived(host->number()) && !host->look_every_ns) || served_at_ns(*host) <= now_ns()) serve(*host);
     return complaint_.empty();
 }
 

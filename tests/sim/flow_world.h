@@ -50,6 +50,8 @@ public:
     void disturb(int percent) { disturb_percent_ = percent; }
     // bulk_bytes() answers by copying, at random.
     void copy_bulk(bool copies) { copies_bulk_ = copies; }
+    // From now on this host looks only so often, whatever comes and whatever time asks for.
+    void look_every(uint32_t host, uint64_t ns);
     // What everybody knows of the life of those who do not answer.
     void know(dgram::Life life) { life_ = life; }
     // Goes on until then; false: something is wrong (complaint()).
@@ -79,6 +81,7 @@ private:
     bool settled();
     void serve(Host &host);
     void wake(Host &host);
+    uint64_t served_at_ns(const Host &host) const;
 
     PacketNetwork network_;
     Random random_;

@@ -5,12 +5,21 @@
 
 namespace lanyard::dgram {
 
-void Arrivals::add(uint64_t number, bool answer_now, const AnswerLimits &limits, uint64_t now_ns) {
+namespace {
+
+constexpr uint16_t least_away_us = 50;  // less is not worth two bytes
+
+uint16_t in_us(uint64_t ns) { return static_cast<uint16_t>(std::min<uint64_t>(ns / 1000, UINT16_MAX)); }
+
+}  // namespace
+
+void Arrivals::add(uint64_t number, bool answer_now, const AnswerLimits &limits, uint64_t now_ns, uint64_t away_ns) {
     bool in_order = number == end_;
     words_[number % most_span / 64] |= uint64_t{1} << number % 64;
     if (number >= end_) {
         end_ = number + 1;
         latest_ns_ = now_ns;
+        away_us_ = in_us(away_ns);
     }
     if (number == next_) advance();
 
@@ -49,7 +58,8 @@ uint64_t Arrivals::find(uint64_t from, bool come) const {
 
 void Arrivals::acknowledge(Acknowledgement &acknowledgement, uint64_t now_ns) {
     acknowledgement.cumulative = static_cast<uint32_t>(next_);
-    acknowledgement.delay_us = static_cast<uint16_t>(std::min<uint64_t>((now_ns - std::min(now_ns, latest_ns_)) / 1000, UINT16_MAX));
+    acknowledgement.delay_us = in_us(now_ns - std::min(now_ns, latest_ns_));
+    acknowledgement.away_us = away_us_ < least_away_us ? 0 : away_us_;
     Range latest[most_ranges];
     uint32_t found = 0;
     for (uint64_t begin = find(next_, true); begin < end_;) {

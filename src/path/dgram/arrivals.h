@@ -41,8 +41,8 @@ public:
         if (number >= next_ + most_span) return Verdict::beyond;
         return number < next_ || (number < end_ && bit(number)) ? Verdict::copy : Verdict::fresh;
     }
-    // A fresh one.
-    void add(uint64_t number, bool answer_now, const AnswerLimits &limits, uint64_t now_ns);
+    // A fresh one, which may have waited for `away_ns` to be read.
+    void add(uint64_t number, bool answer_now, const AnswerLimits &limits, uint64_t now_ns, uint64_t away_ns = 0);
     void copy_came(uint64_t now_ns) { due_ns_ = now_ns; }
     // Nothing below this number is worth waiting for.
     void settle(uint64_t below);
@@ -60,7 +60,8 @@ private:
 
     uint64_t next_, end_;
     uint64_t due_ns_ = UINT64_MAX;
-    uint64_t latest_ns_ = 0;   // when number end_ - 1 came
+    uint64_t latest_ns_ = 0;   // when number end_ - 1 was read
+    uint16_t away_us_ = 0;     // it may have waited for that
     uint32_t unanswered_ = 0;  // packets since the last acknowledgement
     uint32_t to_third_ = 0;    // packets until the third after a gap
     uint64_t words_[most_span / 64] = {};

@@ -9,10 +9,11 @@ void Congestion::acknowledged(size_t bytes, uint32_t packets, size_t in_flight, 
                               uint64_t now_ns) {
     for (uint32_t i = 0; i < packets; ++i) loss_ -= loss_ / 64;
     round_least_ns_ = std::min(round_least_ns_, static_cast<uint32_t>(std::min<uint64_t>(trip.queueing_ns(), UINT32_MAX)));
-    ++round_samples_;
+    round_absent_us_ = std::min(round_absent_us_, absent_us_);
+    if (round_samples_ < enough_samples) ++round_samples_;
     if (in_flight + 2 * packet >= window_) pressed_ = true;
     if (doubling() && pressed_) {
-        if (round_samples_ >= 3 && round_least_ns_ > limits.target_ns / 2) threshold_ = window_;
+        if (round_samples_ == enough_samples && delay_ns() > limits.target_ns / 2) threshold_ = window_;
         else window_ = static_cast<uint32_t>(std::min<uint64_t>(limits.most_window, window_ + bytes));
     }
     if (now_ns >= round_ends_ns_) end_round(trip, packet, limits, now_ns);
@@ -25,7 +26,7 @@ uint64_t Congestion::target(size_t packet, const CongestionLimits &limits) const
 }
 
 void Congestion::end_round(const RoundTrip &trip, size_t packet, const CongestionLimits &limits, uint64_t now_ns) {
-    uint64_t delay_ns = round_least_ns_, target_ns = target(packet, limits);
+    uint64_t delay_ns = this->delay_ns(), target_ns = target(packet, limits);
     if (delay_ns > target_ns) {
         // Swift's: by the share of the delay that is too much.
         uint64_t share = (delay_ns - target_ns) * 1024 / delay_ns;
@@ -36,6 +37,7 @@ void Congestion::end_round(const RoundTrip &trip, size_t packet, const Congestio
         threshold_ = std::min(threshold_, window_);
     }
     round_least_ns_ = UINT32_MAX;
+    round_absent_us_ = UINT16_MAX;
     round_samples_ = 0;
     pressed_ = false;
     round_ends_ns_ = now_ns + trip.smoothed_ns();
@@ -52,7 +54,7 @@ void Congestion::lost(uint32_t packets, const RoundTrip &trip, size_t packet, co
     for (uint32_t i = 0; i < packets; ++i) loss_ += (one - loss_) / 64;
     if (loss_ > one / 8) {
         shrink(window_ / 2, packet, trip, now_ns);
-    } else if (std::min<uint64_t>(round_least_ns_, trip.queueing_ns()) > limits.target_ns / 2) {
+    } else if (std::min(delay_ns(), without_absence(trip.queueing_ns())) > limits.target_ns / 2) {
         shrink(window_ * uint64_t{3} / 4, packet, trip, now_ns);
     }
 }
@@ -68,7 +70,7 @@ bool Congestion::rested(size_t packet, const CongestionLimits &limits, uint64_t 
 }
 
 void Congestion::silent(size_t packet, const CongestionLimits &limits) {
-    threshold_ = std::max<uint32_t>(window_ / 2, static_cast<uint32_t>(least_window(packet)));
+    threshold_ = std::max(threshold_, window_);
     window_ = std::min(limits.first_window, static_cast<uint32_t>(least_window(packet)));
 }
 

@@ -6,11 +6,15 @@
 //   target is higher for them, by `scale` over the square root of the window in packets (Swift's flow scaling).
 // - Judged once a round trip, by the least delay that was seen in it, as a host that was late to look makes delays but never shortens them. Below the
 //   target the window grows by `gain` packets; above, it shrinks by the share of the delay that is too much, at most by half.
+// - A receiver that looks late says how long what it reads may have waited for that (`away` of an acknowledgement): so much of a delay is no queue
+//   before it. What counts is the least delay of the round less the least of these absences, so one look in time shows the queue. A receiver
+//   that is always late cannot tell what of it was queue; where several send to one, it bounds that queue itself, by grants.
 // - At first, and after a collapse, it doubles in a round trip until the delay is half the target.
 // - A loss says little: cables, radios and full rings of receivers lose packets without being busy. The window shrinks for it only where there is
 //   delay too, again by the least of the round, or where the share of lost packets, averaged over the last 64 or so, is above an eighth: no
 //   network is so bad at random, but a queue that is shorter than the target is. At most once a round trip, whatever the reasons.
-// - Nothing at all came back through several probes: one packet at a time, until something does.
+// - Nothing at all came back through several probes: one packet at a time, until something does. Then it doubles, as long as delay allows, up to
+//   what it was before at least: who answers had mostly been away.
 // - Where the receiver grants windows as several send to it (grants.h), it bounds the queue before it: then delay says more of hosts that look
 //   late, and of answers that wait behind data where everybody sends to everybody. Only `granted_more` times the target is too much.
 // - What was learned is soon old: meanwhile others may have begun to send to the same peer, each with the window that it had when it was alone.
@@ -54,6 +58,8 @@ public:
     // The receiver says how much may be on its way, or that anything may.
     void granted(bool is) { granted_ = is; }
     bool doubling() const { return window_ < threshold_; }
+    // Of the latest round trip so much may be the receiver's absence; before acknowledged().
+    void absent(uint16_t us) { absent_us_ = us; }
     // Bytes that were acknowledged at once, in `packets`; before that, `in_flight` were on their way. The round trip knows of them already.
     void acknowledged(size_t bytes, uint32_t packets, size_t in_flight, const RoundTrip &trip, size_t packet, const CongestionLimits &limits,
                       uint64_t now_ns);
@@ -73,8 +79,12 @@ public:
 
 private:
     static constexpr uint32_t one = 1 << 16;  // of loss_
+    static constexpr uint8_t enough_samples = 3;
 
     void end_round(const RoundTrip &trip, size_t packet, const CongestionLimits &limits, uint64_t now_ns);
+    // Of the round, as far as it is not the receiver's absence.
+    uint64_t delay_ns() const { return round_least_ns_ - std::min(round_least_ns_, round_absent_us_ * uint32_t{1000}); }
+    uint64_t without_absence(uint64_t delay_ns) const { return delay_ns - std::min(delay_ns, absent_us_ * uint64_t{1000}); }
     uint64_t target(size_t packet, const CongestionLimits &limits) const;
     void shrink(uint64_t to, size_t packet, const RoundTrip &trip, uint64_t now_ns);
     static uint64_t least_window(size_t packet) { return 2 * packet; }
@@ -83,9 +93,10 @@ private:
     uint32_t threshold_;                    // doubles below this
     uint32_t loss_ = 0;                     // the share of packets lost, averaged
     uint32_t round_least_ns_ = UINT32_MAX;  // queueing delay in this round
-    uint32_t round_samples_ = 0;
+    uint8_t round_samples_ = 0;             // as far as they matter
     bool pressed_ = false;                  // the window limited what was on its way in this round
     bool granted_ = false;                  // the receiver limits it, too
+    uint16_t absent_us_ = 0, round_absent_us_ = UINT16_MAX;  // the receiver: latest, and least in this round
     uint64_t round_ends_ns_ = 0;
     uint64_t shrunk_ns_ = 0;                // not again before
 };

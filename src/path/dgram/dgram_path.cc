@@ -281,7 +281,8 @@ int DgramPath::take_packets(int budget) {
             break;
         }
     }
-    if ((!more_ && looked_behind) || now_ns_ - heard_all_ns_ >= longest_flood_ns) home_.heard_all(heard_all_ns_ = now_ns_);
+    bool empty = !more_ && looked_behind;
+    if (empty || now_ns_ - heard_all_ns_ >= longest_flood_ns) home_.heard_all(heard_all_ns_ = now_ns_, empty);
     if (packets > 0 && !home_.crowded && ++come_awake_ == arrivals_to_ask) io_.watch(false);
     return packets;
 }

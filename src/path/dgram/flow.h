@@ -172,9 +172,12 @@ struct FlowHome {
         return false;
     }
 
-    // All that had come by then was given to received().
-    void heard_all(uint64_t until_ns) {
+    // What is read now has waited for at most so long.
+    uint64_t away_ns(uint64_t now_ns) const { return now_ns - std::min(now_ns, empty_ns); }
+    // All that had come by then was given to received(), or, where it does not become empty, much of it.
+    void heard_all(uint64_t until_ns, bool is_empty = true) {
         heard_until_ns = until_ns;
+        if (is_empty) empty_ns = until_ns;
         grants.looked();
         near_grants.looked();
     }
@@ -186,6 +189,7 @@ struct FlowHome {
     bool crowded = false;  // processes share processors: a peer takes as long to look as it has to wait for one
     FlowOwner &owner;
     uint64_t heard_until_ns = UINT64_MAX;  // as heard_all() was told; UINT64_MAX: nobody tells
+    uint64_t empty_ns = UINT64_MAX;        // when nothing more was there
     uint64_t data_came_ns = 0;  // when a numbered packet last came, of any flow; 0: none has
     FlowCounts counts;
     Grants grants, near_grants;  // to senders by the line, and to those within this host, which do not share it

@@ -172,7 +172,7 @@ Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const 
     if (!fresh) return verdict == Arrivals::Verdict::copy ? Came::copy : Came::dropped;
     traffic.early.keep(home_.early);
     traffic.early.take(home_.early, [&] { return expected(); }, [&](const Piece &piece, const std::byte *payload) { deliver(piece, payload); });
-    traffic.arrivals.add(number, answer_now, answer_limits(), now_ns);
+    traffic.arrivals.add(number, answer_now, answer_limits(), now_ns, home_.away_ns(now_ns));
     return Came::taken;
 }
 
@@ -265,11 +265,15 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
     too_early_ += found.too_early;
     if (found.packets > 0) {
         // Not for what was given up too early: a round trip that is longer than it was would never be measured, as each packet would be given up.
-        traffic.probes = 0;
+        uint32_t unanswered = std::exchange(traffic.probes, 0);
         uint64_t highest = cumulative - 1;
         if (said.count) highest = cumulative + said.ranges[said.count - 1].begin + said.ranges[said.count - 1].length - 1;
         // The delay that it names is that of its highest number.
-        if (found.highest == highest) trip_.add(now_ns - found.sent_ns, said.delay_us * uint64_t{1000}, now_ns);
+        if (found.highest == highest) {
+            trip_.add(now_ns - found.sent_ns, said.delay_us * uint64_t{1000}, now_ns);
+            congestion_.absent(said.away_us);
+            if (unanswered > 1) trip_.expect_absence(said.away_us);
+        }
         congestion_.acknowledged(found.bytes, found.packets, before, trip_, size_.usual(), home_.limits.congestion, now_ns);
         find_lost(traffic, now_ns);
     }

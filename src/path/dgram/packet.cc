@@ -125,8 +125,12 @@ bool FrameReader::take_usual_bulk(Frame &frame, uint8_t byte) {
 bool FrameReader::take_acknowledgement(Acknowledgement &acknowledgement) {
     uint8_t count;
     if (!take(count) || !take(acknowledgement.delay_us) || !take(acknowledgement.cumulative) || !take(acknowledgement.expected) ||
-        !take(acknowledgement.window) || count > most_ranges || !take(acknowledgement.ranges, count * range_bytes))
+        !take(acknowledgement.window))
         return false;
+    acknowledgement.away_us = 0;
+    if (count & away_flag && !take(acknowledgement.away_us)) return false;
+    count &= static_cast<uint8_t>(~away_flag);
+    if (count > most_ranges || !take(acknowledgement.ranges, count * range_bytes)) return false;
     acknowledgement.count = count;
     uint32_t end = 0;
     for (uint32_t i = 0; i < count; ++i) {
@@ -233,11 +237,12 @@ void FrameWriter::bulk(const BulkHeader &header) {
 
 void FrameWriter::acknowledge(const Acknowledgement &acknowledgement) {
     begin(FrameKind::acknowledge);
-    put(static_cast<uint8_t>(acknowledgement.count));
+    put(static_cast<uint8_t>(acknowledgement.count | (acknowledgement.away_us ? away_flag : 0)));
     put(acknowledgement.delay_us);
     put(acknowledgement.cumulative);
     put(acknowledgement.expected);
     put(acknowledgement.window);
+    if (acknowledgement.away_us) put(acknowledgement.away_us);
     put(acknowledgement.ranges, acknowledgement.count * range_bytes);
 }
 

@@ -21,7 +21,8 @@
 //     bulk         | 0x40 + i | receive id 3 | offset 3 | payload                i: the six bits of the id above those three bytes
 //                  | 0xc0 + i | receive id 3 | offset 5 | payload                beyond 2^24 bytes
 //                  | 5 | receive id 8 | offset 8 | payload                       of any other id or offset
-//     acknowledge  | 6 | ranges 1 | delay 2 | cumulative 4 | expected 4 | window 4 | ranges of (begin 2, length 2)
+//     acknowledge  | 6 | ranges 1 | delay 2 | cumulative 4 | expected 4 | window 4 | away 2 | ranges of (begin 2, length 2)
+//                        `away` only where 0x80 is added to the number of ranges
 //     settled      | 7 | below 4                                                packets before this number are not worth waiting for
 //     probe        | 8 |                                                        answer now
 //     end          | 9 | reason 1 | epoch 4
@@ -72,7 +73,7 @@ constexpr size_t beginning_frame_bytes = 8 + sizeof(Envelope), part_frame_bytes 
 constexpr uint64_t usual_receive_ids = uint64_t{1} << 30, near_offsets = uint64_t{1} << 24, usual_offsets = uint64_t{1} << 40;
 constexpr bool is_usual(const BulkHeader &bulk) { return bulk.receive_id < usual_receive_ids && bulk.offset < usual_offsets; }
 constexpr size_t bulk_frame_bytes(const BulkHeader &bulk) { return !is_usual(bulk) ? 17 : bulk.offset < near_offsets ? 7 : 9; }
-constexpr size_t acknowledge_frame_bytes = 16, range_bytes = 4, settled_frame_bytes = 5, probe_frame_bytes = 1, end_frame_bytes = 6;
+constexpr size_t acknowledge_frame_bytes = 16, away_bytes = 2, range_bytes = 4, settled_frame_bytes = 5, probe_frame_bytes = 1, end_frame_bytes = 6;
 static_assert(usual_header_bytes + envelope_frame_bytes <= 52);
 constexpr uint8_t rest_flag = 0x80;               // beside the kind of those whose payload may be all the rest
 constexpr uint8_t bulk_flag = 0x40, far_flag = 0x80, id_bits = 0x3f;  // in place of a kind: of bulk, beyond near_offsets, of its receive id
@@ -80,6 +81,7 @@ constexpr size_t rest = SIZE_MAX;                 // as the size of a payload: u
 
 constexpr uint32_t sequence_mask = 0xffffff;
 constexpr uint32_t most_ranges = 32;       // of an acknowledgement
+constexpr uint8_t away_flag = 0x80;        // beside their number
 constexpr uint64_t most_span = 4096;       // numbers between the oldest packet that is not settled and the newest
 constexpr uint32_t no_limit = UINT32_MAX;  // of `window`
 constexpr size_t least_packet = 512, most_packet = 65'000;
@@ -90,7 +92,8 @@ struct Range {
 };
 
 struct Acknowledgement {
-    uint16_t delay_us = 0;    // since the highest of these packets came
+    uint16_t delay_us = 0;    // since the highest of these packets was read
+    uint16_t away_us = 0;     // for so long at most that one had waited there to be read
     uint32_t cumulative = 0;  // all packets before this number have come or are settled
     uint32_t expected = 0;    // all envelopes before this one have been delivered
     uint32_t window = 0;      // bytes of bulk that may be on their way

@@ -36,6 +36,8 @@ public:
         smoothed_ = std::max<uint32_t>(1, smoothed_ - smoothed_ / 8 + sample / 8);
         longest_ = std::max({sample, uint32_t{smoothed_}, longest_ - (longest_ - std::min(longest_, uint32_t{smoothed_})) / longest_memory});
     }
+    // The peer did not look for so long, though it was asked more than once: it may do so again.
+    void expect_absence(uint16_t us) { kept_back_us_ = std::max(kept_back_us_, us); }
     uint64_t latest_ns() const { return latest_; }
     // Above the least, now.
     uint64_t queueing_ns() const { return latest_ - std::min<uint64_t>(latest_, least_ns()); }

@@ -38,6 +38,21 @@ TEST(Arrivals, AcknowledgeEveryFewPacketsOrAfterAWhile) {
     EXPECT_EQ(arrivals.due_ns(), 6000u) << "when asked, at once";
 }
 
+TEST(Arrivals, SayForHowLongTheHighestMayHaveWaited) {
+    Arrivals arrivals;
+    Acknowledgement said;
+    arrivals.add(2, false, limits, 1000, 10'000'000);
+    arrivals.add(1, false, limits, 2000, 20'000'000);
+    arrivals.acknowledge(said, 2000);
+    EXPECT_EQ(said.away_us, 10'000);
+    arrivals.add(3, false, limits, 3000, 49'000);
+    arrivals.acknowledge(said, 3000);
+    EXPECT_EQ(said.away_us, 0) << "too little to be said";
+    arrivals.add(4, false, limits, 4000, 100'000'000);
+    arrivals.acknowledge(said, 4000);
+    EXPECT_EQ(said.away_us, UINT16_MAX);
+}
+
 TEST(Arrivals, AcknowledgeGapsAtOnceAndTheThirdPacketBehind) {
     Arrivals arrivals;
     Acknowledgement said;

@@ -51,6 +51,44 @@ TEST(Congestion, StopsDoublingAtHalfTheTarget) {
     EXPECT_LT(line.congestion.window(), window + 11 * line.limits.gain * packet);
 }
 
+TEST(Congestion, TakesTheAbsenceOfTheReceiverForNoQueue) {
+    Line line;
+    line.rounds(1, 100'000);
+    line.congestion.absent(10'000);
+    line.rounds(6, 10'100'000);
+    EXPECT_TRUE(line.congestion.doubling());
+    EXPECT_GT(line.congestion.window(), 32 * line.limits.first_window);
+    uint32_t window = line.congestion.window();
+    line.rounds(3, 13'000'000);
+    EXPECT_LT(line.congestion.window(), window) << "what the absence does not explain is a queue";
+}
+
+TEST(Congestion, SeesTheQueueWhereTheReceiverLooksInTimeOnceARound) {
+    Line line;
+    line.rounds(5, 100'000);
+    uint32_t window = line.congestion.window();
+    for (int round = 0; round < 3; ++round)
+        for (uint16_t absent_us : {10'000, 20, 10'000}) {
+            line.congestion.absent(absent_us);
+            line.now_ns += 1'000'000;
+            line.trip.add(3'000'000, 0, line.now_ns);
+            line.congestion.acknowledged(packet, 1, line.congestion.window(), line.trip, packet, line.limits, line.now_ns);
+        }
+    EXPECT_LT(line.congestion.window(), window);
+}
+
+TEST(Congestion, DoublesToWhatItWasAfterSilence) {
+    Line line;
+    line.rounds(4, 100'000);
+    line.rounds(2, 220'000);
+    uint32_t window = line.congestion.window();
+    line.congestion.silent(packet, line.limits);
+    EXPECT_EQ(line.congestion.window(), 2 * packet);
+    line.rounds(8, 100'000);
+    EXPECT_GE(line.congestion.window(), window);
+    EXPECT_LT(line.congestion.window(), 2 * window) << "not for ever";
+}
+
 TEST(Congestion, ShrinksWithTheDelayButOnlyOnceARoundTrip) {
     Line line;
     line.rounds(5, 100'000);

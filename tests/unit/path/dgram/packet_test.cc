@@ -128,6 +128,9 @@ TEST(Packet, FramesAreAsLongAsIsSaid) {
     }
     for (const BulkHeader &bulk : bulk_headers()) EXPECT_EQ(length([&](FrameWriter &to) { to.bulk(bulk); }), bulk_frame_bytes(bulk));
     EXPECT_EQ(length([&](FrameWriter &to) { to.acknowledge({}); }), acknowledge_frame_bytes);
+    Acknowledgement late;
+    late.away_us = 50;
+    EXPECT_EQ(length([&](FrameWriter &to) { to.acknowledge(late); }), acknowledge_frame_bytes + away_bytes);
     EXPECT_EQ(length([&](FrameWriter &to) { to.settled(1); }), settled_frame_bytes);
     EXPECT_EQ(length([&](FrameWriter &to) { to.probe(); }), probe_frame_bytes);
     EXPECT_EQ(length([&](FrameWriter &to) { to.end(EndReason::closed, 1); }), end_frame_bytes);
@@ -216,6 +219,7 @@ TEST(Packet, KeepsTheRest) {
     Written written;
     Acknowledgement said;
     said.delay_us = 77;
+    said.away_us = 10'000;
     said.cumulative = 1000;
     said.expected = 12;
     said.window = no_limit;
@@ -232,6 +236,7 @@ TEST(Packet, KeepsTheRest) {
     Frame frame;
     ASSERT_TRUE(reader.next(frame));
     EXPECT_EQ(frame.acknowledgement.delay_us, 77);
+    EXPECT_EQ(frame.acknowledgement.away_us, 10'000);
     EXPECT_EQ(frame.acknowledgement.cumulative, 1000u);
     EXPECT_EQ(frame.acknowledgement.expected, 12u);
     EXPECT_EQ(frame.acknowledgement.window, no_limit);

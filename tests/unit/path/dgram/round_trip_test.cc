@@ -31,6 +31,16 @@ TEST(RoundTrip, RemembersForAWhileHowLongItMayTake) {
     EXPECT_LT(trip.probe_after_ns(0, 0), 130'000u);
 }
 
+TEST(RoundTrip, ExpectsForAWhileThatThePeerIsAwayAgain) {
+    RoundTrip trip;
+    for (int i = 0; i < 10; ++i) trip.add(100'000, 0, 1);
+    trip.expect_absence(10'000);
+    EXPECT_GT(trip.probe_after_ns(0, 0), 10'000'000u);
+    EXPECT_EQ(trip.queueing_ns(), 0u);
+    for (int i = 0; i < 100; ++i) trip.add(100'000, 0, 1);
+    EXPECT_LT(trip.probe_after_ns(0, 0), 300'000u);
+}
+
 TEST(RoundTrip, LeavesOutWhatTheReceiverKeptBack) {
     RoundTrip trip;
     trip.add(300'000, 200'000, 1);
