@@ -354,8 +354,10 @@ int UdpPackets::granted_buffer() const {
 }
 
 std::string UdpPackets::describe() const {
-    std::string text = "UDP at " + name() + ", " + std::to_string(granted_buffer() / 1024) + " KiB of buffer, packets " +
-                       (cuts_ ? "joined" : "one by one");
+    std::string text = "UDP at " + name() + ", " + std::to_string(granted_buffer() / 1024) + " KiB of buffer";
+    if (int wanted = options_.buffer / 1024; granted_buffer() / 1024 < wanted)
+        text += " (of " + std::to_string(wanted) + " wanted: raise net.core.rmem_max where packets are lost)";
+    text += std::string(", packets ") + (cuts_ ? "joined" : "one by one");
     if (uint64_t dropped = counts_.too_long) text += ", " + std::to_string(dropped) + " too long";
     if (uint64_t dropped = counts_.refused) text += ", " + std::to_string(dropped) + " refused by the system";
     if (uint64_t dropped = counts_.cut) text += ", " + std::to_string(dropped) + " longer than any may be";

@@ -1,6 +1,9 @@
 """What a job does with the network of one machine: which ports it opens, where, and what it says when it cannot."""
+import ctypes
 import os
+import pathlib
 import random
+import re
 import socket
 import struct
 import time
@@ -155,6 +158,39 @@ def test_small_receive_buffer(mpirun, program):
     code, out, err = mpirun.run("-n", 3, program("exchange"), env={**DGRAM, "LANYARD_SOCKET_BUFFER": "106496", "LANYARD_LOG": "info,paths"})
     assert (code, out) == (0, "right\n"), err
     assert err.count(" 104 KiB of buffer") == 3, err
+
+
+CAP_SETPCAP, CAP_NET_ADMIN, PR_CAPBSET_DROP = 8, 12, 24  # the second gets any buffer, the first can give it up
+
+
+def has(capability):
+    effective = re.search(r"^CapEff:\s*(\w+)", pathlib.Path("/proc/self/status").read_text(), re.M)[1]
+    return bool(int(effective, 16) >> capability & 1)
+
+
+def ask_as_anybody():
+    """What is executed from here on has no right of root over networks, whoever executes it."""
+    ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_NET_ADMIN, 0, 0, 0)
+
+
+def buffers(mpirun, program, wanted, **keywords):
+    code, out, err = mpirun.run("-n", 2, program("exchange"), 4 << 20, **keywords,
+                                env={**DGRAM, "LANYARD_DGRAM_HARM": "", "LANYARD_SOCKET_BUFFER": wanted, "LANYARD_LOG": "info,paths"})
+    assert (code, out) == (0, "right\n"), err
+    return re.findall(r"dgram: UDP at \S+, (\d+) KiB of buffer(.*?), packets", err)
+
+
+@pytest.mark.one_host("the buffer is this host's")
+def test_receive_buffer_that_rmem_max_limits(mpirun, program):
+    """Twice what an ordinary user gets is asked for, by one: half is granted and said, with what to do. Root gets all of it."""
+    if has(CAP_NET_ADMIN) and not has(CAP_SETPCAP):
+        pytest.skip("this process cannot give up CAP_NET_ADMIN, with which it gets any buffer")
+    most = int(pathlib.Path("/proc/sys/net/core/rmem_max").read_text())
+    limited = (str(most // 1024), f" (of {2 * most // 1024} wanted: raise net.core.rmem_max where packets are lost)")
+    assert buffers(mpirun, program, 2 * most, preexec_fn=ask_as_anybody) == [limited] * 2
+    if has(CAP_NET_ADMIN):
+        assert buffers(mpirun, program, 2 * most) == [(str(2 * most // 1024), "")] * 2
+    assert buffers(mpirun, program, most, preexec_fn=ask_as_anybody) == [(str(most // 1024), "")] * 2
 
 
 @pytest.mark.parametrize("seed", range(4))
