@@ -74,6 +74,7 @@ public:
         std::string_view bytes = input.text(input.number(2));
         std::vector<std::byte> packet = make(how, bytes);
         flow_.received(packet, now_ns_);
+        home_.empty_ns = now_ns_;  // so the next may have waited
         answer();
         now_ns_ += (uint64_t{1} << (how >> 4 & 7) * 5) * 100;
         answer();

@@ -180,6 +180,7 @@ private:
     bool all_delivered() const { return undelivered_ == 0 && bulk_under_way_ == 0; }
     int tell();
     void tell_lost(uint32_t peer, const std::string &why);
+    void report_holes() const;
 
     PacketIo &io_;
     const uint32_t epoch_;

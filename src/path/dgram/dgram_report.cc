@@ -37,7 +37,27 @@ std::string sentence_of(const dgram::FlowCounts &all) {
 
 }  // namespace
 
+// Ways that swallow long packets, the first of them by name.
+void DgramPath::report_holes() const {
+    const Peer *first = nullptr;
+    size_t others = 0;
+    for (const Published<Peer> &published : peers_) {
+        const Peer *peer = published.seen();
+        if (!peer || !peer->flow.packet_size().finds_a_hole()) continue;
+        others += first != nullptr;
+        first = first ? first : peer;
+    }
+    if (!first) return;
+    std::string ends = io_.ends(first->destination);
+    log(LogLevel::warn, "dgram",
+        "packets of %zu bytes to process %u%s%s%s do not arrive, and nobody on the way says so; those of %zu do, and are used. Has a link there a smaller "
+        "MTU, and is ICMP blocked? Give the interfaces of the hosts that MTU",
+        io_.largest(first->destination), first->flow.peer(), ends.empty() ? "" : ", between ", ends.c_str(),
+        others ? (", and to " + std::to_string(others) + " more,").c_str() : "", first->flow.packet_size().usual());
+}
+
 void DgramPath::report() const {
+    report_holes();
     const dgram::FlowCounts &all = home_.counts;
     if (log_enabled(LogLevel::info) && all.packets_out + all.packets_in > 0) {
         RoundTrips trips = round_trips();

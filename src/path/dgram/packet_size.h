@@ -41,6 +41,8 @@ public:
     }
     // What is used, but for trials.
     size_t usual() const { return fits_; }
+    // Are longer ones known not to come, though the endpoint takes them?
+    bool finds_a_hole() const { return fits_ < limit_ && fails_ <= limit_; }
     // Of the next packet, after so many probes in a row without an answer.
     size_t next(uint32_t probes, uint64_t now_ns) {
         if (probes >= 3) return least_packet;
