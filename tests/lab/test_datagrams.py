@@ -90,8 +90,8 @@ def test_way_that_swallows_long_packets(hosts):
         hosts.lab.set(rate="none", longest_udp=None)
     after = [float(line) for line in out.split()]
     assert process.returncode == 0, err
-    told = re.findall(r"rank 0 \[dgram\] packets of (\d+) bytes to process 1, between \S+ and 10\.\d+\.0\.2:\d+ do not arrive, and nobody on the way says so; "
-                      r"those of (\d+) do, and are used\. Has a link there a smaller MTU, and is ICMP blocked\? Give the interfaces", err)
+    told = re.findall(r"rank 0 \[dgram\] packets of (\d+) bytes to process 1, between \S+ and 10\.\d+\.0\.2:\d+ do not arrive, and nobody on the way "
+                      r"says so; those of (\d+) do, and are used\. Has a link there a smaller MTU, and is ICMP blocked\? Give the interfaces", err)
     assert [int(longest) > 1000 >= int(used) > 900 for longest, used in told] == [True], err
     assert sum(after[-4:]) / 4 > 0.8 * sum(before[1:]) / 2, (before, after)
 

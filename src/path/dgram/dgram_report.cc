@@ -50,8 +50,8 @@ void DgramPath::report_holes() const {
     if (!first) return;
     std::string ends = io_.ends(first->destination);
     log(LogLevel::warn, "dgram",
-        "packets of %zu bytes to process %u%s%s%s do not arrive, and nobody on the way says so; those of %zu do, and are used. Has a link there a smaller "
-        "MTU, and is ICMP blocked? Give the interfaces of the hosts that MTU",
+        "packets of %zu bytes to process %u%s%s%s do not arrive, and nobody on the way says so; those of %zu do, and are used. Has a link there a "
+        "smaller MTU, and is ICMP blocked? Give the interfaces of the hosts that MTU",
         io_.largest(first->destination), first->flow.peer(), ends.empty() ? "" : ", between ", ends.c_str(),
         others ? (", and to " + std::to_string(others) + " more,").c_str() : "", first->flow.packet_size().usual());
 }
