@@ -80,7 +80,7 @@ TEST(Congestion, SeesTheQueueWhereTheReceiverLooksInTimeOnceARound) {
 TEST(Congestion, DoublesToWhatItWasAfterSilence) {
     Line line;
     line.rounds(4, 100'000);
-    line.rounds(2, 220'000);
+    line.rounds(2, line.delayed_ns(6));
     uint32_t window = line.congestion.window();
     line.congestion.silent(packet, line.limits);
     EXPECT_EQ(line.congestion.window(), 2 * packet);
