@@ -137,6 +137,11 @@ void Engine::step_for_test() {
     take();
 }
 
+void Engine::leave_nothing_out() {
+    for (const Polled &polled : paths_) polled.path->leave_nothing_out();
+    if (sink_ && !unsettled()) sink_->rests();
+}
+
 // Owning the engine; owns it again on return.
 void Engine::sleep(const Condition &met) {
     Sleeper self;
@@ -149,7 +154,7 @@ void Engine::sleep(const Condition &met) {
         sleepers_.fetch_add(1, std::memory_order_seq_cst);
     }
     if (self.watcher) idle_.arm();
-    for (const Polled &polled : paths_) polled.path->leave_nothing_out();
+    leave_nothing_out();
     bool quiet = step() == 0 && !met();
     uint64_t deadline = deadline_ns(), since_ns = 0;
     if (quiet) {
@@ -267,7 +272,7 @@ void Engine::leave_to_helper() {
     if (going_on && helper_->armed()) {
         for (const Polled &polled : paths_) polled.path->show_all();
     } else if (going_on && helper_->expects_absence()) {
-        for (const Polled &polled : paths_) polled.path->leave_nothing_out();
+        leave_nothing_out();
         await_peers();
         going_on = under_way();
     }
@@ -287,7 +292,7 @@ bool Engine::help() {
         work = turn(frames_per_help, true);
         if (work == 0 && under_way()) await_peers();
     } while (work > 0 && contenders_.load(std::memory_order_relaxed) == 0);
-    for (const Polled &polled : paths_) polled.path->leave_nothing_out();
+    leave_nothing_out();
     helping_ = false;
     return work == 0;
 }

@@ -222,6 +222,7 @@ private:
     void take_slowly();
     void wake_contender();
     void let_contenders_in();
+    void leave_nothing_out();
     void sleep(const Condition &condition);
     void pass_watch();
     void tell_sleepers();

@@ -1,7 +1,6 @@
 #include "p2p/unexpected.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/copy.h"
@@ -58,8 +57,7 @@ void UnexpectedQueue::hold(Unexpected &message, const Envelope &envelope, const 
         return;
     }
     message.form = offers ? Unexpected::kept_offer : Unexpected::kept;
-    auto *own = static_cast<std::byte *>(std::malloc(size));
-    LANYARD_MUST(own != nullptr || size == 0);
+    std::byte *own = payloads_.take(size);
     if (size) std::memcpy(own, payload, size);
     message.in_parts.elsewhere = {own, size};
     payload_bytes_ += size;
@@ -68,7 +66,7 @@ void UnexpectedQueue::hold(Unexpected &message, const Envelope &envelope, const 
 
 void UnexpectedQueue::free_payload(Unexpected &message) {
     payload_bytes_ -= message.in_parts.elsewhere.size;
-    std::free(message.in_parts.elsewhere.payload);
+    payloads_.give(message.in_parts.elsewhere.payload, message.in_parts.elsewhere.size);
 }
 
 void UnexpectedQueue::take(Unexpected &message) {

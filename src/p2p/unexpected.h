@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/byte_pool.h"
 #include "base/peak.h"
 #include "base/slab.h"
 #include "base/tally.h"
@@ -95,6 +96,8 @@ public:
     // Of everything else that is in use, and all that is reserved for messages.
     size_t bytes() const { return slab_.bytes() + (buckets_.capacity() + checks_.capacity()) * sizeof(uint32_t); }
     size_t reserved_bytes() const { return slab_.reserved_bytes(); }
+    // Gives memory that payload had back to the system.
+    void shrink() { payloads_.shrink(); }
 
 private:
     static constexpr uint32_t none = Slab<Unexpected>::none;
@@ -111,6 +114,7 @@ private:
     void build(size_t buckets);
 
     Slab<Unexpected> slab_;
+    BytePool payloads_;
     uint32_t first_ = none, last_ = none;
     Tally<size_t> count_, payload_bytes_;
     Tally<uint64_t> added_;

@@ -89,6 +89,8 @@ public:
     // The owner of the engine has what it waited for: a path may keep what it has read, and deliver it in the next poll, before which a
     // receive may have been posted.
     virtual bool sated() const { return false; }
+    // The process is about to sleep, and all that was sent has been acknowledged: memory that is not in use may go back to the system.
+    virtual void rests() {}
 };
 
 // A message that has come and is not taken yet: its envelope, where it lies, and the bytes of its payload.

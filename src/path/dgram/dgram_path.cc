@@ -44,7 +44,10 @@ DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch,
       peers_(peers),
       outbox_(new Outbox) {}
 
-DgramPath::~DgramPath() = default;
+DgramPath::~DgramPath() {
+    for (Published<Peer> &peer : peers_)
+        if (peer) peer->log.drop(peer->log.end(), log_pool_);
+}
 
 // nullptr: it is lost, or has no name, and that is told; or nobody can say its name now (then it is not among peers_ either).
 DgramPath::Peer *DgramPath::contact(uint32_t number) {
@@ -95,7 +98,7 @@ Sent DgramPath::send(uint32_t number, const Envelope &envelope, Payload payload)
     if (!peer->log.empty() && peer->log.bytes() + payload.size > limits_.log_limit) return Sent::full;
     ++counts_.envelopes_sent;
     size_t bytes = payload.size;
-    peer->log.append(envelope, payload, spare_rings_);
+    peer->log.append(envelope, payload, log_pool_);
     ++undelivered_;
     peer->flow.log_grew(peer->log.end());
     list(*peer);
@@ -165,7 +168,7 @@ const std::byte *DgramPath::bulk_bytes(Flow &, uint64_t place, uint64_t offset, 
 void DgramPath::delivered(Flow &flow, uint64_t below) {
     dgram::EnvelopeLog &log = peers_[flow.peer()]->log;
     undelivered_ -= below - log.begin();
-    log.drop(below, spare_rings_);
+    log.drop(below, log_pool_);
 }
 
 void DgramPath::bulk_delivered(Flow &flow, uint64_t place) {
@@ -244,7 +247,7 @@ void DgramPath::ended(Flow &flow, FlowEnd how) {
     Loss loss{flow.peer(), why(peer, how), {}};
     for (uint64_t at = peer.log.begin(); at < peer.log.end(); ++at) loss.undelivered.push_back(peer.log.at(at).envelope);
     undelivered_ -= peer.log.end() - peer.log.begin();
-    peer.log.drop(peer.log.end(), spare_rings_);
+    peer.log.drop(peer.log.end(), log_pool_);
     for (size_t place = 0; peer.bulk_under_way > 0 && place < bulk_.size(); ++place)
         if (bulk_[place].data && bulk_[place].peer == flow.peer()) bulk_delivered(flow, place);  // nobody reads it any more
     if (!leaving_ || how != FlowEnd::closed) lost_.push_back(std::move(loss));
@@ -386,6 +389,11 @@ bool DgramPath::may_wait() {
     if (home_.crowded || told_ == 0 || due_.size() != 1 || !peers_[due_[0]]->flow.may_wait(now_ns_)) return false;
     next_ns_ = std::min(next_ns_, now_ns_ + limits_.flow.answer.delay_ns);
     return true;
+}
+
+void DgramPath::leave_nothing_out() {
+    show_all();
+    if (!unsettled()) log_pool_.shrink();  // it would be had again at once, and costs a fault for each page
 }
 
 void DgramPath::show_all() {

@@ -86,7 +86,7 @@ public:
     void gather(bool on) override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     int most_at_once() const override;
-    void leave_nothing_out() override { show_all(); }
+    void leave_nothing_out() override;
     void show_all() override;
     bool busy() const override;
     bool unsettled() const override;
@@ -195,7 +195,7 @@ private:
     size_t turn_ = 0;             // of who is first when all are
     size_t undelivered_ = 0;      // envelopes, in all logs
     size_t bulk_under_way_ = 0, assembling_ = 0;  // of all peers
-    dgram::SpareRings spare_rings_;
+    BytePool log_pool_;  // of what lies in all logs
     std::vector<Bulk> bulk_;
     std::vector<uint32_t> free_bulk_;
     std::unique_ptr<Outbox> outbox_;

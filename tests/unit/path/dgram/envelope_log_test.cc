@@ -1,4 +1,4 @@
-// The log against a plain list, and which rings are kept.
+// The log against a plain list, and what it has of the pool.
 #include "path/dgram/envelope_log.h"
 
 #include <gtest/gtest.h>
@@ -11,14 +11,14 @@
 namespace lanyard::dgram {
 namespace {
 
-void append(EnvelopeLog &log, SpareRings &spare, const std::string &text) {
+void append(EnvelopeLog &log, BytePool &pool, const std::string &text) {
     Payload payload{reinterpret_cast<const std::byte *>(text.data()), text.size(), nullptr};
-    log.append(Envelope{}, payload, spare);
+    log.append(Envelope{}, payload, pool);
 }
 
 TEST(EnvelopeLog, HoldsWhatAListHolds) {
     sim::Random random(1);
-    SpareRings spare;
+    BytePool pool;
     EnvelopeLog logs[3];
     std::deque<std::string> lists[3];
     for (int step = 0; step < 20'000; ++step) {
@@ -27,10 +27,10 @@ TEST(EnvelopeLog, HoldsWhatAListHolds) {
         std::deque<std::string> &list = lists[which];
         if (random.below(3) < 2) {
             list.emplace_back(random.below(200), static_cast<char>('a' + step % 26));
-            append(log, spare, list.back());
+            append(log, pool, list.back());
         } else {
             size_t gone = random.below(8) == 0 ? list.size() : random.below(list.size() + 1);
-            log.drop(log.begin() + gone, spare);
+            log.drop(log.begin() + gone, pool);
             list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(gone));
         }
         ASSERT_EQ(log.end() - log.begin(), list.size());
@@ -42,20 +42,19 @@ TEST(EnvelopeLog, HoldsWhatAListHolds) {
         }
         ASSERT_EQ(log.bytes(), bytes);
     }
+    for (EnvelopeLog &log : logs) log.drop(log.end(), pool);
+    EXPECT_EQ(pool.used_bytes(), 0u);
 }
 
-TEST(EnvelopeLog, KeepsTheRingsOfEmptyLogsAsFarAsTheyAreFew) {
-    SpareRings spare;
+TEST(EnvelopeLog, HasNothingWhenItIsEmpty) {
+    BytePool pool;
     EnvelopeLog log;
-    for (int i = 0; i < 100; ++i) append(log, spare, "x");
-    log.drop(100, spare);
-    LogRing latest = spare.take();
-    EXPECT_EQ(latest.entries, 128u) << "for who sends a lot";
-    EXPECT_EQ(spare.take().entries, 64u) << "what it grew out of";
-    spare = SpareRings();
-    LogRing large{std::unique_ptr<LogEntry[]>(new LogEntry[512]), 512};
-    spare.give(std::move(large));
-    EXPECT_EQ(spare.take().entries, 0u) << "too large to be kept";
+    for (int i = 0; i < 100; ++i) append(log, pool, std::string(static_cast<size_t>(i * 20), 'x'));
+    EXPECT_GT(pool.used_bytes(), 50u * 1024);
+    log.drop(100, pool);
+    EXPECT_EQ(pool.used_bytes(), 0u);
+    pool.shrink();
+    EXPECT_EQ(pool.held_bytes(), 0u);
 }
 
 }  // namespace

@@ -1,0 +1,87 @@
+#include "base/byte_pool.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+#include "base/error.h"
+
+namespace lanyard {
+
+BytePool::~BytePool() {
+    while (Chunk *chunk = chunks_.pop_front()) munmap(chunk, chunk_bytes);
+}
+
+BytePool::Page &BytePool::begin_page(size_t length) {
+    Page *page = empty_.pop_front();
+    if (!page) {
+        page = given_back_.pop_front();
+        if (!page) page = new_page();
+        page->held = true;
+        ++held_;
+    }
+    ++used_;
+    ++chunk_of(page).used;
+    with_room_[length / step].push_front(*page);
+    return *page;
+}
+
+void BytePool::end_page(Page &page) {
+    if (page.hook.linked()) page.hook.unlink();
+    page.free = page.made = 0;
+    --used_;
+    --chunk_of(&page).used;
+    empty_.push_front(page);
+}
+
+// One that nobody has had yet.
+BytePool::Page *BytePool::new_page() {
+    Chunk *chunk = chunks_.front();
+    if (!chunk || chunk->made == chunk_pages) chunk = &new_chunk();
+    return new (&chunk->page[chunk->made++]) Page;
+}
+
+// At a multiple of its size, by which page_of() finds it; never in huge pages, of which no part goes back.
+BytePool::Chunk &BytePool::new_chunk() {
+    void *range = mmap(nullptr, 2 * chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    LANYARD_MUST(range != MAP_FAILED);
+    auto *begin = static_cast<std::byte *>(range);
+    size_t before = -reinterpret_cast<uintptr_t>(begin) & (chunk_bytes - 1);
+    if (before) munmap(begin, before);
+    munmap(begin + before + chunk_bytes, chunk_bytes - before);
+    madvise(begin + before, chunk_bytes, MADV_NOHUGEPAGE);
+    auto *chunk = new (begin + before) Chunk;
+    chunks_.push_front(*chunk);
+    return *chunk;
+}
+
+// All chunks but the oldest go back whole, where nothing lies in them.
+void BytePool::give_back() {
+    for (Chunk *chunk = chunks_.front(), *next; chunk; chunk = next) {
+        next = chunks_.after(*chunk);
+        give_back(*chunk);
+        if (chunk->used > 0 || !next) continue;
+        for (size_t i = first_page; i < chunk->made; ++i) chunk->page[i].hook.unlink();
+        chunk->hook.unlink();
+        munmap(chunk, chunk_bytes);
+    }
+}
+
+// Those that lie side by side by one call.
+void BytePool::give_back(Chunk &chunk) {
+    auto goes = [&](size_t i) { return chunk.page[i].held && chunk.page[i].used == 0; };
+    for (size_t i = first_page; i < chunk.made; ++i) {
+        size_t first = i;
+        for (; i < chunk.made && goes(i); ++i) {
+            Page &page = chunk.page[i];
+            page.held = false;
+            page.hook.unlink();
+            given_back_.push_front(page);
+        }
+        if (i == first) continue;
+        held_ -= i - first;
+        madvise(bytes_of(chunk.page[first]), (i - first) * page_bytes, MADV_DONTNEED);
+    }
+}
+
+}  // namespace lanyard
