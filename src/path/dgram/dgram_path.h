@@ -130,8 +130,10 @@ private:
     };
     // An envelope of which the beginning has come. Its payload goes where the receive wants it, if that is known by then.
     struct Assembly {
+        Assembly(const Envelope &begun, size_t total) : envelope(begun), size(total) {}
+
         Envelope envelope;
-        size_t size = 0, come = 0;
+        size_t size, come = 0;
         std::byte *place = nullptr;
         std::unique_ptr<std::byte[]> own;  // room, where there is no such place
         size_t placed_from = 0;            // bytes before it have no place, and are not looked at again
