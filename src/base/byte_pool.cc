@@ -1,6 +1,7 @@
 #include "base/byte_pool.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <new>
 
@@ -61,14 +62,18 @@ void BytePool::give_back() {
         next = chunks_.after(*chunk);
         give_back(*chunk);
         if (chunk->used > 0 || !next) continue;
-        for (size_t i = first_page; i < chunk->made; ++i) chunk->page[i].hook.unlink();
+        for (size_t i = first_page; i < chunk->made; ++i) {
+            held_ -= chunk->page[i].held;
+            chunk->page[i].hook.unlink();
+        }
         chunk->hook.unlink();
         munmap(chunk, chunk_bytes);
     }
 }
 
-// Those that lie side by side by one call.
+// Those that lie side by side by one call. Where the system's pages are longer, neighbours would go with one of ours: only chunks go back there.
 void BytePool::give_back(Chunk &chunk) {
+    if (static_cast<size_t>(sysconf(_SC_PAGESIZE)) != page_bytes) return;
     auto goes = [&](size_t i) { return chunk.page[i].held && chunk.page[i].used == 0; };
     for (size_t i = first_page; i < chunk.made; ++i) {
         size_t first = i;

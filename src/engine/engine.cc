@@ -139,7 +139,9 @@ void Engine::step_for_test() {
 
 void Engine::leave_nothing_out() {
     for (const Polled &polled : paths_) polled.path->leave_nothing_out();
-    if (sink_ && !unsettled()) sink_->rests();
+    if (!sink_ || unsettled()) return;
+    for (const Polled &polled : paths_) polled.path->rests();
+    sink_->rests();
 }
 
 // Owning the engine; owns it again on return.

@@ -376,24 +376,26 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     told_ += work;
     if (now_ns >= look_at_ns_) look_after_peers();
     int packets = take_packets(budget);
-    bool postponed = std::exchange(postponed_, packets > 0 && may_wait());
-    if (to_write_ || full_ || now_ns >= next_ns_ || (!postponed_ && (packets > 0 || postponed))) write_out();
+    bool looks = std::exchange(postponed_, false) || packets > 0;
+    if (packets > 0 && may_wait()) {
+        postpone();
+        looks = false;
+    }
+    if (looks || to_write_ || full_ || now_ns >= next_ns_) write_out();
     ++series_;
     sink_ = nullptr;
     return std::max(work + packets, told_);
 }
 
-// What has come is for the program, which waits for it; our answer may go with what the program sends then, or is due later. With the next poll
-// the timers of this peer are set.
-bool DgramPath::may_wait() {
-    if (home_.crowded || told_ == 0 || due_.size() != 1 || !peers_[due_[0]]->flow.may_wait(now_ns_)) return false;
-    next_ns_ = std::min(next_ns_, now_ns_ + limits_.flow.answer.delay_ns);
-    return true;
+// What has come is for the program, which waits for it; our answer may go with what the program sends then, or is due later.
+bool DgramPath::may_wait() const {
+    return !home_.crowded && told_ > 0 && due_.size() == 1 && peers_[due_[0]]->flow.may_wait(now_ns_);
 }
 
-void DgramPath::leave_nothing_out() {
-    show_all();
-    if (!unsettled()) log_pool_.shrink();  // it would be had again at once, and costs a fault for each page
+// The look at this peer, which sets its timers, to the next poll, or to when an answer would be due.
+void DgramPath::postpone() {
+    postponed_ = true;
+    next_ns_ = std::min(next_ns_, now_ns_ + limits_.flow.answer.delay_ns);
 }
 
 void DgramPath::show_all() {

@@ -86,7 +86,8 @@ public:
     void gather(bool on) override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     int most_at_once() const override;
-    void leave_nothing_out() override;
+    void leave_nothing_out() override { show_all(); }
+    void rests() override { log_pool_.shrink(); }
     void show_all() override;
     bool busy() const override;
     bool unsettled() const override;
@@ -175,7 +176,8 @@ private:
     int take_packets(int budget);
     void take_packet(std::span<const std::byte> packet);
     bool keeps(Peer &peer, size_t bytes);
-    bool may_wait();
+    bool may_wait() const;
+    void postpone();
     void write_out();
     bool fill_from(Peer &peer);
     bool send_filled();
@@ -212,7 +214,7 @@ private:
     bool leaving_ = false;
     bool more_ = false;      // has come, beyond the budget of the last poll
     bool to_write_ = false;  // something was sent inside poll(), or is kept
-    bool postponed_ = false; // the look at the peer whose packets came last
+    bool postponed_ = false;  // the look at the peer whose packets came last
     bool gathers_ = false;
     uint32_t series_ = 0;      // of envelopes sent while it gathers; counts up when all that was kept has left
     size_t kept_bytes_ = 0;

@@ -44,8 +44,8 @@ void DgramPath::report_holes() const {
     for (const Published<Peer> &published : peers_) {
         const Peer *peer = published.seen();
         if (!peer || !peer->flow.packet_size().finds_a_hole()) continue;
-        others += first != nullptr;
-        first = first ? first : peer;
+        if (first) ++others;
+        else first = peer;
     }
     if (!first) return;
     std::string ends = io_.ends(first->destination);

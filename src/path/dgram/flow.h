@@ -288,7 +288,8 @@ private:
     bool is_lost(uint64_t now_ns);
 
     // flow_receiving.cc
-    struct Contents {       // of a packet, so that it need not be read once more for what it does not have
+    // Of a packet, so that it need not be read once more for what it does not have.
+    struct Contents {
         bool settles = false;  // some number,
         bool ahead = false;    // has envelopes that cannot all be delivered at once
     };
