@@ -1,10 +1,11 @@
 // Plain objects that come in millions: 32 bits name one, it has no header, and its address stays. They lie in chunks of memory from
 // the system, whose pages are touched as they are needed. What was given back last is taken first; when nothing is in use any more,
-// all memory but that of the first chunk goes back to the system. Not thread-safe.
+// all memory but that of the first chunk goes back to the system, and by give_back() that of the first as well. Not thread-safe.
 #pragma once
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -43,12 +44,19 @@ public:
     void give(uint32_t index) {
         if (--used_ == 0) {
             free_ = none;
+            touched_ = std::max(touched_, std::min(made_, chunk_objects));
             made_ = 0;
             if (chunks_.size() > 1) shrink(1);
             return;
         }
         std::memcpy(static_cast<void *>(&at(index)), &free_, sizeof free_);
         free_ = index;
+    }
+    // All memory that was touched, if nothing is in use.
+    void give_back() {
+        if (used_ > 0 || touched_ == 0) return;
+        madvise(chunks_[0], touched_ * sizeof(T), MADV_DONTNEED);
+        touched_ = 0;
     }
     T &at(uint32_t index) const { return chunks_[index / chunk_objects][index % chunk_objects]; }
 
@@ -74,6 +82,7 @@ private:
     uint32_t free_ = none;  // the first of those given back; each holds the next one's index
     uint32_t made_ = 0;     // used at least once since nothing was in use
     uint32_t used_ = 0;
+    uint32_t touched_ = 0;  // objects of the first chunk that were used when last nothing was, since give_back()
 };
 
 }  // namespace lanyard

@@ -14,6 +14,7 @@ namespace {
 constexpr int frames_per_poll = 64;
 constexpr int frames_per_help = 1;  // a thread of the program that comes back waits for so long
 constexpr uint64_t test_sockets_every_ns = 8'000;
+constexpr uint64_t rest_every_ns = 50'000'000;  // at the most, as memory that is given back and had again costs a fault for each page
 constexpr uint32_t steps_per_clock = 8;  // the clock costs as much as a step that finds nothing
 constexpr int soon_turns = 16;
 constexpr int spins_for_engine = 2000;
@@ -139,8 +140,8 @@ void Engine::step_for_test() {
 
 void Engine::leave_nothing_out() {
     for (const Polled &polled : paths_) polled.path->leave_nothing_out();
-    if (!sink_ || unsettled()) return;
-    for (const Polled &polled : paths_) polled.path->rests();
+    if (!sink_ || now_ns_ - rested_ns_ < rest_every_ns || unsettled()) return;
+    rested_ns_ = now_ns_;
     sink_->rests();
 }
 

@@ -246,6 +246,7 @@ private:
     // When step_for_test() last had paths polled by system calls, by both clocks, and how many ticks later it does so again.
     uint64_t sockets_tested_ns_ = 0, sockets_tested_ticks_ = 0, ticks_between_tests_ = 0;
     Sink *sink_ = nullptr;
+    uint64_t rested_ns_ = 0;
     Idle &idle_;
     List<Task, &Task::hook> tasks_;
     List<Poller, &Poller::hook> pollers_;

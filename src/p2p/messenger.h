@@ -197,7 +197,7 @@ public:
     void undelivered(uint32_t peer, const Envelope &envelope) override;
     void lost(uint32_t peer, Error reason) override;
     bool sated() const override { return engine_.wait_is_over(); }
-    void rests() override { unexpected_.shrink(); }
+    void rests() override { unexpected_.give_back(); }
 
 private:
     struct CreditReturn : Outgoing {

@@ -96,8 +96,11 @@ public:
     // Of everything else that is in use, and all that is reserved for messages.
     size_t bytes() const { return slab_.bytes() + (buckets_.capacity() + checks_.capacity()) * sizeof(uint32_t); }
     size_t reserved_bytes() const { return slab_.reserved_bytes(); }
-    // Gives memory that payload had back to the system.
-    void shrink() { payloads_.shrink(); }
+    // Gives memory in which nothing lies back to the system.
+    void give_back() {
+        payloads_.shrink();
+        slab_.give_back();
+    }
 
 private:
     static constexpr uint32_t none = Slab<Unexpected>::none;

@@ -89,7 +89,7 @@ public:
     // The owner of the engine has what it waited for: a path may keep what it has read, and deliver it in the next poll, before which a
     // receive may have been posted.
     virtual bool sated() const { return false; }
-    // As Path::rests().
+    // Nothing is under way: memory that is not in use may go back to the system.
     virtual void rests() {}
 };
 
@@ -169,9 +169,6 @@ public:
     virtual bool unsettled() const { return false; }
     // The next poll is the last before the process sleeps: it looks everywhere, also where it otherwise looks only now and then.
     virtual void leave_nothing_out() {}
-    // The process is about to sleep, and nothing is unsettled(): memory that is not in use may go back to the system. (Sooner it would be had
-    // again at once, which costs a fault for each page.)
-    virtual void rests() {}
     // All that has work for poll() shows at the descriptor from now on, also what polls would otherwise find by themselves.
     virtual void show_all() {}
     // When poll must be called again at the latest, though nothing comes.

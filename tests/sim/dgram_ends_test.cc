@@ -78,6 +78,28 @@ TEST(DgramEnds, AnswerGoesWithTheReplyOrInTime) {
     }
 }
 
+// When nothing has come for 50 ms, memory is given back once; who sleeps wakes for that, and until then a peer may ask.
+TEST(DgramEnds, WhoHearsNothingForLongRestsOnce) {
+    DgramHosts hosts(first_seed(), {}, 2);
+    EXPECT_FALSE(hosts.paths[1]->unsettled());
+    for (int times = 1; times <= 2; ++times) {
+        send(hosts, 0, 1);
+        uint64_t quiet_ns = hosts.network.now_ns() + 48'000'000;
+        hosts.run_until(quiet_ns);
+        for (int own : {0, 1}) {
+            EXPECT_EQ(hosts.heard[own].rested, times - 1);
+            EXPECT_TRUE(hosts.paths[own]->unsettled());
+            EXPECT_LE(hosts.paths[own]->deadline_ns(), quiet_ns + 3'000'000);
+        }
+        hosts.run_until(quiet_ns + 10'000'000);
+        for (int own : {0, 1}) {
+            EXPECT_EQ(hosts.heard[own].rested, times);
+            EXPECT_FALSE(hosts.paths[own]->unsettled());
+            EXPECT_GT(hosts.paths[own]->deadline_ns(), quiet_ns + second_ns);
+        }
+    }
+}
+
 TEST(DgramEnds, PartitionOfThirtySecondsIsAPause) {
     DgramHosts hosts(first_seed(), {}, 2);
     send(hosts, 0, 1);

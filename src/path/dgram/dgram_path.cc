@@ -284,6 +284,7 @@ int DgramPath::take_packets(int budget) {
             break;
         }
     }
+    if (packets > 0) quiet_at_ns_ = now_ns_ + asked_within_ns;
     bool empty = !more_ && looked_behind;
     if (empty || now_ns_ - heard_all_ns_ >= longest_flood_ns) home_.heard_all(heard_all_ns_ = now_ns_, empty);
     if (packets > 0 && !home_.crowded && ++come_awake_ == arrivals_to_ask) io_.watch(false);
@@ -375,6 +376,7 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     int work = tell();
     told_ += work;
     if (now_ns >= look_at_ns_) look_after_peers();
+    if (now_ns >= quiet_at_ns_) rest();
     int packets = take_packets(budget);
     bool looks = std::exchange(postponed_, false) || packets > 0;
     if (packets > 0 && may_wait()) {
@@ -398,6 +400,14 @@ void DgramPath::postpone() {
     next_ns_ = std::min(next_ns_, now_ns_ + limits_.flow.answer.delay_ns);
 }
 
+// Nothing has come for long: what is not in use of the memory goes back to the system. Sooner it would be had again at once, by a fault for each page.
+void DgramPath::rest() {
+    quiet_at_ns_ = no_deadline;
+    log_pool_.shrink();
+    home_.give_back();
+    sink_->rests();
+}
+
 void DgramPath::show_all() {
     come_awake_ = 0;
     io_.watch(true);
@@ -410,10 +420,7 @@ int DgramPath::most_at_once() const {
 }
 
 // Also while a peer may wait for an answer that was lost: it asks again and again, and needs nothing else of this process.
-bool DgramPath::unsettled() const {
-    bool may_be_asked = home_.data_came_ns && now_ns_ < home_.data_came_ns + asked_within_ns;
-    return !all_delivered() || may_be_asked;
-}
+bool DgramPath::unsettled() const { return !all_delivered() || quiet_at_ns_ != no_deadline; }
 
 bool DgramPath::settled() {
     if (all_delivered()) return true;
@@ -454,7 +461,7 @@ bool DgramPath::busy() const {
 
 uint64_t DgramPath::deadline_ns() const {
     if (more_ || !sent_.empty() || !lost_.empty()) return 0;
-    return known_ > 0 ? std::min(next_ns_, look_at_ns_) : next_ns_;
+    return known_ > 0 ? std::min({next_ns_, look_at_ns_, quiet_at_ns_}) : next_ns_;
 }
 
 dgram::PeerCounts DgramPath::counts_of(uint32_t number) const {

@@ -87,7 +87,6 @@ public:
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     int most_at_once() const override;
     void leave_nothing_out() override { show_all(); }
-    void rests() override { log_pool_.shrink(); }
     void show_all() override;
     bool busy() const override;
     bool unsettled() const override;
@@ -183,6 +182,7 @@ private:
     bool send_filled();
     bool all_delivered() const { return undelivered_ == 0 && bulk_under_way_ == 0; }
     int tell();
+    void rest();
     void tell_lost(uint32_t peer, const std::string &why);
     void report_holes() const;
 
@@ -207,6 +207,7 @@ private:
     int told_ = 0;          // to it, in this poll
     uint64_t now_ns_ = 0, next_ns_ = no_deadline, ask_at_ns_ = 0;
     uint64_t look_at_ns_ = 0;  // after peers, next
+    uint64_t quiet_at_ns_ = no_deadline;  // when nothing will have come for so long that no peer asks any more, and this process rests
     uint32_t come_awake_ = 0;    // looks that found something since this process last slept
     uint64_t heard_all_ns_ = 0;  // when the endpoint was last found to have nothing more
     Lifelines *lifelines_ = nullptr;

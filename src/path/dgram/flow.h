@@ -182,6 +182,14 @@ struct FlowHome {
         near_grants.looked();
     }
 
+    // Memory of what is under way back to the system, where nothing is.
+    void give_back() {
+        sent.give_back();
+        bulk.give_back();
+        early.give_back();
+        traffic.give_back();
+    }
+
     const uint32_t own;  // process number
     Secret secret;  // before the first flow is made
     const Crc32c crc;
@@ -190,7 +198,6 @@ struct FlowHome {
     FlowOwner &owner;
     uint64_t heard_until_ns = UINT64_MAX;  // as heard_all() was told; UINT64_MAX: nobody tells
     uint64_t empty_ns = UINT64_MAX;        // when nothing more was there
-    uint64_t data_came_ns = 0;  // when a numbered packet last came, of any flow; 0: none has
     FlowCounts counts;
     Grants grants, near_grants;  // to senders by the line, and to those within this host, which do not share it
     SentPackets::Records sent;

@@ -166,7 +166,6 @@ Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const 
     }
     if (over_) return Came::taken;
     if (number == 0) return Came::taken;
-    home_.data_came_ns = now_ns;
     if (verdict != Arrivals::Verdict::beyond) count_number(number, fresh);
     grants().came(sender_, static_cast<uint32_t>(bytes), now_ns);
     if (!fresh) return verdict == Arrivals::Verdict::copy ? Came::copy : Came::dropped;

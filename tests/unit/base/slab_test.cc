@@ -2,6 +2,8 @@
 #include "base/slab.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -77,6 +79,31 @@ TEST(Slab, GivesAllButOneChunkBack) {
         }
         EXPECT_EQ(slab.bytes(), 0u);
         EXPECT_EQ(slab.reserved_bytes(), Things::chunk_bytes);
+    }
+}
+
+// The kernel's word: is there memory at this address?
+bool resident(const Thing *thing) {
+    auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    unsigned char there = 0;
+    return mincore(reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(thing) & ~(page_bytes - 1)), page_bytes, &there) == 0 && (there & 1);
+}
+
+TEST(Slab, GivesAllMemoryBackWhenNothingIsInUse) {
+    Things slab;
+    slab.give_back();
+    for (uint32_t count : {1u, 1000u, 2 * Things::chunk_objects, 3000u}) {
+        std::vector<Taken> taken;
+        for (uint32_t i = 0; i < count; ++i) take_one(slab, taken, i);
+        const Thing *first = taken.front().place, *last = taken[std::min(count, Things::chunk_objects) - 1].place;
+        slab.give_back();
+        for (const Taken &one : taken) {
+            expect_whole(slab, one);
+            slab.give(one.index);
+        }
+        EXPECT_TRUE(resident(first) && resident(last)) << "nobody has asked for it";
+        slab.give_back();
+        EXPECT_FALSE(resident(first) || resident(last)) << count;
     }
 }
 

@@ -112,6 +112,37 @@ TEST(Engine, PassesTheWatchOn) {
     }
 }
 
+// Who falls asleep again and again keeps the memory that it needs again and again.
+TEST(Engine, RestsNowAndThen) {
+    struct Resting final : NoSink {
+        void rests() override { ++times; }
+        int times = 0;
+    } sink;
+    Deadline deadline("a completion has been lost");
+    ProcessIdle idle(sleep_at_once);
+    Engine engine(idle);
+    OutsidePath path;
+    engine.set_sink(sink);
+    engine.add_path(path);
+    auto begin = std::chrono::steady_clock::now();
+    constexpr int rounds = 40;
+    Completion completions[rounds];
+    for (Completion &completion : completions) {
+        std::thread outside([&] {
+            rest_ms(2);
+            path.arrive({&completion}, idle);
+        });
+        {
+            EngineGuard guard(engine);
+            engine.wait_owned(completion);
+        }
+        outside.join();
+    }
+    auto passed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin).count();
+    EXPECT_GE(sink.times, 1);
+    EXPECT_LE(sink.times, 1 + passed_ms / 50);
+}
+
 TEST(Engine, CompletesUnderManyWaitersAndTests) {
     Deadline deadline("a completion has been lost");
     ProcessIdle idle(sleep_at_once);

@@ -16,7 +16,7 @@ public:
     std::string describe() const override { return "stub: work of a test"; }
 };
 
-class NoSink final : public Sink {
+class NoSink : public Sink {
     void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override {}
     void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
     void sent(uint64_t) override {}
