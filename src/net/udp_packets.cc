@@ -128,9 +128,9 @@ struct UdpPackets::Inbox {
     size_t segment_of(int i) {
         for (cmsghdr *said = CMSG_FIRSTHDR(&message[i].msg_hdr); said; said = CMSG_NXTHDR(&message[i].msg_hdr, said))
             if (said->cmsg_level == SOL_UDP && said->cmsg_type == UDP_GRO) {
-                int bytes = 0;
-                std::memcpy(&bytes, CMSG_DATA(said), sizeof bytes);
-                if (bytes > 0) return static_cast<size_t>(bytes);
+                int segment_bytes = 0;
+                std::memcpy(&segment_bytes, CMSG_DATA(said), sizeof segment_bytes);
+                if (segment_bytes > 0) return static_cast<size_t>(segment_bytes);
             }
         return message[i].msg_len;
     }

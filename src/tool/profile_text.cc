@@ -33,7 +33,7 @@ std::string line(const char *format, ...) {
 
 std::string grouped(uint64_t number) {
     std::string text = std::to_string(number);
-    for (auto place = static_cast<std::ptrdiff_t>(text.size()) - 3; place > 0; place -= 3) text.insert(static_cast<size_t>(place), ",");
+    for (auto place = static_cast<std::ptrdiff_t>(text.size()) - 3; place > 0; place -= 3) text.insert(static_cast<size_t>(place), 1, ',');
     return text;
 }
 

@@ -285,7 +285,7 @@ TEST_P(PathSuite, ReportsALostPeerOnce) {
         poll(2);
     };
     // A path over connections tries for a while before it gives a peer up.
-    for (int turn = 0; turn < 50 * patience && (recorder(0).lost_peers.empty() || recorder(2).lost_peers.empty()); ++turn) poll_both();
+    for (int turn = 0; turn < 50 * most_polls && (recorder(0).lost_peers.empty() || recorder(2).lost_peers.empty()); ++turn) poll_both();
     for (int turn = 0; turn < 10'000; ++turn) poll_both();
     EXPECT_EQ(recorder(0).lost_peers, std::set<uint32_t>{1});
     EXPECT_EQ(recorder(2).lost_peers, std::set<uint32_t>{1});

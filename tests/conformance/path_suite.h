@@ -16,12 +16,12 @@ namespace lanyard::conformance {
 
 class PathSuite : public ::testing::TestWithParam<Kind> {
 protected:
-    static constexpr int patience = 200'000;  // polls of everyone without anything, before something counts as lost
+    static constexpr int most_polls = 200'000;  // polls of everyone without anything, before something counts as lost
 
     // The same, and so much time, as a poll may take next to none while the path waits for a timer, or its processor was taken away.
     class Patience {
     public:
-        bool ends(int turn) const { return turn >= patience && clock_ns() - began_ns_ >= least_ns; }
+        bool ends(int turn) const { return turn >= most_polls && clock_ns() - began_ns_ >= least_ns; }
 
     private:
         static constexpr uint64_t least_ns = 10'000'000'000;
