@@ -400,7 +400,7 @@ void DgramPath::postpone() {
     next_ns_ = std::min(next_ns_, now_ns_ + limits_.flow.answer.delay_ns);
 }
 
-// Nothing has come for long: what is not in use of the memory goes back to the system. Sooner it would be had again at once, by a fault for each page.
+// Nothing has come for long: memory that is not in use goes back to the system. Sooner it would be had again at once, by a fault for each page.
 void DgramPath::rest() {
     quiet_at_ns_ = no_deadline;
     log_pool_.shrink();
