@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <new>
+#include <utility>
 
 #include "base/error.h"
 
@@ -11,6 +12,43 @@ namespace lanyard {
 
 BytePool::~BytePool() {
     while (Chunk *chunk = chunks_.pop_front()) munmap(chunk, chunk_bytes);
+    drop_kept();
+}
+
+namespace {
+
+// Few lengths, so that one that is kept is often right.
+size_t long_length(size_t bytes) { return (bytes + BytePool::page_bytes - 1) / BytePool::page_bytes * BytePool::page_bytes; }
+
+}  // namespace
+
+std::byte *BytePool::take_long(size_t bytes) {
+    if (bytes < worth_keeping) return new std::byte[bytes];
+    size_t length = long_length(bytes);
+    for (size_t i = kept_.size(); i-- > 0;) {
+        if (kept_[i].length != length) continue;
+        std::byte *block = std::exchange(kept_[i], kept_.back()).block;
+        kept_.pop_back();
+        kept_bytes_ -= length;
+        return block;
+    }
+    return new std::byte[length];
+}
+
+void BytePool::give_long(std::byte *block, size_t bytes) {
+    size_t length = long_length(bytes);
+    if (bytes < worth_keeping || kept_bytes_ + length > most_kept) {
+        delete[] block;
+        return;
+    }
+    kept_.push_back({block, length});
+    kept_bytes_ += length;
+}
+
+void BytePool::drop_kept() {
+    for (const Kept &kept : kept_) delete[] kept.block;
+    kept_.clear();
+    kept_bytes_ = 0;
 }
 
 BytePool::Page &BytePool::begin_page(size_t length) {

@@ -6,12 +6,15 @@
 // pages. So nothing lies before a block, and a page that holds nothing need not be touched. What was given back last is taken first, and of
 // pages with room the one in which a block was freed last: those in which little lies become empty, and little is in the cache. Of pages that hold
 // nothing one that the process has still is taken first.
-// What is longer than `longest` comes from the heap, where so long blocks leave few gaps. Not thread-safe.
+// What is longer than `longest` comes from the heap, where so long blocks leave few gaps. But the heap may give a block of many pages back to the
+// system at once, and who sends one after the other would pay for their faults each time: so of those from `worth_keeping` on some stay here until
+// shrink(), for the next of that length. Not thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "base/list.h"
 
@@ -21,6 +24,7 @@ class BytePool {
 public:
     static constexpr size_t step = 32, longest = 1024;
     static constexpr size_t page_bytes = 4096, chunk_bytes = size_t{1} << 20;
+    static constexpr size_t worth_keeping = 16 * 1024, most_kept = size_t{1} << 20;  // bytes of a long block; of all that are kept
 
     BytePool() = default;
     ~BytePool();
@@ -29,7 +33,7 @@ public:
 
     // Not cleared; for any object.
     std::byte *take(size_t bytes) {
-        if (bytes > longest) return new std::byte[bytes];
+        if (bytes > longest) return take_long(bytes);
         size_t length = length_of(bytes);
         Page *page = with_room_[length / step].front();
         if (!page) page = &begin_page(length);
@@ -43,10 +47,7 @@ public:
     }
     // What take() gave for so many bytes.
     void give(std::byte *block, size_t bytes) {
-        if (bytes > longest) {
-            delete[] block;
-            return;
-        }
+        if (bytes > longest) return give_long(block, bytes);
         size_t length = length_of(bytes);
         Page &page = page_of(block);
         bool was_full = page.free + length > page_bytes;
@@ -55,13 +56,15 @@ public:
         if (--page.used == 0) end_page(page);
         else if (was_full) with_room_[length / step].push_front(page);
     }
-    // Gives the pages that hold nothing back to the system.
+    // Gives the pages that hold nothing back to the system, and kept blocks to the heap.
     void shrink() {
         if (!empty_.empty()) give_back();
+        drop_kept();
     }
-    // Of pages that the process has, but for what is known of them; and of those in which something lies.
+    // Of pages that the process has, but for what is known of them; of those in which something lies; of long blocks that are kept.
     size_t held_bytes() const { return held_ * page_bytes; }
     size_t used_bytes() const { return used_ * page_bytes; }
+    size_t kept_bytes() const { return kept_bytes_; }
 
 private:
     // `free`: where the next block is to be taken, which was freed and names the one after it, or, being `made`, is the first that nobody has had
@@ -97,6 +100,14 @@ private:
         Chunk &chunk = chunk_of(&page);
         return reinterpret_cast<std::byte *>(&chunk) + static_cast<size_t>(&page - chunk.page) * page_bytes;
     }
+    // A long block that nobody has.
+    struct Kept {
+        std::byte *block;
+        size_t length;
+    };
+    std::byte *take_long(size_t bytes);
+    void give_long(std::byte *block, size_t bytes);
+    void drop_kept();
     Page &begin_page(size_t length);
     void end_page(Page &page);
     void give_back();
@@ -108,6 +119,8 @@ private:
     Pages empty_, given_back_;             // that hold nothing
     List<Chunk, &Chunk::hook> chunks_;     // the newest first
     size_t held_ = 0, used_ = 0;           // pages
+    std::vector<Kept> kept_;
+    size_t kept_bytes_ = 0;
 };
 
 }  // namespace lanyard

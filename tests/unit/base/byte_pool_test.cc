@@ -53,7 +53,7 @@ TEST(BytePool, KeepsEveryBlockAsItIs) {
         for (uint32_t i = 0; i < 60'000; ++i) {
             bool grows = i / 15'000 % 2 == 0;
             if (taken.empty() || random.chance(grows ? 80 : 10)) {
-                taken.push_back(take(pool, random.below(random.chance(5) ? 3000 : BytePool::longest + 1), static_cast<unsigned char>(i)));
+                taken.push_back(take(pool, random.below(random.chance(5) ? (random.chance(5) ? 40'000 : 3000) : BytePool::longest + 1), static_cast<unsigned char>(i)));
                 ASSERT_EQ(reinterpret_cast<uintptr_t>(taken.back().block) % 16, 0u);
             } else {
                 std::swap(taken[random.below(taken.size())], taken.back());
@@ -86,6 +86,29 @@ TEST(BytePool, GivesPagesThatHoldNothingBack) {
     EXPECT_TRUE(resident(first.block));
     EXPECT_EQ(pool.held_bytes(), BytePool::page_bytes);
     for (size_t i = 0; i < per_page; ++i) give(pool, taken[i]);
+}
+
+TEST(BytePool, KeepsSomeLongBlocksUntilItShrinks) {
+    BytePool pool;
+    constexpr size_t bytes = 64 * 1024 + 40;
+    Taken one = take(pool, bytes, 1);
+    give(pool, one);
+    EXPECT_GE(pool.kept_bytes(), bytes);
+    Taken other = take(pool, 2 * bytes, 2), again = take(pool, bytes + 100, 3);
+    EXPECT_EQ(again.block, one.block);
+    EXPECT_NE(other.block, one.block);
+    EXPECT_EQ(pool.kept_bytes(), 0u);
+    give(pool, again);
+    give(pool, other);
+    std::vector<Taken> taken;
+    for (int i = 0; i < 30; ++i) taken.push_back(take(pool, bytes, static_cast<unsigned char>(i)));
+    for (const Taken &each : taken) give(pool, each);
+    EXPECT_LE(pool.kept_bytes(), BytePool::most_kept);
+    EXPECT_GT(pool.kept_bytes(), BytePool::most_kept - 2 * bytes);
+    pool.shrink();
+    EXPECT_EQ(pool.kept_bytes(), 0u);
+    give(pool, take(pool, BytePool::worth_keeping - 1, 4));
+    EXPECT_EQ(pool.kept_bytes(), 0u) << "the heap does not give it back at once";
 }
 
 TEST(BytePool, FillsPagesThatItHasFirst) {
