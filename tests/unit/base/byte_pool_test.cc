@@ -53,7 +53,8 @@ TEST(BytePool, KeepsEveryBlockAsItIs) {
         for (uint32_t i = 0; i < 60'000; ++i) {
             bool grows = i / 15'000 % 2 == 0;
             if (taken.empty() || random.chance(grows ? 80 : 10)) {
-                taken.push_back(take(pool, random.below(random.chance(5) ? (random.chance(5) ? 40'000 : 3000) : BytePool::longest + 1), static_cast<unsigned char>(i)));
+                size_t most = !random.chance(5) ? BytePool::longest : random.chance(5) ? 40'000 : 3000;
+                taken.push_back(take(pool, random.below(most + 1), static_cast<unsigned char>(i)));
                 ASSERT_EQ(reinterpret_cast<uintptr_t>(taken.back().block) % 16, 0u);
             } else {
                 std::swap(taken[random.below(taken.size())], taken.back());
