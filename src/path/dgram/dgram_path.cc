@@ -21,7 +21,7 @@ using dgram::Piece;
 
 // Packets that are composed and leave together. They lie one behind the other, so that only as much memory is touched as they are long.
 struct DgramPath::Outbox {
-    static constexpr int most = 32;
+    static constexpr int most = 64;
     static constexpr size_t room_bytes = 2 * dgram::most_packet;
 
     bool has_room() const { return count < most && room_bytes - used >= dgram::most_packet; }

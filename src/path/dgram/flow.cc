@@ -53,8 +53,7 @@ void Flow::release() {
 bool Flow::nothing_under_way() const {
     Traffic &traffic = current();
     return !traffic.sent.outstanding() && !has_data(traffic) && traffic.arrivals.due_ns() == never && !traffic.arrivals.gaps() &&
-           traffic.early.empty() && !traffic.end_wanted && !traffic.refused_epoch && !traffic.sent.first_lost(home_.sent) &&
-           !traffic.sent.first_lost_bulk(home_.sent);
+           traffic.early.empty() && !traffic.end_wanted && !traffic.refused_epoch;
 }
 
 void Flow::log_grew(uint64_t end) {
@@ -176,7 +175,7 @@ uint64_t Flow::deadline_ns() const {
     if (traffic.end_wanted || traffic.refused_epoch || traffic.probe_wanted) return 0;
     uint64_t at_ns = traffic.arrivals.due_ns();
     if (traffic.sent.outstanding()) at_ns = std::min({at_ns, traffic.sent.loss_due_ns(), probe_due_ns(), silent_at_ns()});
-    if (has_data(traffic) && may_send(traffic)) at_ns = std::min(at_ns, line_free_ns(traffic));
+    if (may_send(traffic)) at_ns = std::min(at_ns, line_free_ns(traffic));
     return at_ns;
 }
 

@@ -88,8 +88,8 @@ public:
     bool take_back(Records &records, uint64_t number);
 
     // The first of the envelopes, and of the bulk, that wait to be cut anew, or nullptr. What is empty is dropped.
-    SentPacket *first_lost(Records &records) { return first_of(records, lost_envelopes_); }
-    SentPacket *first_lost_bulk(Records &records) { return first_of(records, lost_bulk_); }
+    SentPacket *first_lost(Records &records) { return lost_envelopes_.first == none ? nullptr : first_of(records, lost_envelopes_); }
+    SentPacket *first_lost_bulk(Records &records) { return lost_bulk_.first == none ? nullptr : first_of(records, lost_bulk_); }
     template <class Drop>
     void drop_all(Records &records, Drop drop);
 
