@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace lanyard::dgram {
 
@@ -24,6 +25,8 @@ void Arrivals::add(uint64_t number, bool answer_now, const AnswerLimits &limits,
     if (number == next_) advance();
 
     ++unanswered_;
+    told_ = false;
+    repeat_ns_ = UINT64_MAX;
     bool third = to_third_ > 0 && --to_third_ == 0;
     if (!in_order && number + 1 == end_) to_third_ = 2;
     if (answer_now || !in_order || third || unanswered_ >= limits.packets) due_ns_ = std::min(due_ns_, now_ns);
@@ -56,7 +59,7 @@ uint64_t Arrivals::find(uint64_t from, bool come) const {
     return end_;
 }
 
-void Arrivals::acknowledge(Acknowledgement &acknowledgement, uint64_t now_ns) {
+void Arrivals::acknowledge(Acknowledgement &acknowledgement, uint64_t now_ns, uint64_t repeat_after_ns) {
     acknowledgement.cumulative = static_cast<uint32_t>(next_);
     acknowledgement.delay_us = in_us(now_ns - std::min(now_ns, latest_ns_));
     acknowledgement.away_us = away_us_ < least_away_us ? 0 : away_us_;
@@ -70,6 +73,7 @@ void Arrivals::acknowledge(Acknowledgement &acknowledgement, uint64_t now_ns) {
     acknowledgement.count = std::min(found, most_ranges);
     for (uint32_t i = 0; i < acknowledgement.count; ++i) acknowledgement.ranges[i] = latest[(found - acknowledgement.count + i) % most_ranges];
     due_ns_ = UINT64_MAX;
+    repeat_ns_ = !std::exchange(told_, true) && gaps() ? now_ns + repeat_after_ns : UINT64_MAX;
     unanswered_ = 0;
 }
 

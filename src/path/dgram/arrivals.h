@@ -15,8 +15,12 @@
 //   acknowledgement was lost;
 // - else after `packets` more or `delay_ns`. It rides on whatever goes to the peer before that. (Where processes share processors it has more time
 //   for that, flow_receiving.cc: alone it would take a processor from both.)
+// - once more where it told of a gap and nothing has come for `delay_ns`: where packets are lost it may have been as well, and its sender may wait
+//   for it with a full window.
 // Thread rule: the owner of the flow.
 #pragma once
+
+#include <algorithm>
 
 #include "path/dgram/packet.h"
 
@@ -48,9 +52,10 @@ public:
     void settle(uint64_t below);
 
     // When an acknowledgement is due; UINT64_MAX: there is nothing to say.
-    uint64_t due_ns() const { return due_ns_; }
-    // All but what is not for this class to know; the latest ranges, if there are too many. It is on its way then.
-    void acknowledge(Acknowledgement &acknowledgement, uint64_t now_ns);
+    uint64_t due_ns() const { return std::min(due_ns_, repeat_ns_); }
+    // All but what is not for this class to know; the latest ranges, if there are too many. It is on its way then, and repeated so much later if
+    // that is worth it.
+    void acknowledge(Acknowledgement &acknowledgement, uint64_t now_ns, uint64_t repeat_after_ns);
 
 private:
     bool bit(uint64_t number) const { return words_[number % most_span / 64] >> number % 64 & 1; }
@@ -59,11 +64,12 @@ private:
     void advance();
 
     uint64_t next_, end_;
-    uint64_t due_ns_ = UINT64_MAX;
+    uint64_t due_ns_ = UINT64_MAX, repeat_ns_ = UINT64_MAX;  // of what is new; of what was told
     uint64_t latest_ns_ = 0;   // when number end_ - 1 was read
     uint16_t away_us_ = 0;     // it may have waited for that
     uint32_t unanswered_ = 0;  // packets since the last acknowledgement
     uint32_t to_third_ = 0;    // packets until the third after a gap
+    bool told_ = false;        // all that has come
     uint64_t words_[most_span / 64] = {};
 };
 

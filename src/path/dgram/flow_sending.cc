@@ -167,7 +167,7 @@ bool Flow::compose_end(OutPacket &packet, Traffic &traffic) {
 
 void Flow::compose_acknowledgement(FrameWriter &writer, uint64_t now_ns) {
     Acknowledgement acknowledgement;
-    current().arrivals.acknowledge(acknowledgement, now_ns);
+    current().arrivals.acknowledge(acknowledgement, now_ns, home_.limits.answer.delay_ns);
     acknowledgement.expected = static_cast<uint32_t>(expected_);
     acknowledgement.window = grants().window(size_.usual(), trip_.known() ? trip_.least_ns() : 0, now_ns);
     writer.acknowledge(acknowledgement);

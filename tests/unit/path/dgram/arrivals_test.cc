@@ -29,7 +29,7 @@ TEST(Arrivals, AcknowledgeEveryFewPacketsOrAfterAWhile) {
     arrivals.add(4, false, limits, 400);
     EXPECT_EQ(arrivals.due_ns(), 400u);
     Acknowledgement said;
-    arrivals.acknowledge(said, 5'400);
+    arrivals.acknowledge(said, 5'400, 1000);
     EXPECT_EQ(said.cumulative, 5u);
     EXPECT_EQ(said.delay_us, 5);
     EXPECT_EQ(said.count, 0u);
@@ -43,13 +43,13 @@ TEST(Arrivals, SayForHowLongTheHighestMayHaveWaited) {
     Acknowledgement said;
     arrivals.add(2, false, limits, 1000, 10'000'000);
     arrivals.add(1, false, limits, 2000, 20'000'000);
-    arrivals.acknowledge(said, 2000);
+    arrivals.acknowledge(said, 2000, 1000);
     EXPECT_EQ(said.away_us, 10'000);
     arrivals.add(3, false, limits, 3000, 49'000);
-    arrivals.acknowledge(said, 3000);
+    arrivals.acknowledge(said, 3000, 1000);
     EXPECT_EQ(said.away_us, 0) << "too little to be said";
     arrivals.add(4, false, limits, 4000, 100'000'000);
-    arrivals.acknowledge(said, 4000);
+    arrivals.acknowledge(said, 4000, 1000);
     EXPECT_EQ(said.away_us, UINT16_MAX);
 }
 
@@ -59,7 +59,7 @@ TEST(Arrivals, AcknowledgeGapsAtOnceAndTheThirdPacketBehind) {
     arrivals.add(1, false, limits, 10);
     arrivals.add(3, false, limits, 20);
     EXPECT_EQ(arrivals.due_ns(), 20u);
-    arrivals.acknowledge(said, 20);
+    arrivals.acknowledge(said, 20, 1000);
     EXPECT_EQ(said.cumulative, 2u);
     ASSERT_EQ(said.count, 1u);
     EXPECT_EQ(said.ranges[0].begin, 1);
@@ -67,14 +67,35 @@ TEST(Arrivals, AcknowledgeGapsAtOnceAndTheThirdPacketBehind) {
     EXPECT_EQ(arrivals.due_ns(), 1030u) << "the gap is known";
     arrivals.add(5, false, limits, 40);
     EXPECT_EQ(arrivals.due_ns(), 40u) << "the sender takes it for lost now";
-    arrivals.acknowledge(said, 40);
+    arrivals.acknowledge(said, 40, 1000);
     arrivals.add(6, false, limits, 50);
     EXPECT_EQ(arrivals.due_ns(), 1050u);
     arrivals.add(2, false, limits, 60);
     EXPECT_EQ(arrivals.due_ns(), 60u) << "late after all";
-    arrivals.acknowledge(said, 60);
+    arrivals.acknowledge(said, 60, 1000);
     EXPECT_EQ(said.cumulative, 7u);
     EXPECT_FALSE(arrivals.gaps());
+}
+
+// What told of a gap may be lost like that which is missing.
+TEST(Arrivals, TellOfAGapOnceMoreWhereNothingFollows) {
+    Arrivals arrivals;
+    Acknowledgement said, again;
+    arrivals.add(2, false, limits, 10);
+    arrivals.acknowledge(said, 20, 500);
+    EXPECT_EQ(arrivals.due_ns(), 520u);
+    arrivals.acknowledge(again, 2520, 500);
+    EXPECT_EQ(again.cumulative, said.cumulative);
+    EXPECT_EQ(again.count, said.count);
+    EXPECT_EQ(again.delay_us, 2);
+    EXPECT_EQ(arrivals.due_ns(), never) << "once";
+    arrivals.add(3, false, limits, 3000);
+    EXPECT_EQ(arrivals.due_ns(), 4000u);
+    arrivals.acknowledge(said, 4000, 500);
+    EXPECT_EQ(arrivals.due_ns(), 4500u);
+    arrivals.add(1, false, limits, 4100);
+    arrivals.acknowledge(said, 4100, 500);
+    EXPECT_EQ(arrivals.due_ns(), never) << "nothing is missing";
 }
 
 TEST(Arrivals, KnowCopiesAndWhatIsTooFar) {
@@ -124,7 +145,7 @@ TEST(Arrivals, AreThoseOfAPlainSet) {
             ASSERT_EQ(arrivals.gaps(), !come.empty());
             if (!random.chance(10)) continue;
             Acknowledgement said;
-            arrivals.acknowledge(said, 0);
+            arrivals.acknowledge(said, 0, 1000);
             std::set<uint64_t> told = said_to_have_come(said, next);
             if (said.count < most_ranges) ASSERT_EQ(told, come);
             else ASSERT_TRUE(std::includes(come.begin(), come.end(), told.begin(), told.end()) && *told.rbegin() == *come.rbegin());
