@@ -90,13 +90,14 @@ void Flow::end(FlowEnd how) {
     home_.owner.ended(*this, how);
 }
 
-// Doubles with each that was not answered.
+// Doubles with each that was not answered. Where several send here the answer waits among theirs, in a queue that comes and goes.
 uint64_t Flow::probe_due_ns() const {
     const Traffic &traffic = current();
     const AnswerLimits &answer = home_.limits.answer;
     uint64_t kept_back_ns = home_.crowded ? answer.most_delay_ns : answer.delay_ns;
-    uint64_t after_ns = trip_.probe_after_ns(kept_back_ns, home_.limits.first_probe_ns) << std::min(traffic.probes, 20u);
-    return traffic.last_sent_ns + std::min(after_ns, home_.limits.longest_probe_ns);
+    uint64_t after_ns = trip_.probe_after_ns(kept_back_ns, home_.limits.first_probe_ns);
+    if (trip_.known() && grants().several()) after_ns += trip_.smoothed_ns();
+    return traffic.last_sent_ns + std::min(after_ns << std::min(traffic.probes, 20u), home_.limits.longest_probe_ns);
 }
 
 uint64_t Flow::silent_at_ns() const { return std::max(heard_ns_, current().waiting_since_ns) + home_.limits.peer_timeout_ns; }

@@ -9,7 +9,7 @@
 // - The first term keeps the line busy, the second waits before it: all that is on its way is one or the other. As long as the line is not full
 //   nothing waits, more comes in a round trip than before, and the rate that is measured, and with it the grant, grows until it is the line's.
 //   From then on it stays: more cannot come. So it is right for a gigabit, for ten and for memory, without knowing which it is.
-// - The safe queue is 48 KiB: the smallest switches hold 128 KiB at a port, and who has just begun was granted nothing yet. (Not less where little
+// - The safe queue is 64 KiB: the smallest switches hold 128 KiB at a port, and who has just begun was granted nothing yet. (Not less where little
 //   comes: that says as often that little is sent as that the line is slow, and who has little to send would wait for grants.)
 // - The backlog is what has come and waits in this host, as the process is late to look: bytes that are found at once, as the average of them
 //   sees it. What waits there does not wait in the switch, and a host with more to do than processors would be idle between its looks without it.
@@ -27,14 +27,15 @@
 // Thread rule: the owner of the flows.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 namespace lanyard::dgram {
 
 struct GrantLimits {
-    uint32_t queue = 48 * 1024;
-    uint32_t most_backlog = 80 * 1024;
+    uint32_t queue = 64 * 1024;
+    uint32_t most_backlog = 64 * 1024;
     uint64_t least_round_ns = 500'000;
     uint32_t little = 4096;             // bytes of a round, where packets are longer than that
     uint64_t unknown_trip_ns = 50'000;  // the least round trip of a flow on which none was measured
@@ -57,6 +58,8 @@ public:
     void looked();
     // `packet`: of the largest; `least_ns`: the flow's least round trip, 0 where it is not known.
     uint32_t window(size_t packet, uint64_t least_ns, uint64_t now_ns);
+    // Was there more than one sender of late?
+    bool several() const { return std::max(senders_, senders_before_) > 1; }
     // What all senders together have reached of late; 0: not known.
     uint64_t bytes_per_s() const { return rate_; }
 

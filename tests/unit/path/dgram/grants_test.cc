@@ -55,15 +55,15 @@ TEST(Grants, ShareWhatTheLineHolds) {
     Line gigabit(7, 125'000'000);
     gigabit.busy(10'000'000, 7);
     EXPECT_NEAR(static_cast<double>(gigabit.grants.bytes_per_s()), 125e6, 125e4);
-    EXPECT_NEAR(gigabit.window(), (12'500 + 48 * 1024) / 7, 100);
+    EXPECT_NEAR(gigabit.window(), (12'500 + 64 * 1024) / 7, 100);
 
     Line faster(7, 1'250'000'000);
     faster.busy(10'000'000, 7);
-    EXPECT_NEAR(faster.window(), (125'000 + 48 * 1024) / 7, 200);
+    EXPECT_NEAR(faster.window(), (125'000 + 64 * 1024) / 7, 200);
 
     Line slow(7, 12'500'000);
     slow.busy(100'000'000, 7);
-    EXPECT_NEAR(slow.window(), (1'250 + 48 * 1024) / 7, 100) << "as little that comes may be all there is to send";
+    EXPECT_NEAR(slow.window(), (1'250 + 64 * 1024) / 7, 100) << "as little that comes may be all there is to send";
 
     Line many(60, 12'500'000);
     many.busy(100'000'000, 60);
@@ -75,7 +75,7 @@ TEST(Grants, GrowAgainWhenOthersHaveEnded) {
     line.busy(10'000'000, 7);
     EXPECT_LT(line.window(), 15'000u);
     line.busy(3'000'000, 2);
-    EXPECT_NEAR(line.window(), (12'500 + 48 * 1024) / 2, 500);
+    EXPECT_NEAR(line.window(), (12'500 + 64 * 1024) / 2, 500);
     line.busy(3'000'000, 1);
     EXPECT_EQ(line.window(), no_limit);
 }
@@ -93,9 +93,9 @@ TEST(Grants, DoNotCountWhoSendsLittle) {
 TEST(Grants, LookFurtherBackWhereALineIsSlow) {
     Line line(30, 1'250'000);  // each comes to its turn in 35 ms
     line.busy(300'000'000, 30);
-    EXPECT_NEAR(line.window(), (125 + 48 * 1024) / 30, 50);
+    EXPECT_NEAR(line.window(), (125 + 64 * 1024) / 30, 50);
     line.busy(30'000'000, 3);
-    EXPECT_NEAR(line.window(), (125 + 48 * 1024) / 30, 50) << "the others are not forgotten yet";
+    EXPECT_NEAR(line.window(), (125 + 64 * 1024) / 30, 50) << "the others are not forgotten yet";
 }
 
 TEST(Grants, SurviveAHostThatIsLateToLook) {
@@ -115,7 +115,7 @@ TEST(Grants, AddWhatWaitsInTheHost) {
         line.busy(400'000, 7);
         line.grants.looked();
     }
-    EXPECT_NEAR(line.window(), (12'500 + 48 * 1024 + 50'000) / 7, 500);
+    EXPECT_NEAR(line.window(), (12'500 + 64 * 1024 + 50'000) / 7, 500);
     for (int i = 0; i < 20; ++i) {
         line.busy(4'000'000, 7);
         line.grants.looked();
@@ -125,7 +125,7 @@ TEST(Grants, AddWhatWaitsInTheHost) {
         line.busy(20'000, 7);
         line.grants.looked();
     }
-    EXPECT_NEAR(line.window(), (12'500 + 48 * 1024) / 7, 500);
+    EXPECT_NEAR(line.window(), (12'500 + 64 * 1024) / 7, 500);
 }
 
 TEST(Grants, TakeNoBacklogForARate) {
