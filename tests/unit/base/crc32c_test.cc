@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <vector>
 
 #include "net/sim/random.h"
@@ -56,6 +60,28 @@ TEST(Crc32c, IsTheSameWithoutALibrary) {
     compare_with_bit_by_bit(Crc32c::built_in());
     compare_with_bit_by_bit(Crc32c::of_table());
 }
+
+#if defined(__x86_64__)
+// Upper halves of registers, beyond 128 bits, that are in use, as the processor says.
+uint32_t upper_halves_in_use() {
+    uint32_t low, high;
+    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
+    return low & (1u << 2 | 1u << 6);
+}
+
+// A program's arithmetic by SSE instructions would take longer.
+TEST(Crc32c, LeavesNoUpperHalvesInUse) {
+    uint32_t can = 0, others[3];
+    if (!__get_cpuid_count(0xd, 1, &can, &others[0], &others[1], &others[2]) || !(can & 1u << 2) || !__builtin_cpu_supports("avx"))
+        GTEST_SKIP() << "this processor does not say which registers are in use";
+    Crc32c crc;
+    ASSERT_FALSE(Crc32c::load(crc));
+    std::vector<unsigned char> bytes(20'000);
+    uint32_t made = crc(bytes.data(), bytes.size()), in_use = upper_halves_in_use();
+    EXPECT_EQ(made, bit_by_bit(bytes));
+    EXPECT_EQ(in_use, 0u);
+}
+#endif
 
 }  // namespace
 }  // namespace lanyard
