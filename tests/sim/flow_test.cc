@@ -21,7 +21,10 @@ dgram::FlowLimits any_limits(Random &random) {
     if (random.chance(30)) limits.early_blocks = static_cast<uint32_t>(random.between(1, 20));
     if (random.chance(30)) limits.answer.packets = static_cast<uint32_t>(random.between(1, 30));
     if (random.chance(20)) limits.grants.queue = static_cast<uint32_t>(random.between(1, 100'000));
-    if (random.chance(20)) limits.congestion.first_window = static_cast<uint32_t>(random.below(5000));
+    if (random.chance(20)) {
+        limits.congestion.first_window = static_cast<uint32_t>(random.below(5000));
+        limits.congestion.first_packets = 0;
+    }
     if (random.chance(20)) limits.first_number = (uint64_t{1} << random.between(31, 32)) - random.below(100);
     return limits;
 }

@@ -61,10 +61,9 @@ void Congestion::lost(uint32_t packets, const RoundTrip &trip, size_t packet, co
 
 bool Congestion::rested(size_t packet, const CongestionLimits &limits, uint64_t now_ns) {
     if (now_ns < round_ends_ns_ + limits.old_after_ns) return false;
-    uint64_t first = std::max<uint64_t>(limits.first_window, limits.first_packets * packet);
     uint64_t times = std::min<uint64_t>((now_ns - round_ends_ns_) / limits.old_after_ns, 31);
     threshold_ = std::max(threshold_, window_);
-    window_ = static_cast<uint32_t>(std::min<uint64_t>(window_, std::max<uint64_t>(first, window_ >> times)));
+    window_ = static_cast<uint32_t>(std::min<uint64_t>(window_, std::max<uint64_t>(first_window(packet, limits), window_ >> times)));
     round_ends_ns_ = now_ns;
     return true;
 }

@@ -52,7 +52,8 @@ struct CongestionLimits {
 
 class Congestion {
 public:
-    explicit Congestion(const CongestionLimits &limits) : window_(limits.first_window), threshold_(limits.most_window) {}
+    // `packet`: bytes of the largest.
+    Congestion(const CongestionLimits &limits, size_t packet) : window_(first_window(packet, limits)), threshold_(limits.most_window) {}
 
     uint32_t window() const { return window_; }
     // The receiver says how much may be on its way, or that anything may.
@@ -88,6 +89,9 @@ private:
     uint64_t target(size_t packet, const CongestionLimits &limits) const;
     void shrink(uint64_t to, size_t packet, const RoundTrip &trip, uint64_t now_ns);
     static uint64_t least_window(size_t packet) { return 2 * packet; }
+    static uint32_t first_window(size_t packet, const CongestionLimits &limits) {
+        return std::max(limits.first_window, limits.first_packets * static_cast<uint32_t>(packet));
+    }
 
     uint32_t window_;
     uint32_t threshold_;                    // doubles below this

@@ -26,7 +26,7 @@ public:
     }
 
     CongestionLimits limits;
-    Congestion congestion{limits};
+    Congestion congestion{limits, packet};
     RoundTrip trip;
     uint64_t now_ns = 0;
 };

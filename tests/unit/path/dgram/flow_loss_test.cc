@@ -174,6 +174,7 @@ TEST_F(Lossy, LostIsCutAnewForSmallerPackets) {
 TEST_F(Lossy, NoMoreIsCutThanWasLost) {
     FlowLimits limits;
     limits.congestion.first_window = 600;
+    limits.congestion.first_packets = 0;
     Side c(0, 1, 100, limits), d(1, 0, 200);
     c.flow.set_largest(600);
     c.send(std::string(1400, 'x'));
