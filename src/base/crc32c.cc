@@ -30,7 +30,7 @@ unsigned by_table(unsigned char *data, int bytes, unsigned before) {
 #if defined(__x86_64__)
 // The instruction has its result three cycles later and can begin anew in each: so three parts of a block are summed side by side, and what came
 // out of the earlier ones is brought over the bytes of the later ones.
-constexpr int part_bytes = 240;  // six of them are nearly all of a packet on Ethernet  // six of them are nearly all of a packet on Ethernet
+constexpr int part_bytes = 240;  // six of them are nearly all of a packet on Ethernet
 
 // What a checksum becomes behind `part_bytes` zeros. That is linear: the result for a word is that of its four bytes together.
 struct Advance {

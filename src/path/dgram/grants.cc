@@ -49,13 +49,13 @@ uint64_t Grants::in_flight(uint64_t least_ns) const {
 // Into the next round, when it is time.
 void Grants::turn(uint64_t now_ns) {
     uint64_t took_ns = now_ns - started_ns_;
-    if (took_ns < length_ns_) return;
+    if (took_ns < length_ns_ && (come_ < enough_ || took_ns < limits_.least_round_ns)) return;
     bool goes_on = took_ns < forgotten_after * length_ns_;
     if (goes_on) measure(come_, took_ns);
     senders_before_ = goes_on ? senders_ : 0;
-    uint64_t granted = std::max<uint64_t>(in_flight(limits_.unknown_trip_ns), uint64_t{2} * senders_ * longest_);
+    enough_ = std::max<uint64_t>(in_flight(limits_.unknown_trip_ns), uint64_t{2} * senders_ * longest_);
     length_ns_ = limits_.least_round_ns;
-    if (rate_) length_ns_ = std::max(length_ns_, static_cast<uint64_t>(static_cast<double>(granted) * 1e9 / static_cast<double>(rate_)));
+    if (rate_) length_ns_ = std::max(length_ns_, static_cast<uint64_t>(static_cast<double>(enough_) * 1e9 / static_cast<double>(rate_)));
     if (looks_) backlog_ = (backlog_ + squares_ / looks_) / 2;
     senders_ = 0;
     come_ = looks_ = squares_ = 0;
