@@ -259,7 +259,10 @@ void DgramPath::take_packet(std::span<const std::byte> packet) {
         return home_.count_astray(packet);
     Peer *peer = contact(number);
     if (!peer) return;
-    if (peer->flow.received(packet, now_ns_) != Flow::Came::dropped && lifelines_) lifelines_->heard(number);
+    if (peer->flow.received(packet, now_ns_) != Flow::Came::dropped) {
+        quiet_at_ns_ = now_ns_ + asked_within_ns;
+        if (lifelines_) lifelines_->heard(number);
+    }
     if (peer->flow.active()) list(*peer);
 }
 
@@ -284,7 +287,6 @@ int DgramPath::take_packets(int budget) {
             break;
         }
     }
-    if (packets > 0) quiet_at_ns_ = now_ns_ + asked_within_ns;
     bool empty = !more_ && looked_behind;
     if (empty || now_ns_ - heard_all_ns_ >= longest_flood_ns) home_.heard_all(heard_all_ns_ = now_ns_, empty);
     if (packets > 0 && !home_.crowded && ++come_awake_ == arrivals_to_ask) io_.watch(false);

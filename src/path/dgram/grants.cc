@@ -49,7 +49,8 @@ uint64_t Grants::in_flight(uint64_t least_ns) const {
 // Into the next round, when it is time.
 void Grants::turn(uint64_t now_ns) {
     uint64_t took_ns = now_ns - started_ns_;
-    if (took_ns < length_ns_ && (come_ < enough_ || took_ns < limits_.least_round_ns)) return;
+    bool quicker = come_ >= 2 * enough_ && took_ns >= limits_.least_round_ns;  // the line than was known
+    if (took_ns < length_ns_ && !quicker) return;
     bool goes_on = took_ns < forgotten_after * length_ns_;
     if (goes_on) measure(come_, took_ns);
     senders_before_ = goes_on ? senders_ : 0;

@@ -17,8 +17,8 @@
 // - A lone sender is not limited: its own congestion control sees all there is to see. Nor does who sends little count, less than a long packet:
 //   that is no queue. Each may have one packet on its way, whatever it is granted.
 // - Senders are counted in rounds, in which the line carries all that is granted, and two packets of each, as each comes to its turn in that; not
-//   longer, as in an exchange in pairs one begins where another has ended. So a round ends when so much has come, or when it should have at the rate
-//   that is known: where little was sent before, that says nothing of the line.
+//   longer, as in an exchange in pairs one begins where another has ended. How long that is the rate says; but where little was sent before, that
+//   says nothing of the line, and the round ends when twice as much has come.
 // - The rate of a round is bytes by time; the lower of two in a row counts, as a host that was late to look finds at once what came in a longer
 //   time; and of these the best of late, as a pause within a round makes a line look slow.
 // - The grant is a window, not a sum that is used up: nothing leaks with packets that are lost, and an old one that comes late is corrected
@@ -70,7 +70,7 @@ private:
     void measure(uint64_t bytes, uint64_t ns);
 
     const GrantLimits limits_;
-    uint64_t started_ns_ = 0, length_ns_ = 0, enough_ = 0;  // of the round: after that time, or so many bytes, it ends
+    uint64_t started_ns_ = 0, length_ns_ = 0, enough_ = 0;  // of the round: bytes that make it one
     uint64_t come_ = 0, found_ = 0;            // bytes in it, and since the last look
     uint64_t looks_ = 0, squares_ = 0;         // bytes found at once, in this round: their sum, and that of their squares
     uint64_t backlog_ = 0;

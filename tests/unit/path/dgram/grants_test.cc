@@ -98,6 +98,23 @@ TEST(Grants, LookFurtherBackWhereALineIsSlow) {
     EXPECT_NEAR(line.window(), (125 + 64 * 1024) / 30, 50) << "the others are not forgotten yet";
 }
 
+// Two that send little and less say nothing of the line: a round that was to last as long as all that is granted would take at their rate, a second,
+// ends when so much more has come.
+TEST(Grants, ForgetSoonHowLittleWasSent) {
+    Line line(2, 125'000'000);
+    line.busy(2'000'000, 2);
+    for (uint64_t pause_ns = 2'000'000; pause_ns < 200'000'000; pause_ns += pause_ns / 2)
+        for (int i = 0; i < 100; ++i) {
+            line.busy(50'000, 2);
+            line.now_ns += pause_ns;
+        }
+    EXPECT_LT(line.grants.bytes_per_s(), 200'000u);
+    EXPECT_NE(line.window(), no_limit);
+    line.busy(5'000'000, 1);
+    EXPECT_EQ(line.window(), no_limit) << "who sends now is alone";
+    EXPECT_NEAR(static_cast<double>(line.grants.bytes_per_s()), 125e6, 125e5);
+}
+
 TEST(Grants, SurviveAHostThatIsLateToLook) {
     Line line(7, 125'000'000);
     line.busy(10'000'000, 7);
