@@ -178,8 +178,6 @@ struct FlowHome {
     void heard_all(uint64_t until_ns, bool is_empty = true) {
         heard_until_ns = until_ns;
         if (is_empty) empty_ns = until_ns;
-        grants.looked();
-        near_grants.looked();
     }
 
     // Memory of what is under way back to the system, where nothing is.

@@ -18,7 +18,6 @@ uint64_t bytes_in(uint64_t ns, uint64_t rate) { return static_cast<uint64_t>(sta
 void Grants::came(Sender &sender, uint32_t bytes, uint64_t now_ns) {
     turn(now_ns);
     come_ += bytes;
-    found_ += bytes;
     longest_ = std::max(longest_, bytes);
     if (sender.round != round_) sender = {round_, 0};
     if (sender.come == Sender::counted) return;
@@ -26,12 +25,6 @@ void Grants::came(Sender &sender, uint32_t bytes, uint64_t now_ns) {
     bool counts = come >= std::min(limits_.little, longest_);
     senders_ += counts;
     sender.come = counts ? Sender::counted : static_cast<uint16_t>(come);
-}
-
-void Grants::looked() {
-    looks_ += found_;
-    squares_ += found_ * found_;
-    found_ = 0;
 }
 
 uint32_t Grants::window(size_t packet, uint64_t least_ns, uint64_t now_ns) {
@@ -43,7 +36,7 @@ uint32_t Grants::window(size_t packet, uint64_t least_ns, uint64_t now_ns) {
 
 // Of all senders.
 uint64_t Grants::in_flight(uint64_t least_ns) const {
-    return bytes_in(least_ns, rate_) + limits_.queue + std::min<uint64_t>(backlog_, limits_.most_backlog);
+    return bytes_in(least_ns, rate_) + limits_.queue;
 }
 
 // Into the next round, when it is time.
@@ -52,14 +45,14 @@ void Grants::turn(uint64_t now_ns) {
     bool quicker = come_ >= 2 * enough_ && took_ns >= limits_.least_round_ns;  // the line than was known
     if (took_ns < length_ns_ && !quicker) return;
     bool goes_on = took_ns < forgotten_after * length_ns_;
+    if (goes_on && come_ == 0) return;
     if (goes_on) measure(come_, took_ns);
     senders_before_ = goes_on ? senders_ : 0;
     enough_ = std::max<uint64_t>(in_flight(limits_.unknown_trip_ns), uint64_t{2} * senders_ * longest_);
     length_ns_ = limits_.least_round_ns;
     if (rate_) length_ns_ = std::max(length_ns_, static_cast<uint64_t>(static_cast<double>(enough_) * 1e9 / static_cast<double>(rate_)));
-    if (looks_) backlog_ = (backlog_ + squares_ / looks_) / 2;
     senders_ = 0;
-    come_ = looks_ = squares_ = 0;
+    come_ = 0;
     ++round_;
     started_ns_ = now_ns;
 }

@@ -4,16 +4,13 @@
 // Only the receiver sees how many they are, and how fast all together comes, which is what its line carries. So every acknowledgement
 // grants its flow a window:
 //
-//     (arrival rate x least round trip + safe queue + backlog) / senders
+//     (arrival rate x least round trip + safe queue) / senders
 //
 // - The first term keeps the line busy, the second waits before it: all that is on its way is one or the other. As long as the line is not full
 //   nothing waits, more comes in a round trip than before, and the rate that is measured, and with it the grant, grows until it is the line's.
 //   From then on it stays: more cannot come. So it is right for a gigabit, for ten and for memory, without knowing which it is.
 // - The safe queue is 64 KiB: the smallest switches hold 128 KiB at a port, and who has just begun was granted nothing yet. (Not less where little
 //   comes: that says as often that little is sent as that the line is slow, and who has little to send would wait for grants.)
-// - The backlog is what has come and waits in this host, as the process is late to look: bytes that are found at once, as the average of them
-//   sees it. What waits there does not wait in the switch, and a host with more to do than processors would be idle between its looks without it.
-//   It is a guess of what will be: together with the safe queue at most those 128 KiB, so that nothing is lost when it is wrong.
 // - A lone sender is not limited: its own congestion control sees all there is to see. Nor does who sends little count, less than a long packet:
 //   that is no queue. Each may have one packet on its way, whatever it is granted.
 // - Senders are counted in rounds, in which the line carries all that is granted, and two packets of each, as each comes to its turn in that; not
@@ -36,8 +33,7 @@ namespace lanyard::dgram {
 
 struct GrantLimits {
     uint32_t queue = 64 * 1024;
-    uint32_t most_backlog = 64 * 1024;
-    uint64_t least_round_ns = 500'000;
+    uint64_t least_round_ns = 2'000'000;
     uint32_t little = 4096;             // bytes of a round, where packets are longer than that
     uint64_t unknown_trip_ns = 50'000;  // the least round trip of a flow on which none was measured
 };
@@ -55,8 +51,6 @@ public:
 
     // A packet of so many bytes, which counted as on its way.
     void came(Sender &sender, uint32_t bytes, uint64_t now_ns);
-    // Nothing more has come.
-    void looked();
     // `packet`: of the largest; `least_ns`: the flow's least round trip, 0 where it is not known.
     uint32_t window(size_t packet, uint64_t least_ns, uint64_t now_ns);
     // Was there more than one sender of late?
@@ -71,9 +65,7 @@ private:
 
     const GrantLimits limits_;
     uint64_t started_ns_ = 0, length_ns_ = 0, enough_ = 0;  // of the round: bytes that make it one
-    uint64_t come_ = 0, found_ = 0;            // bytes in it, and since the last look
-    uint64_t looks_ = 0, squares_ = 0;         // bytes found at once, in this round: their sum, and that of their squares
-    uint64_t backlog_ = 0;
+    uint64_t come_ = 0;                        // bytes in it
     uint64_t rate_ = 0, rate_before_ = 0;      // bytes a second; of the last round alone
     uint32_t senders_ = 0, senders_before_ = 0;
     uint32_t longest_ = 1024;                  // packet that ever came

@@ -125,27 +125,7 @@ TEST(Grants, SurviveAHostThatIsLateToLook) {
     EXPECT_EQ(line.window(), no_limit);
 }
 
-// Found at once: what waits there does not wait in the switch.
-TEST(Grants, AddWhatWaitsInTheHost) {
-    Line line(7, 125'000'000);
-    for (int i = 0; i < 20; ++i) {
-        line.busy(400'000, 7);
-        line.grants.looked();
-    }
-    EXPECT_NEAR(line.window(), (12'500 + 64 * 1024 + 50'000) / 7, 500);
-    for (int i = 0; i < 20; ++i) {
-        line.busy(4'000'000, 7);
-        line.grants.looked();
-    }
-    EXPECT_NEAR(line.window(), (12'500 + 128 * 1024) / 7, 200) << "not more than a small queue, should it be none";
-    for (int i = 0; i < 500; ++i) {
-        line.busy(20'000, 7);
-        line.grants.looked();
-    }
-    EXPECT_NEAR(line.window(), (12'500 + 64 * 1024) / 7, 500);
-}
-
-TEST(Grants, TakeNoBacklogForARate) {
+TEST(Grants, TakeNotForARateWhatWaitedInTheHost) {
     Line line(7, 125'000'000);
     line.busy(10'000'000, 7);
     uint64_t before = line.grants.bytes_per_s();
