@@ -80,7 +80,7 @@ __attribute__((target("sse4.2"))) unsigned by_instruction(unsigned char *data, i
 auto *best_built_in() { return __builtin_cpu_supports("sse4.2") ? by_instruction : by_table; }
 
 // The library's function for AVX leaves the upper halves of registers in use, with which a program's arithmetic by SSE instructions takes up to
-// three times as long, for as long as nobody clears them.
+// two and a half times as long, for as long as nobody clears them.
 Function *of_library = nullptr;
 __attribute__((target("avx"))) unsigned by_library(unsigned char *data, int bytes, unsigned before) {
     unsigned made = of_library(data, bytes, before);

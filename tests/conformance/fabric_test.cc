@@ -43,7 +43,7 @@ public:
     ~MockConnected() override { EXPECT_EQ(mock_fabric::faults(), std::vector<std::string>()); }
 };
 
-Harm some_harm(uint64_t seed) { return {10'000, 10'000, 10'000, 1'000, static_cast<uint32_t>(seed)}; }
+Harm some_harm(uint64_t seed) { return {.lost = 10'000, .doubled = 10'000, .overtaken = 10'000, .damaged = 1'000, .seed = seed}; }
 
 std::unique_ptr<Connected> connect_udp(uint32_t peers, uint64_t) { return std::make_unique<PacketsConnected>(peers, Harm{}, open_fabric_udp); }
 std::unique_ptr<Connected> connect_udp_harmed(uint32_t peers, uint64_t seed) {

@@ -29,15 +29,13 @@ void Grants::came(Sender &sender, uint32_t bytes, uint64_t now_ns) {
 
 uint32_t Grants::window(size_t packet, uint64_t least_ns, uint64_t now_ns) {
     turn(now_ns);
-    uint32_t senders = std::max(senders_, senders_before_);
-    if (senders <= 1) return no_limit;
-    return static_cast<uint32_t>(std::clamp<uint64_t>(in_flight(least_ns ? least_ns : limits_.unknown_trip_ns) / senders, packet, no_limit - 1));
+    if (!several()) return no_limit;
+    uint64_t each = in_flight(least_ns ? least_ns : limits_.unknown_trip_ns) / senders();
+    return static_cast<uint32_t>(std::clamp<uint64_t>(each, packet, no_limit - 1));
 }
 
 // Of all senders.
-uint64_t Grants::in_flight(uint64_t least_ns) const {
-    return bytes_in(least_ns, rate_) + limits_.queue;
-}
+uint64_t Grants::in_flight(uint64_t least_ns) const { return bytes_in(least_ns, rate_) + limits_.queue; }
 
 // Into the next round, when it is time.
 void Grants::turn(uint64_t now_ns) {

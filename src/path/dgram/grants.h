@@ -54,18 +54,19 @@ public:
     // `packet`: of the largest; `least_ns`: the flow's least round trip, 0 where it is not known.
     uint32_t window(size_t packet, uint64_t least_ns, uint64_t now_ns);
     // Was there more than one sender of late?
-    bool several() const { return std::max(senders_, senders_before_) > 1; }
+    bool several() const { return senders() > 1; }
     // What all senders together have reached of late; 0: not known.
     uint64_t bytes_per_s() const { return rate_; }
 
 private:
+    uint32_t senders() const { return std::max(senders_, senders_before_); }
     uint64_t in_flight(uint64_t least_ns) const;
     void turn(uint64_t now_ns);
     void measure(uint64_t bytes, uint64_t ns);
 
     const GrantLimits limits_;
-    uint64_t started_ns_ = 0, length_ns_ = 0, enough_ = 0;  // of the round: bytes that make it one
-    uint64_t come_ = 0;                        // bytes in it
+    uint64_t started_ns_ = 0, length_ns_ = 0;  // of the round
+    uint64_t enough_ = 0, come_ = 0;           // bytes that make it one; that have come in it
     uint64_t rate_ = 0, rate_before_ = 0;      // bytes a second; of the last round alone
     uint32_t senders_ = 0, senders_before_ = 0;
     uint32_t longest_ = 1024;                  // packet that ever came
