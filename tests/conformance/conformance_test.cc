@@ -68,7 +68,8 @@ std::unique_ptr<Connected> connect_tcp_checked(uint32_t peers, uint64_t) { retur
 std::unique_ptr<Connected> connect_sim_links_checked(uint32_t peers, uint64_t seed) { return std::make_unique<SimLinkConnected>(peers, seed, true); }
 std::unique_ptr<Connected> connect_udp(uint32_t peers, uint64_t) { return std::make_unique<PacketsConnected>(peers, Harm{}, open_udp_packets); }
 std::unique_ptr<Connected> connect_udp_harmed(uint32_t peers, uint64_t seed) {
-    return std::make_unique<PacketsConnected>(peers, Harm{.lost = 10'000, .doubled = 10'000, .overtaken = 10'000, .damaged = 1'000, .seed = seed}, open_udp_packets);
+    Harm harm{.lost = 10'000, .doubled = 10'000, .overtaken = 10'000, .damaged = 1'000, .seed = seed};
+    return std::make_unique<PacketsConnected>(peers, harm, open_udp_packets);
 }
 std::unique_ptr<Connected> connect_sim_packets(uint32_t peers, uint64_t seed) { return std::make_unique<SimPacketsConnected>(peers, seed); }
 std::unique_ptr<Connected> connect_example(uint32_t peers, uint64_t) { return std::make_unique<ExampleConnected>(peers); }
