@@ -96,8 +96,10 @@ void Rank::finish() {
         return rank.messenger.quiet() && rank.path.settled();
     };
     engine.wait_owned(Condition{quiet, this});
-    if (++job.finished == job.shape.ranks)
+    if (++job.finished == job.shape.ranks) {
         for (uint32_t thread : job.threads) job.baton.notify(thread);
+        if (job.datagrams) job.datagrams->end();
+    }
     auto all_finished = [](const void *subject) {
         auto &rank = *static_cast<const Rank *>(subject);
         return rank.job.finished == rank.job.shape.ranks;  // what is sent now nobody waits for
@@ -115,10 +117,15 @@ Job::Job(Baton &b, const Behaviour &behaviour, const JobShape &s, std::string na
     }
     Crc32c crc = shape.checks ? loaded_crc() : Crc32c();
     if (shape.over_sockets) links = std::make_unique<SimLinks>(baton, *shape.over_sockets, shape.limits, shape.ranks, crc);
+    if (shape.over_packets) datagrams = std::make_unique<SimDatagrams>(baton, *shape.over_packets, shape.dgram_limits, shape.ranks);
     for (uint32_t own = 0; own < shape.ranks; ++own) ranks_.push_back(std::make_unique<Rank>(*this, own));
 }
 
-Path &Job::path(uint32_t own) { return links ? static_cast<Path &>(links->path(own)) : network.path(own); }
+Path &Job::path(uint32_t own) {
+    if (links) return links->path(own);
+    if (datagrams) return datagrams->path(own);
+    return network.path(own);
+}
 
 void Job::each(const std::function<void(Rank &)> &body) {
     for (uint32_t own = 0; own < shape.ranks; ++own) {
@@ -126,7 +133,9 @@ void Job::each(const std::function<void(Rank &)> &body) {
         threads[own] = baton.add(name_ + " " + std::to_string(own), [&rank, body] { body(rank); }, [&rank] { return rank.waits_for(); });
         network.drives(own, threads[own]);
         if (links) links->internet.drives(own, threads[own]);
+        if (datagrams) datagrams->drives(own, threads[own]);
     }
+    if (datagrams) datagrams->add_thread(name_ + "s' network");
 }
 
 }  // namespace lanyard::sim

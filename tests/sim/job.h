@@ -23,6 +23,7 @@
 #include "path/self/self_path.h"
 #include "path/sim/sim_network.h"
 #include "path/sim/sim_sockets.h"
+#include "sim/datagrams.h"
 
 namespace lanyard::sim {
 
@@ -88,6 +89,9 @@ struct JobShape {
     std::optional<SocketBehaviour> over_sockets = {};
     LinkLimits limits = {};
     bool checks = false;  // the links' frames have checksums
+    // Datagrams instead, over simulated packets.
+    std::optional<PacketBehaviour> over_packets = {};
+    DgramLimits dgram_limits = {};
 };
 
 // The paths of all processes over simulated sockets.
@@ -151,7 +155,8 @@ public:
     Path &path(uint32_t own);
 
     SimNetwork network;
-    std::unique_ptr<SimLinks> links;  // where the job is over sockets
+    std::unique_ptr<SimLinks> links;          // where the job is over sockets
+    std::unique_ptr<SimDatagrams> datagrams;  // or over packets
     SimMemory memory;
     std::byte *world_area = nullptr;
     size_t world_area_bytes = 0;

@@ -98,6 +98,35 @@ TEST(UdpPackets, ComeWholeAndAlone) {
     }
 }
 
+// The kernel cuts nothing for a socket without checksums: as a driver that refuses.
+void refuse_to_cut(uint16_t port) {
+    for (int descriptor = 0; descriptor < 1024; ++descriptor) {
+        sockaddr_storage name{};
+        socklen_t length = sizeof name;
+        if (getsockname(descriptor, reinterpret_cast<sockaddr *>(&name), &length) != 0 || from_system(name).port != port) continue;
+        int on = 1;
+        ASSERT_EQ(setsockopt(descriptor, SOL_SOCKET, SO_NO_CHECK, &on, sizeof on), 0);
+        return;
+    }
+    FAIL() << "no socket with port " << port;
+}
+
+TEST(UdpPackets, LeaveOneByOneWhereTheKernelRefusesToCut) {
+    Endpoint from, to;
+    refuse_to_cut(from.packets.port());
+    auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
+    std::vector<std::string> texts(40, std::string(1000, 'x'));
+    Outgoing out(destination, texts);
+    EXPECT_NE(from.packets.describe().find("packets joined"), std::string::npos) << from.packets.describe();
+    for (int round = 0; round < 2; ++round) {
+        EXPECT_EQ(from.packets.send(out.list.data(), out.count()), out.count());
+        EXPECT_EQ(to.receive(texts.size()), texts);
+        EXPECT_NE(from.packets.describe().find("packets one by one"), std::string::npos) << from.packets.describe();
+    }
+    EXPECT_EQ(from.packets.counts().sent, 80u);
+    EXPECT_EQ(from.packets.counts().send_calls, 3u) << "one of them was refused";
+}
+
 TEST(UdpPackets, LendsWhatDidNotFitTheNextTime) {
     Endpoint from, to;
     auto destination = static_cast<uint64_t>(from.packets.destination(to.packets.name()));
