@@ -44,6 +44,7 @@ struct UdpPackets::Batch {
 
     void control_segments(int which) {
         msghdr &header = message[which].msg_hdr;
+        control[which] = {};  // with what is behind the number
         header.msg_control = control[which].bytes;
         header.msg_controllen = sizeof control[which].bytes;
         cmsghdr *said = CMSG_FIRSTHDR(&header);

@@ -57,10 +57,12 @@ public:
             endpoints_.push_back(harm.any() ? std::make_unique<HarmedPackets>(std::move(packets), own) : std::move(packets));
             all.push_back(endpoints_.back().get());
         }
-        connect(all, 1'000'000'000);
+        connect(all, peer_timeout_ns);
     }
 
 private:
+    static constexpr uint64_t peer_timeout_ns = 5'000'000'000;  // less than the suite's patience, more than it leaves a peer without polls
+
     std::vector<std::unique_ptr<PacketIo>> endpoints_;
 };
 
