@@ -224,6 +224,7 @@ Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::
     if (harm.any()) network.packets = std::make_unique<HarmedPackets>(std::move(network.packets), harm);
     DgramLimits limits;
     limits.flow.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
+    limits.computing_answers = settings.progress != "caller" && settings.dgram_progress != "engine";
     Crc32c crc = Crc32c::built_in();
     auto find = [&bootstrap, kind = std::string(fabric_kind(published))](uint32_t peer, std::string &name) {
         return find_endpoint(bootstrap, peer, kind, name);

@@ -57,10 +57,11 @@ std::optional<uint32_t> ask_all(Runtime &made, std::vector<uint32_t> peers) {
 }
 
 void tell_why(Runtime &made, uint32_t silent) {
+    std::string ends = made.network.datagrams->ends(silent);
     log(LogLevel::warn, "paths",
-        "no answer to datagrams of process %d to process %u for %d s, between %s: UDP seems to be blocked there, by a firewall perhaps. TCP is used "
+        "no answer to datagrams of process %d to process %u for %d s%s%s: UDP seems to be blocked there, by a firewall perhaps. TCP is used "
         "instead; open these ports (LANYARD_PORT_RANGE says which), or leave dgram out of LANYARD_PATHS",
-        made.bootstrap->rank(), silent, static_cast<int>(patience_ns / 1'000'000'000), made.network.datagrams->ends(silent).c_str());
+        made.bootstrap->rank(), silent, static_cast<int>(patience_ns / 1'000'000'000), ends.empty() ? "" : ", between ", ends.c_str());
 }
 
 // Links in place of datagrams, which are closed.

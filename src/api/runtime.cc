@@ -173,8 +173,8 @@ Error make_routes(Runtime &made) {
         const std::vector<int> &node = bootstrap.identity().node_of_rank;
         bool here = node[static_cast<size_t>(rank)] == node[static_cast<size_t>(bootstrap.rank())];
         std::string who = "rank " + std::to_string(bootstrap.rank()) + " cannot reach rank " + std::to_string(rank);
-        return Error(ErrorClass::other, who + ": LANYARD_PATHS=" + made.settings.paths + " leaves no path to " +
-                                            (here ? "another process of this node; add shm or tcp" : "a process of another node; add tcp"));
+        const char *whom = here ? "another process of this node; add shm, tcp or dgram" : "a process of another node; add tcp or dgram";
+        return Error(ErrorClass::other, who + ": LANYARD_PATHS=" + made.settings.paths + " leaves no path to " + whom);
     }
     return {};
 }

@@ -122,7 +122,7 @@ def test_empty_value_is_as_if_unset(mpirun, program, name):
 def test_paths_that_reach_nobody(mpirun, program):
     code, _, err = mpirun.run("-n", 2, program("life"), "end", env={"LANYARD_PATHS": "self"})
     assert code not in (0, 134, 139) and code < 128
-    why = r"rank [01] cannot reach rank [01]: LANYARD_PATHS=self leaves no path to another process of this node; add shm or tcp"
+    why = r"rank [01] cannot reach rank [01]: LANYARD_PATHS=self leaves no path to another process of this node; add shm, tcp or dgram"
     assert re.search(why, err), err
 
 

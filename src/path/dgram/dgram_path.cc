@@ -221,19 +221,6 @@ void DgramPath::bulk(Flow &flow, const BulkHeader &header, const std::byte *payl
     sink_->bulk(flow.peer(), header, place ? place : payload, size);
 }
 
-// "at 10.0.1.2:4711 ..."
-std::string DgramPath::why(const Peer &peer, FlowEnd how) const {
-    std::string ends = io_.ends(peer.destination), where;
-    if (size_t and_at = ends.find(" and "); and_at != std::string::npos) where = "at " + ends.substr(and_at + 5) + " ";
-    switch (how) {
-        case FlowEnd::closed: return where + "has ended";
-        case FlowEnd::gone: return where + "does not answer any more: its process has ended, or its host is cut off";
-        case FlowEnd::refused: return where + "is another process now, which knows nothing of this one";
-        case FlowEnd::silent: break;
-    }
-    return where + "has not answered for " + std::to_string(limits_.flow.peer_timeout_ns / 1'000'000'000) + " s (LANYARD_PEER_TIMEOUT)";
-}
-
 void DgramPath::silent(Flow &flow, bool now) {
     if (event_wanted(Event::peer_silent)) tell_event(Event::peer_silent, 0, {flow.peer(), now});
 }
@@ -261,6 +248,7 @@ void DgramPath::take_packet(std::span<const std::byte> packet) {
     if (!peer) return;
     if (peer->flow.received(packet, now_ns_) != Flow::Came::dropped) {
         quiet_at_ns_ = now_ns_ + asked_within_ns;
+        peer->quarters = 0;
         if (lifelines_) lifelines_->heard(number);
     }
     if (peer->flow.active()) list(*peer);

@@ -25,7 +25,7 @@
 //
 // A poll delivers whole packets, which may hold many envelopes, and what waited for them: beyond its budget up to most_at_once().
 // Peers that are silent are asked whether they live four times within LANYARD_PEER_TIMEOUT, as who only waits for them would never know. A process
-// that does not answer, though its kernel does (lifelines.h), computes, and is waited for.
+// that does not answer, though its kernel does (lifelines.h), computes, and is waited for; once it is told of, as nothing but UDP may be closed.
 // A peer is an object from the first packet to or from it; after that it holds what its flow holds, and nothing for what has been delivered.
 // Thread rule: the owner of the engine.
 #pragma once
@@ -52,6 +52,7 @@ struct DgramLimits {
     size_t most_gathered = 16 * 1024;  // bytes of envelopes that wait for others
     size_t most_gathered_crowded = 64 * 1024;  // where processes share processors
     size_t gathered_below = 512;       // bytes of payload
+    bool computing_answers = true;     // processes that compute answer nevertheless (LANYARD_DGRAM_PROGRESS)
 };
 
 class DgramPath final : public NetworkPath, private dgram::FlowOwner {
@@ -150,6 +151,7 @@ private:
         uint32_t series = 0;          // the last in which something was sent to it,
         uint32_t sent = 0, next = 0;  // so many envelopes; at how many they leave next
         uint32_t place = not_active;  // in the list of the active
+        uint8_t quarters = 0;         // of LANYARD_PEER_TIMEOUT that it has been silent though it lives, up to four
         bool due = false;             // among those
         bool lost = false;
     };
@@ -162,7 +164,7 @@ private:
     void bulk_delivered(dgram::Flow &flow, uint64_t token) override;
     void envelope(dgram::Flow &flow, const dgram::Piece &piece, const std::byte *payload) override;
     void bulk(dgram::Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) override;
-    dgram::Life life(dgram::Flow &flow) override { return lifelines_ ? lifelines_->ask(flow.peer()) : dgram::Life::unknown; }
+    dgram::Life life(dgram::Flow &flow) override;
     void silent(dgram::Flow &flow, bool now) override;
     void ended(dgram::Flow &flow, dgram::FlowEnd how) override;
 
@@ -185,6 +187,7 @@ private:
     void rest();
     void tell_lost(uint32_t peer, const std::string &why);
     void report_holes() const;
+    void report_silence(const Peer &peer) const;
 
     PacketIo &io_;
     const uint32_t epoch_;
@@ -213,6 +216,7 @@ private:
     Lifelines *lifelines_ = nullptr;
     bool full_ = false;     // the endpoint
     bool leaving_ = false;
+    bool told_silence_ = false;  // of a peer that lives; once
     bool more_ = false;      // has come, beyond the budget of the last poll
     bool to_write_ = false;  // something was sent inside poll(), or is kept
     bool postponed_ = false;  // the look at the peer whose packets came last

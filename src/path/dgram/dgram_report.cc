@@ -1,6 +1,7 @@
-// What the datagram path says of itself when MPI is finalised.
+// What the datagram path says: of itself when MPI is finalised, of a peer that is lost, and of one that has not answered for long.
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "base/log.h"
 #include "path/dgram/dgram_path.h"
@@ -54,6 +55,38 @@ void DgramPath::report_holes() const {
         "smaller MTU, and is ICMP blocked? Give the interfaces of the hosts that MTU",
         io_.largest(first->destination), first->flow.peer(), ends.empty() ? "" : ", between ", ends.c_str(),
         others ? (", and to " + std::to_string(others) + " more,").c_str() : "", first->flow.packet_size().usual());
+}
+
+// "at 10.0.1.2:4711 ..."
+std::string DgramPath::why(const Peer &peer, dgram::FlowEnd how) const {
+    std::string ends = io_.ends(peer.destination), where;
+    if (size_t and_at = ends.find(" and "); and_at != std::string::npos) where = "at " + ends.substr(and_at + 5) + " ";
+    switch (how) {
+        case dgram::FlowEnd::closed: return where + "has ended";
+        case dgram::FlowEnd::gone: return where + "does not answer any more: its process has ended, or its host is cut off";
+        case dgram::FlowEnd::refused: return where + "is another process now, which knows nothing of this one";
+        case dgram::FlowEnd::silent: break;
+    }
+    return where + "has not answered for " + std::to_string(limits_.flow.peer_timeout_ns / 1'000'000'000) + " s (LANYARD_PEER_TIMEOUT)";
+}
+
+// The flow asks after each quarter of LANYARD_PEER_TIMEOUT in which nothing came.
+dgram::Life DgramPath::life(dgram::Flow &flow) {
+    if (!lifelines_) return dgram::Life::unknown;
+    dgram::Life life = lifelines_->ask(flow.peer());
+    Peer &peer = *peers_[flow.peer()];
+    if (life == dgram::Life::lives && peer.quarters < 4 && ++peer.quarters == 4 && !std::exchange(told_silence_, true)) report_silence(peer);
+    return life;
+}
+
+// Who computes may be silent, where nobody answers for it.
+void DgramPath::report_silence(const Peer &peer) const {
+    std::string ends = io_.ends(peer.destination);
+    log(limits_.computing_answers ? LogLevel::warn : LogLevel::info, "dgram",
+        "process %u has not answered for %llu s (LANYARD_PEER_TIMEOUT)%s%s, and is waited for, as it lives: a TCP connection to it stands. If it "
+        "was not stopped, datagrams do not pass any more, as a firewall was closed for UDP perhaps; leave dgram out of LANYARD_PATHS then",
+        peer.flow.peer(), static_cast<unsigned long long>(limits_.flow.peer_timeout_ns / 1'000'000'000), ends.empty() ? "" : ", between ",
+        ends.c_str());
 }
 
 void DgramPath::report() const {

@@ -76,7 +76,7 @@ std::string beside_the_paper(const TableMemory& links, const TableMemory& datagr
     text += row("Lanyard over datagrams", mega(datagrams.messages + datagrams.known), "1 socket",
                 fmt::format("{} and {}", mega(datagrams.path), mega(datagrams.buffers)));
     return text + "Buffers: of the process, and of the kernel for one socket. The paper's are of its own machines; what TCP adds\n"
-                  "for each that was talked to is as much as the ranks above took, without what the kernel keeps of 16,383 sockets.";
+                  "for each that was talked to is as much as the ranks above took, without what the kernel keeps of 16,383 sockets.\n";
 }
 
 void measure(const Settings& settings, Report& report) {
