@@ -73,6 +73,13 @@ def test_udp_that_is_closed_later_is_told_and_waited_for(hosts, progress, told):
     assert sorted(lines) == ([("0", "1"), ("1", "0")] if told else []) and len(err.splitlines()) == len(lines), err
 
 
+def test_different_means_are_not_taken_for_a_block(hosts):
+    first, second = (("-n", "1", "-env", "LANYARD_DGRAM_IO", io, hosts.program("exchange")) for io in ("udp", "libfabric:udp"))
+    code, _, err = hosts.run("--host", "h1,h2", *first, ":", *second, environment=DGRAM)
+    assert code not in (0, 134, 139)
+    assert "set LANYARD_DGRAM_IO alike for all processes" in err and "UDP seems" not in err, err
+
+
 def test_udp_that_is_open_is_used(hosts):
     code, out, err = hosts.run("--host", "h1:2,h2:2,h3", "-n", "5", "-x", "LANYARD_LOG=info,paths", hosts.program("exchange"), environment=DGRAM)
     assert (code, out) == (0, "right\n"), err

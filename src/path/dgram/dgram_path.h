@@ -101,6 +101,7 @@ public:
     // Whether a peer lives and is reached: asks it, and says whether it has ever answered anything.
     void ask(uint32_t peer);
     bool has_answered(uint32_t peer) const { return peers_[peer] && peers_[peer]->flow.trip().known(); }
+    bool is_lost(uint32_t peer) const { return peers_[peer] && peers_[peer]->lost; }
     // Between which addresses packets to the peer go, for reports.
     std::string ends(uint32_t peer);
 

@@ -16,9 +16,9 @@ public:
     FirstContact(DgramPath &path, std::vector<uint32_t> peers, uint64_t until_ns) : path_(path), silent_(std::move(peers)), until_ns_(until_ns) {
         for (uint32_t peer : silent_) path_.ask(peer);
     }
-    // All have answered, or the time is up.
+    // All have answered, or the time is up. (Who is lost, as one that takes messages by other means, is told of as such.)
     bool over(uint64_t now_ns) {
-        std::erase_if(silent_, [&](uint32_t peer) { return path_.has_answered(peer); });
+        std::erase_if(silent_, [&](uint32_t peer) { return path_.has_answered(peer) || path_.is_lost(peer); });
         return silent_.empty() || now_ns >= until_ns_;
     }
     // The first that has not answered.
