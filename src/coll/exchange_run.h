@@ -98,6 +98,9 @@ public:
     bool got_on() { return std::exchange(got_on_, false); }
     // Once done: the ranks' arguments did not fit together.
     Error error() const;
+    // Where that is a mismatch, which may be of an earlier use: what this rank did there, and how many collectives ago.
+    uint32_t own_word() const { return own_word_; }
+    uint32_t own_age() const { return (number_ - own_number_) & Slot::most_numbers; }
     // Copies what others ask for of this rank's memory.
     static void answer(const NodeArea &area, const Team &team) {
         if (area.asking().load(std::memory_order_relaxed) > 0) answer_askers(area, team);

@@ -276,7 +276,7 @@ bool Collective::advance(StepId id) {
     ExchangeRun &run = exchanges_[number];
     if (!run.advance(task_of(schedule_->exchanges()[number]))) return false;
     Error failure = run.error();
-    if (failure.is_mismatch()) doubt(failure, tag_);
+    if (failure.is_mismatch()) doubt(failure, {tag_of(number_of(tag_) - run.own_age(), false), run.own_word()});
     keep(failure);
     return true;
 }
@@ -296,7 +296,7 @@ void Collective::done(StepId id) {
 void Collective::arrived(Completion &completion) {
     Flight &flight = *static_cast<Flight *>(completion.context);
     Collective &self = *flight.collective;
-    if (flight.error.is_mismatch()) self.doubt(flight.error, self.tag_);
+    if (flight.error.is_mismatch()) self.doubt(flight.error, {self.tag_, self.word_});
     self.keep(flight.error);
     const Step &step = self.schedule_->steps()[flight.step];
     if (step.kind == StepKind::receive && !self.error && !self.abandoned_ && flight.received != flight.buffer.bytes()) self.error = too_short(flight);

@@ -97,8 +97,13 @@ private:
     void look_for_posts();
     void tell(int rank, EnvelopeKind kind);
     void tell_awaited();
-    void abandon(Error reason, int32_t tag);
-    void doubt(const Error &reason, int32_t tag);
+    // A call in which another rank makes another one, and what this rank does there.
+    struct Place {
+        int32_t tag;
+        uint32_t word;
+    };
+    void abandon(Error reason, Place place);
+    void doubt(const Error &reason, Place place);
     void withdraw();
     int drain();
     bool waits_for_program(StepId id) const;

@@ -25,8 +25,9 @@ bool Collective::agrees_with_early_messages() {
     EarlyMessage message;
     bool of_this = tag_kept_ && early.take_disagreeing_persistent(*team_, number_of(tag_), word_, message);
     if (!of_this && !early.take_disagreeing(*team_, team_->sequence - 1, message)) return true;
-    error = disagreement(of_this ? word_ : team_->recent[message.number % recent_collectives], message.check, message.source);
-    doubt(error, tag_of(message.number, message.persistent));
+    uint32_t own = of_this ? word_ : team_->recent[message.number % recent_collectives];
+    error = disagreement(own, message.check, message.source);
+    doubt(error, {tag_of(message.number, message.persistent), own});
     return false;
 }
 
@@ -40,7 +41,7 @@ Error Executor::judge_early_messages(const Team &team) {
 bool Collective::agrees_with_area() {
     uint32_t other = 0;
     int rank = called_by_another(*team_, number_of(tag_), word_, other);
-    if (rank >= 0) abandon(disagreement(word_, other, rank), tag_);
+    if (rank >= 0) abandon(disagreement(word_, other, rank), {tag_, word_});
     return rank < 0;
 }
 
@@ -61,22 +62,25 @@ void Collective::tell_awaited() {
         if (rank != team_->index) tell(rank, EnvelopeKind::awaiting);
 }
 
-// `tag`: of what the other rank calls.
-void Collective::abandon(Error reason, int32_t tag) {
-    doubt(reason, tag);
+void Collective::abandon(Error reason, Place place) {
+    doubt(reason, place);
     keep(reason);
     if (!draining_ && !withdrawn_) withdraw();
 }
 
-// Nothing is started any more. All others are told what this rank calls and what that other one does, whichever of both they wait for.
-void Collective::doubt(const Error &reason, int32_t tag) {
+// Nothing is started any more. All others are told what this rank calls there and what that other one does, whichever of both they wait
+// for; and, where that was an earlier call, of this one, which they may be in.
+void Collective::doubt(const Error &reason, Place place) {
     if (abandoned_) return;
     abandoned_ = true;
     for (int rank = 0; rank < team_->size; ++rank) {
         if (rank == team_->index) continue;
+        if (place.tag >> label_bits != tag_ >> label_bits)
+            executor_.messenger_.tell_call(team_->peers[rank], EnvelopeKind::calls, {team_->context, team_->index, place.tag}, place.word);
         tell(rank, EnvelopeKind::calls);
         if (reason.other_rank() < 0 || reason.other_rank() == rank) continue;
-        executor_.messenger_.tell_call(team_->peers[rank], EnvelopeKind::calls, {team_->context, reason.other_rank(), tag}, reason.other_word());
+        executor_.messenger_.tell_call(team_->peers[rank], EnvelopeKind::calls, {team_->context, reason.other_rank(), place.tag},
+                                       reason.other_word());
     }
 }
 
@@ -120,7 +124,7 @@ void Executor::heard(const Envelope &envelope) {
             if (!is_recent(*one->team_, number)) continue;
             own = one->team_->recent[number % recent_collectives];
         }
-        if (!agree(own, envelope.check)) one->abandon(disagreement(own, envelope.check, envelope.source), envelope.tag);
+        if (!agree(own, envelope.check)) one->abandon(disagreement(own, envelope.check, envelope.source), {envelope.tag, own});
         return;
     }
     early_.add({envelope.context, number, kept, envelope.check, envelope.source});

@@ -42,6 +42,17 @@ def test_mismatched_collectives_are_told(mpirun, program, scenario, count, ranks
     assert re.search(r"Lanyard: MPI_\w+\(.*: .*" + WORDS[scenario], err, re.DOTALL), err
 
 
+@pytest.mark.parametrize("paths", PATHS)
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("count", [8, 3000, 200000])
+@pytest.mark.parametrize("call", ["bcast", "scatter", "reduce"])
+def test_what_a_later_call_finds_out_is_told_of_the_call_it_was_in(mpirun, program, call, count, ranks, paths):
+    code, out, err = mpirun.run("-n", ranks, "--timeout", 20, program("mismatch_noticed_later"), call, count, env={"LANYARD_PATHS": paths})
+    assert (code, err) == (0, ""), "a rank waits for ever"
+    told = rf"rank \d calls MPI_{call.capitalize()} with root \d, this rank with root \d; all ranks must name the same root"
+    assert out and all(re.search(told, line) for line in out.splitlines()), out
+
+
 # Of programs/mismatch_making.c: the two calls, in either order.
 MAKING = {
     "dup-barrier": ("Comm_dup", "Barrier"),
