@@ -27,6 +27,8 @@ CROSSINGS = {
     ("tools", "net/address.h"),             # lanyard info --paths
     ("tools", "coll/select.h"),             # lanyard info --coll
     ("tools", "path/shm/segment.h"),        # lanyard doctor knows what two ranks need
+    ("tools", "net/fabric.h"),              # lanyard doctor tries the endpoints of datagrams
+    ("tools", "net/udp_packets.h"),
     ("tools", "api/job_table.h"),           # lanyard bench memory
     ("tools", "launch/plan.h"),             # lanyard bench -n takes as many as mpirun
     ("launch", "coll/select.h"),            # LANYARD_COLL is judged before ranks start

@@ -311,7 +311,10 @@ std::vector<std::string> split_words(const std::string &list) {
     std::vector<std::string> words;
     for (size_t from = 0; from <= list.size();) {
         size_t comma = std::min(list.find(',', from), list.size());
-        words.push_back(list.substr(from, comma - from));
+        std::string word = list.substr(from, comma - from);
+        word.erase(0, word.find_first_not_of(' '));
+        word.erase(word.find_last_not_of(' ') + 1);
+        words.push_back(std::move(word));
         from = comma + 1;
     }
     return words;

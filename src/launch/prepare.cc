@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -191,8 +192,10 @@ std::string check_memory_folder(const Variables &variables) {
     return wrong.empty() ? "" : fmt::format("LANYARD_SHM_DIR={} cannot be used: {}; name a folder in memory, or unset it", folder, wrong);
 }
 
-// Interfaces that this host does not have are missed only where there are other hosts, then by the ranks.
-void check_interfaces(const Settings &settings, std::vector<std::string> &notes) {
+// Interfaces that this host does not have are missed, by the ranks, only where these reach each other by a network.
+void check_interfaces(const Settings &settings, int ranks, std::vector<std::string> &notes) {
+    std::vector<std::string> paths = split_words(settings.paths);
+    if (ranks > 1 && std::find(paths.begin(), paths.end(), "shm") == paths.end()) return;
     std::vector<Interface> chosen;
     if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen))
         notes.push_back(error.take().sentence + "; it is not needed on a single host");
@@ -207,7 +210,7 @@ std::optional<Trouble> check_job(const Plan &plan, char **environment, Settings 
         if (Error error = check_settings(variables, settings, notes)) return Trouble{exit_usage, error.take().sentence};
         if (std::string wrong = own ? check_memory_folder(variables) : ""; !wrong.empty()) return Trouble{exit_usage, wrong};
     }
-    if (own && plan.placement.hosts.size() == 1) check_interfaces(settings, notes);
+    if (own && plan.placement.hosts.size() == 1) check_interfaces(settings, static_cast<int>(plan.placement.node_of_rank.size()), notes);
     if (std::string wrong = check_patterns(plan); !wrong.empty()) return Trouble{exit_usage, wrong};
     if (plan.output_folder.empty()) return std::nullopt;
     std::error_code refused;

@@ -19,7 +19,7 @@ Findings examine_all(const Place &place) {
     std::vector<std::string> warnings;
     read_all_settings(environ, settings, warnings);  // examine_environment tells what is wrong there
     Findings findings = {examine_library(place), examine_compiler(place), examine_processors(), examine_shared_memory(settings),
-                         examine_long_messages(settings), examine_checksums(settings)};
+                         examine_long_messages(settings), examine_datagrams(settings), examine_checksums(settings)};
     for (const Findings &more : {examine_others(place), examine_environment()}) findings.insert(findings.end(), more.begin(), more.end());
     return findings;
 }

@@ -8,16 +8,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "base/crc32c.h"
 #include "base/error.h"
+#include "net/fabric.h"
+#include "net/udp_packets.h"
 #include "path/shm/segment.h"
 #include "tools/finding.h"
 
@@ -172,6 +176,35 @@ Finding examine_long_messages(const Settings &settings) {
         return {Verdict::good, subject, "a process may read its neighbour's memory with that one's consent, which Lanyard gives", "", ""};
     return {Verdict::note, subject, fmt::format("reading a neighbour's memory (process_vm_readv) is refused: {}", system_text(refusal)), instead,
             remedy_for_refused_reading()};
+}
+
+Finding examine_datagrams(const Settings &settings) {
+    const std::string subject = "datagrams";
+    std::vector<std::string> paths = split_words(settings.paths);
+    bool used = std::find(paths.begin(), paths.end(), "dgram") != paths.end();
+    std::string unused = used ? "" : ", which LANYARD_PATHS=" + settings.paths + " does not use";
+    Verdict trouble = used ? Verdict::problem : Verdict::note;
+    Address loopback;
+    parse_address("127.0.0.1", loopback);
+    if (settings.dgram_io != "udp") {
+        FabricChoice choice;
+        if (size_t colon = settings.dgram_io.find(':'); colon != std::string::npos) choice.provider = settings.dgram_io.substr(colon + 1);
+        choice.addresses = {loopback};
+        std::unique_ptr<PacketIo> packets;
+        if (Error error = open_fabric(choice, packets))
+            return {trouble, subject, error.take().sentence + unused, "", "unset LANYARD_DGRAM_IO: then they go by UDP"};
+        return {Verdict::good, subject, packets->describe() + unused, "", ""};
+    }
+    UdpPackets::Options options;
+    if (settings.socket_buffer > 0) options.buffer = static_cast<int>(settings.socket_buffer);
+    UdpPackets udp(options);
+    if (Error error = udp.open({loopback}, 0, 0)) return {trouble, subject, error.take().sentence + unused, "", "use tcp instead of dgram"};
+    std::string sentence = fmt::format("a UDP socket gets {} of buffer", in_words(udp.granted_buffer()));
+    if (udp.granted_buffer() >= options.buffer) return {Verdict::good, subject, sentence + unused, "", ""};
+    sentence += fmt::format(" of the {} wanted", in_words(options.buffer));
+    if (!used) return {Verdict::good, subject, sentence + unused, "", ""};  // nobody misses what has not been asked for
+    return {Verdict::note, subject, sentence, "what does not fit, where many send at once, is lost and sent again",
+            fmt::format("as root: sysctl net.core.rmem_max={}", options.buffer)};
 }
 
 Finding examine_checksums(const Settings &settings) {

@@ -28,6 +28,8 @@ using Findings = std::vector<Finding>;
 Finding examine_processors();
 Finding examine_shared_memory(const Settings &settings);
 Finding examine_long_messages(const Settings &settings);
+// An endpoint of the datagram path's, and its buffer.
+Finding examine_datagrams(const Settings &settings);
 // The library that LANYARD_CHECKSUM=on needs.
 Finding examine_checksums(const Settings &settings);
 Finding examine_library(const Place &place);

@@ -217,6 +217,20 @@ def test_doctor_sees_a_refused_process_vm_readv():
     assert "two copies" in found["long messages"]["instead"] and "SYS_PTRACE" in found["long messages"]["remedy"]
 
 
+def test_doctor_tries_the_endpoint_of_datagrams():
+    dgram = {"LANYARD_PATHS": "self,dgram"}
+    _, found = findings(**dgram)
+    assert re.fullmatch(r"a UDP socket gets \d+ [KM]iB of buffer( of the 4 MiB wanted)?", found["datagrams"]["sentence"])
+    _, found = findings()
+    assert found["datagrams"]["verdict"] == "good"
+    assert found["datagrams"]["sentence"].endswith(", which LANYARD_PATHS=self,shm,tcp does not use")
+    code, found = findings(**dgram, LANYARD_DGRAM_IO="libfabric:nope")
+    assert code == 1 and found["datagrams"]["verdict"] == "problem"
+    assert "LANYARD_DGRAM_IO=libfabric:nope" in found["datagrams"]["sentence"] and "unset LANYARD_DGRAM_IO" in found["datagrams"]["remedy"]
+    _, found = findings(LANYARD_DGRAM_IO="libfabric:nope")
+    assert found["datagrams"]["verdict"] == "note"
+
+
 def test_doctor_needs_a_compiler_only_for_mpicc():
     code, found = findings(LANYARD_CC="no-such-compiler")
     assert code == 0

@@ -31,7 +31,15 @@ MPI_ERR_ARG = 13  # what a program alone ends with, as MPI_Init raises it
     ("LANYARD_DGRAM_PROGRESS", "engin", 'there is no way to drive datagrams "engin", did you mean engine?; it takes auto, engine, thread or hybrid'),
     ("LANYARD_DGRAM_PROGRESS", "caller", 'there is no way to drive datagrams "caller"; it takes auto, engine, thread or hybrid'),
     ("LANYARD_DGRAM_HARM", "loss=1;double=1",
-     "'loss=1;double=1' is not understood; it takes a list such as loss=1,double=1,overtake=1,damage=0.1,longest=1472,seed=7"),
+     "'loss=1;double=1' cannot be: loss takes per cent of the packets, from 0 to 100"),
+    ("LANYARD_DGRAM_HARM", "loss=1,lose=1",
+     "'lose=1' is not understood; it takes a list such as loss=1,double=1,overtake=1,damage=0.1,longest=1472,seed=7"),
+    ("LANYARD_DGRAM_HARM", "loss", "'loss' is not understood"),
+    ("LANYARD_DGRAM_HARM", "damage=100.1", "'damage=100.1' cannot be: damage takes per cent of the packets, from 0 to 100"),
+    ("LANYARD_DGRAM_HARM", "longest=511", "'longest=511' cannot be: longest takes the bytes of a packet, from 512 to 65535"),
+    ("LANYARD_DGRAM_HARM", "longest=1472.5", "longest takes the bytes of a packet"),
+    ("LANYARD_DGRAM_HARM", "seed=99999999999999999999", "seed takes a whole number from 0 to 9007199254740992"),
+    ("LANYARD_DGRAM_HARM", "loss=1,loss=2", "loss is given twice"),
     ("LANYARD_PORT_RANGE", "5000", "it takes two ports from 1 to 65535 with a dash between them, like 5000-5100"),
     ("LANYARD_PORT_RANGE", "5100-5000", "it takes two ports"),
     ("LANYARD_PORT_RANGE", "1-65536", "it takes two ports"),
@@ -92,6 +100,10 @@ def test_ways_to_drive_datagrams(mpirun, program, datagrams, all_messages, paths
 def test_times_are_offered_no_suffix(mpirun, program, name):
     _, _, err = mpirun.run("-n", 1, program("life"), "end", env={name: "soon"})
     assert "seconds from " in err and "may follow" not in err, err
+
+
+def test_blanks_beside_commas(mpirun, program):
+    assert mpirun.run("-n", 2, program("life"), "end", env={"LANYARD_PATHS": "self, shm ,tcp", "LANYARD_LOG": "info, p2p"})[0] == 0
 
 
 @pytest.mark.parametrize(("folder", "why"), [("/nowhere", "No such file or directory"), ("/etc/passwd", "it is no folder")])
