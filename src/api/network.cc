@@ -194,7 +194,7 @@ Error open_libfabric(const Settings &settings, const std::vector<Address> &addre
 }
 
 // The name of a peer's endpoint, which must be of the same kind as the own one.
-Error find_endpoint(Bootstrap &bootstrap, uint32_t peer, std::string_view own_kind, std::string &name) {
+Error find_endpoint(Bootstrap &bootstrap, const std::vector<Address> &own, uint32_t peer, std::string_view own_kind, std::string &name) {
     if (Error error = bootstrap.get(address_key(Service::udp, peer), name)) return error;
     std::string_view kind = fabric_kind(name);
     if (kind != own_kind) {
@@ -205,6 +205,9 @@ Error find_endpoint(Bootstrap &bootstrap, uint32_t peer, std::string_view own_ki
     if (!kind.empty()) return {};
     std::vector<Address> list;
     if (Error error = find_peer(bootstrap, Service::udp, peer, list)) return error;
+    // An address that is ours too, as docker0's is everywhere, does not lead to another host.
+    auto is_ours = [&](const Address &each) { return std::ranges::any_of(own, [&](const Address &one) { return same_host(one, each); }); };
+    if (!on_this_node(bootstrap, peer) && !std::ranges::all_of(list, is_ours)) std::erase_if(list, is_ours);
     name.clear();
     for (const Address &address : list) name += (name.empty() ? "" : ",") + to_text_with_port(address);
     return {};
@@ -226,8 +229,8 @@ Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::
     limits.flow.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
     limits.computing_answers = settings.progress != "caller" && settings.dgram_progress != "engine";
     Crc32c crc = Crc32c::built_in();
-    auto find = [&bootstrap, kind = std::string(fabric_kind(published))](uint32_t peer, std::string &name) {
-        return find_endpoint(bootstrap, peer, kind, name);
+    auto find = [&bootstrap, addresses, kind = std::string(fabric_kind(published))](uint32_t peer, std::string &name) {
+        return find_endpoint(bootstrap, addresses, peer, kind, name);
     };
     auto own = static_cast<uint32_t>(bootstrap.rank());
     auto peers = static_cast<uint32_t>(bootstrap.size());

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "config/settings.h"
+
 namespace lanyard {
 
 namespace {
@@ -178,10 +180,7 @@ Error choose_interfaces(const std::string &wanted, const std::vector<Interface> 
             if (!why_left_out(interface)) chosen.push_back(interface);
         return {};
     }
-    for (size_t begin = 0; begin <= wanted.size();) {
-        size_t end = std::min(wanted.find(',', begin), wanted.size());
-        std::string word = wanted.substr(begin, end - begin);
-        begin = end + 1;
+    for (const std::string &word : split_words(wanted)) {
         bool found = false;
         for (const Interface &interface : all) {
             if (!interface.up || !means(word, interface)) continue;

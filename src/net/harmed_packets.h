@@ -23,6 +23,8 @@ public:
 
     std::string name() const override { return beneath_->name(); }
     int64_t destination(std::string_view name) override { return beneath_->destination(name); }
+    std::vector<uint64_t> ways(std::string_view name) override { return beneath_->ways(name); }
+    int64_t origin(const Arrived &packet) override { return beneath_->origin(packet); }
     size_t largest(uint64_t destination) const override;
     std::string ends(uint64_t destination) const override { return beneath_->ends(destination); }
     bool within_host(uint64_t destination) const override { return beneath_->within_host(destination); }

@@ -12,7 +12,8 @@
 // - receive() lends packets: their bytes lie in the endpoint's buffers, whatever offload or prefix the kind has is taken off, and they are given back
 //   by the next receive(). They are not aligned. Who sent one is for the packet itself to say and to prove.
 // - A name is what another process needs to reach this endpoint, as published through the launcher; a destination is the small number by which
-//   this endpoint knows it from then on: so no system's form of address is kept or compared above.
+//   this endpoint knows it from then on: so no system's form of address is kept or compared above. Where a name stands for several ways, only
+//   the network knows which of them lead there: each has a destination of its own, and a packet that came shows one that does.
 // Thread rule: the owner of the engine; descriptor() by whoever sleeps.
 #pragma once
 
@@ -22,6 +23,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lanyard {
 
@@ -37,6 +39,7 @@ public:
     struct Arrived {
         const std::byte *data;
         size_t size;
+        uint32_t note = 0;  // the endpoint's own, for origin()
     };
 
     virtual ~PacketIo() = default;
@@ -44,6 +47,10 @@ public:
     virtual std::string name() const = 0;
     // -EINVAL when this kind cannot reach such a name. The same name gives the same number.
     virtual int64_t destination(std::string_view name) = 0;
+    // The destinations of all ways to this name, that of destination() among them.
+    virtual std::vector<uint64_t> ways(std::string_view name) { return {static_cast<uint64_t>(destination(name))}; }
+    // The way back to who sent a packet that receive() lends now; -1: this kind does not know.
+    virtual int64_t origin(const Arrived &) { return -1; }
     // Bytes of the longest packet that gets there, as far as is known now; at least 512.
     virtual size_t largest(uint64_t destination) const = 0;
     // Between which addresses packets to it go, for reports: "10.0.1.2:4711 and 10.0.1.3:4712"; empty: this kind has no addresses to speak of.

@@ -60,6 +60,8 @@ struct UdpPackets::Inbox {
     Control control[slots];
     size_t segment[slots];
     int come = 0, lent = 0;  // messages
+    std::unique_ptr<sockaddr_in6[]> origin{new sockaddr_in6[slots]()};  // of each message, in IPv6's form or IPv4's
+    bool notes_origins = false;
     bool joins = false;      // the kernel, packets that come
     bool single = false;     // looks are for one packet, which it has not joined with others
     int alone = 0;           // looks in a row that found one short message and no other
@@ -78,6 +80,10 @@ struct UdpPackets::Inbox {
             message[i].msg_hdr.msg_iovlen = 2;
             message[i].msg_hdr.msg_control = control[i].bytes;
             message[i].msg_hdr.msg_controllen = sizeof control[i].bytes;
+            if (!notes_origins) continue;
+            origin[place] = {};
+            message[i].msg_hdr.msg_name = &origin[place];
+            message[i].msg_hdr.msg_namelen = sizeof origin[place];
         }
     }
     // Who waits asks far more often than something comes, so only what was used is made ready again.
@@ -95,7 +101,9 @@ struct UdpPackets::Inbox {
         return count;
     }
     int look_for_one(int socket) {
-        int got = system_call(SYS_recvfrom, socket, slot[0].bytes, slot_bytes, MSG_DONTWAIT, nullptr, nullptr);
+        socklen_t length = sizeof origin[0];
+        int got = system_call(SYS_recvfrom, socket, slot[0].bytes, slot_bytes, MSG_DONTWAIT, notes_origins ? &origin[0] : nullptr,
+                              notes_origins ? &length : nullptr);
         if (got < 0) return got;
         // Another was behind the one before, or follows, mostly.
         if (found || static_cast<size_t>(got) > near_bytes) {
@@ -183,6 +191,9 @@ Error UdpPackets::open(const std::vector<Address> &addresses, uint16_t least, ui
         if (result != -EADDRINUSE && result != -EACCES) break;
     }
     if (result == 0) {
+        bool within_host = std::ranges::all_of(sockets_, [](const Socket &socket) { return socket.bound.is_loopback(); });
+        inbox_->notes_origins = options_.origins_within_host || !within_host;
+        inbox_->prepare(Inbox::slots);
         if (options_.join) ask_to_join(true);
         return {};
     }
@@ -200,30 +211,32 @@ std::string UdpPackets::name() const {
     return name;
 }
 
-// The address of those in the name that is closest to one of ours.
-bool UdpPackets::choose(std::string_view name, Destination &chosen) const {
-    int closest = -1;
+// None, where it is no name of UDP's.
+std::vector<UdpPackets::Way> UdpPackets::find_ways(std::string_view name) const {
+    std::vector<Way> ways;
     for (std::string_view left = name; !left.empty();) {
         std::string_view one = left.substr(0, left.find(','));
         left.remove_prefix(std::min(left.size(), one.size() + 1));
         Address address;
-        if (!parse_address_with_port(one, address) || address.port == 0) return false;
+        if (!parse_address_with_port(one, address) || address.port == 0) return {};
+        Way way{{}, -1};
         for (size_t i = 0; i < sockets_.size(); ++i)
-            if (int bits = kinship(sockets_[i].bound, address); bits > closest) {
-                closest = bits;
-                sockaddr_storage place{};
-                std::memcpy(&chosen.any, &place, sizeof chosen.six);  // unused bytes are compared, too
-                socklen_t length = to_system(address, place);
-                std::memcpy(&chosen.any, &place, length);
-                chosen.socket = static_cast<uint16_t>(i);
+            if (int bits = kinship(sockets_[i].bound, address); bits > way.kinship) {
+                way.kinship = bits;
+                way.to.socket = static_cast<uint16_t>(i);
             }
+        if (way.kinship < 0) continue;
+        sockaddr_storage place{};
+        socklen_t length = to_system(address, place);
+        std::memcpy(&way.to.any, &place, length);
+        ways.push_back(way);
     }
-    return closest >= 0;
+    return ways;
 }
 
 // Where its number is, or belongs.
 uint32_t &UdpPackets::place_of(const Destination &destination) {
-    std::string_view bytes(reinterpret_cast<const char *>(&destination.any), sizeof destination.six);
+    std::string_view bytes(reinterpret_cast<const char *>(&destination.any), sizeof destination.six + sizeof destination.socket);
     for (size_t at = std::hash<std::string_view>()(bytes);; ++at) {
         uint32_t &place = known_[at & (known_.size() - 1)];
         if (place == 0 || std::memcmp(&destinations_[place - 1].any, bytes.data(), bytes.size()) == 0) return place;
@@ -238,17 +251,35 @@ void UdpPackets::make_room() {
     for (size_t i = 0; i < destinations_.size(); ++i) place_of(destinations_[i]) = static_cast<uint32_t>(i) + 1;
 }
 
-int64_t UdpPackets::destination(std::string_view name) {
-    Destination chosen{};
-    if (!choose(name, chosen)) return -EINVAL;
+uint64_t UdpPackets::number_of(Destination destination) {
     make_room();
-    uint32_t &place = place_of(chosen);
+    uint32_t &place = place_of(destination);
     if (place == 0) {
-        learn_largest(chosen);
-        destinations_.push_back(chosen);
+        learn_largest(destination);
+        destinations_.push_back(destination);
         place = static_cast<uint32_t>(destinations_.size());
     }
     return place - 1;
+}
+
+int64_t UdpPackets::destination(std::string_view name) {
+    std::vector<Way> all = find_ways(name);
+    auto closest = std::ranges::max_element(all, {}, &Way::kinship);  // of equals the first
+    return closest == all.end() ? -EINVAL : static_cast<int64_t>(number_of(closest->to));
+}
+
+std::vector<uint64_t> UdpPackets::ways(std::string_view name) {
+    std::vector<uint64_t> numbers;
+    for (const Way &way : find_ways(name)) numbers.push_back(number_of(way.to));
+    return numbers;
+}
+
+int64_t UdpPackets::origin(const Arrived &packet) {
+    if (!inbox_->notes_origins) return -1;
+    Destination from{};
+    from.six = inbox_->origin[packet.note];
+    from.socket = static_cast<uint16_t>(read_socket_);
+    return static_cast<int64_t>(number_of(from));
 }
 
 std::string UdpPackets::ends(uint64_t destination) const {
@@ -317,7 +348,7 @@ int UdpPackets::lend(Arrived *list, int most) {
             continue;
         }
         size_t bytes = std::min(left, in.segment[in.lent]);
-        list[lent++] = {in.bytes[in.lent] + in.lent_bytes, bytes};
+        list[lent++] = {in.bytes[in.lent] + in.lent_bytes, bytes, static_cast<uint32_t>(in.lent)};
         in.lent_bytes += bytes;
     }
     counts_.come += static_cast<uint64_t>(lent);
@@ -327,7 +358,7 @@ int UdpPackets::lend(Arrived *list, int most) {
 int UdpPackets::receive(Arrived *list, int most) {
     if (int lent = lend(list, most)) return lent;
     for (size_t tried = 0; tried < sockets_.size(); ++tried) {
-        Socket &socket = sockets_[next_socket_];
+        Socket &socket = sockets_[read_socket_ = next_socket_];
         if (++next_socket_ == sockets_.size()) next_socket_ = 0;
         int come = read(socket);
         if (come < 0) return come;

@@ -40,6 +40,7 @@ public:
     struct Options {
         int buffer = 4 << 20;  // bytes of the kernel's receive buffer, of which it may grant less
         bool join = true;      // packets, in the kernel, where it can
+        bool origins_within_host = false;  // are known, too: there is one way, and to ask for it costs each packet something
     };
 
     UdpPackets() : UdpPackets(Options{}) {}
@@ -55,6 +56,8 @@ public:
     // "10.0.1.2:4711,[fd00::1]:4711"
     std::string name() const override;
     int64_t destination(std::string_view name) override;
+    std::vector<uint64_t> ways(std::string_view name) override;
+    int64_t origin(const Arrived &packet) override;
     size_t largest(uint64_t destination) const override { return destinations_[destination].largest; }
     std::string ends(uint64_t destination) const override;
     bool within_host(uint64_t destination) const override { return on_this_host(destinations_[destination]); }
@@ -100,7 +103,13 @@ private:
     int open_at(const std::vector<Address> &addresses, uint16_t port);
     void close_all();
     void learn_largest(Destination &destination) const;
-    bool choose(std::string_view name, Destination &chosen) const;
+    // One of a name's addresses, by that of our sockets which is closest to it.
+    struct Way {
+        Destination to;
+        int kinship;
+    };
+    std::vector<Way> find_ways(std::string_view name) const;
+    uint64_t number_of(Destination destination);
     uint32_t &place_of(const Destination &destination);
     void make_room();
     int take_batch(const Outgoing *list, int count, Batch &batch) const;
@@ -118,7 +127,7 @@ private:
     const Options options_;
     int epoll_ = -1;
     std::vector<Socket> sockets_;
-    size_t next_socket_ = 0;
+    size_t next_socket_ = 0, read_socket_ = 0;  // read_socket_: from which the packets that are lent have come
     bool watched_ = true;
     Favourite favourite_;
     std::vector<Destination> destinations_;

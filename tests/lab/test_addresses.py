@@ -97,6 +97,15 @@ def test_the_choice_costs_little(trapped, program):
     assert max(shares) > 0.85, shares
 
 
+@pytest.mark.parametrize("order", ["", "dead0,docker0,rail1,rail2", "docker0, dead0, rail2"])
+def test_datagrams_go_by_an_interface_that_leads_there(trapped, program, order):
+    """They have no measure of speed: of several networks that are alike to look at the first that answers."""
+    job = Job(trapped, program, LANYARD_PATHS="self,dgram", LANYARD_LOG="info,paths", LANYARD_INTERFACES=order)
+    assert "UDP seems" not in job.log and job.log.count("dgram: UDP at ") == 2, job.log
+    assert job.first_ms < 300
+    assert job.sent["rail1"] + job.sent["rail2"] > BYTES and job.sent["dead0"] < 100_000 and job.sent["docker0"] < 10_000, job.sent
+
+
 def test_loopback_alone_leads_to_no_other_host(trapped, program):
     begun = time.monotonic()
     done = in_h1(trapped, mpirun(program, 1, 1), {"LANYARD_INTERFACES": "127.0.0.0/8"})

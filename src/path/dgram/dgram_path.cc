@@ -64,6 +64,7 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
         peer = std::make_unique<Peer>(home_, number, epoch_, static_cast<uint64_t>(destination), largest);
         ++known_;
         if (destination >= 0 && io_.within_host(peer->destination)) peer->flow.set_near();
+        else peer->several_ways = name.find(',') != std::string::npos;
         if (destination < 0) {
             peer->lost = true;
             lost_.push_back({number, error ? error.take().sentence : "has no address that this process can send datagrams to (" + name + ")", {}});
@@ -240,13 +241,15 @@ void DgramPath::ended(Flow &flow, FlowEnd how) {
     if (!leaving_ || how != FlowEnd::closed) lost_.push_back(std::move(loss));
 }
 
-void DgramPath::take_packet(std::span<const std::byte> packet) {
+void DgramPath::take_packet(const PacketIo::Arrived &come) {
+    std::span<const std::byte> packet(come.data, come.size);
     uint32_t number;
     if (!Flow::sender_of(packet, number) || !reaches(number) || (!peers_[number] && !Flow::is_proven(home_, packet)))
         return home_.count_astray(packet);
     Peer *peer = contact(number);
     if (!peer) return;
     if (peer->flow.received(packet, now_ns_) != Flow::Came::dropped) {
+        if (!peer->heard) learn_way(*peer, come);
         quiet_at_ns_ = now_ns_ + asked_within_ns;
         peer->quarters = 0;
         if (lifelines_) lifelines_->heard(number);
@@ -267,7 +270,7 @@ int DgramPath::take_packets(int budget) {
         }
         now_ns_ = io_.now_ns();  // the engine's may be older than what was sent since
         PacketIo::Behind behind = io_.behind();
-        for (int i = 0; i < count; ++i) take_packet({come[i].data, come[i].size});
+        for (int i = 0; i < count; ++i) take_packet(come[i]);
         packets += count;
         if (behind != PacketIo::Behind::perhaps) {
             more_ = false;
@@ -306,6 +309,8 @@ bool DgramPath::send_filled() {
     if (out.count == 0) return true;
     int sent = std::max(io_.send(out.outgoing, out.count), 0);
     for (int i = out.count; i-- > sent;) out.peer[i]->flow.take_back(out.packet[i], now_ns_);
+    for (int i = 0; i < sent; ++i)
+        if (!out.peer[i]->heard) send_by_other_ways(*out.peer[i], out.outgoing[i]);
     bool all = sent == out.count;
     out.count = 0;
     out.used = 0;
@@ -430,11 +435,6 @@ void DgramPath::ask(uint32_t number) {
     list(*peer);
     if (sink_) to_write_ = true;
     else write_out();
-}
-
-std::string DgramPath::ends(uint32_t number) {
-    Peer *peer = contact(number);
-    return peer ? io_.ends(peer->destination) : std::string();
 }
 
 void DgramPath::answer_all() {

@@ -27,6 +27,7 @@
 // Peers that are silent are asked whether they live four times within LANYARD_PEER_TIMEOUT, as who only waits for them would never know. A process
 // that does not answer, though its kernel does (lifelines.h), computes, and is waited for; once it is told of, as nothing but UDP may be closed.
 // A peer is an object from the first packet to or from it; after that it holds what its flow holds, and nothing for what has been delivered.
+// Where a peer has several addresses any may lead nowhere, or to somebody else: ways.cc says how one is found that leads there.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -145,7 +146,7 @@ private:
             : flow(home, number, epoch, largest), destination(to) {}
 
         dgram::Flow flow;
-        const uint64_t destination;
+        uint64_t destination;
         dgram::EnvelopeLog log;
         std::unique_ptr<Assembly> assembly;
         int bulk_under_way = 0;
@@ -155,6 +156,8 @@ private:
         uint8_t quarters = 0;         // of LANYARD_PEER_TIMEOUT that it has been silent though it lives, up to four
         bool due = false;             // among those
         bool lost = false;
+        bool several_ways = false;  // are in its name
+        bool heard = false;         // from it, something
     };
     struct Outbox;
     static constexpr uint32_t not_active = UINT32_MAX;
@@ -176,13 +179,15 @@ private:
     void list(Peer &peer);
     void look_again(Peer &peer);
     int take_packets(int budget);
-    void take_packet(std::span<const std::byte> packet);
+    void take_packet(const PacketIo::Arrived &packet);
     bool keeps(Peer &peer, size_t bytes);
     bool may_wait() const;
     void postpone();
     void write_out();
     bool fill_from(Peer &peer);
     bool send_filled();
+    void learn_way(Peer &peer, const PacketIo::Arrived &come);
+    void send_by_other_ways(const Peer &peer, PacketIo::Outgoing packet);
     bool all_delivered() const { return undelivered_ == 0 && bulk_under_way_ == 0; }
     int tell();
     void rest();

@@ -259,6 +259,8 @@ public:
     uint32_t peer() const { return peer_; }
     // Has a Traffic; the others need neither calls nor thoughts.
     bool active() const { return traffic_ != idle; }
+    // As no answer has come in time?
+    bool asks_again() const { return active() && current().probes > 0; }
     bool over() const { return over_; }
     // When something proven last came; 0: never.
     uint64_t heard_ns() const { return heard_ns_; }

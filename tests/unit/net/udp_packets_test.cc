@@ -274,6 +274,45 @@ TEST(UdpPackets, ReachesThroughTheAddressThatIsClosest) {
     EXPECT_LT(destination, 2u);
 }
 
+TEST(UdpPackets, KnowsTheWayBackToWhoSentAPacket) {
+    for (bool join : {true, false})
+        for (size_t packets : {size_t{1}, size_t{5}}) {
+            UdpPackets::Options options{.join = join, .origins_within_host = true};
+            Endpoint a(options, {loopback(), loopback("127.0.0.2"), loopback("::1")}), b(options, {loopback("127.0.0.3"), loopback("::1")});
+            std::vector<uint64_t> ways = a.packets.ways(b.packets.name());
+            ASSERT_EQ(ways.size(), 2u);
+            EXPECT_EQ(a.packets.destination(b.packets.name()), static_cast<int64_t>(ways[1]));  // both are at ::1
+            for (uint64_t way : ways) {
+                Outgoing out(way, std::vector<std::string>(packets, "there"));
+                EXPECT_EQ(a.packets.send(out.list.data(), out.count()), out.count());
+                PacketIo::Arrived list[8];
+                int come = 0;
+                for (int turn = 0; turn < 5000 && come == 0; ++turn, b.wait(1)) come = b.packets.receive(list, 8);
+                ASSERT_GT(come, 0);
+                for (int i = 0; i < come; ++i) {
+                    int64_t back = b.packets.origin(list[i]);
+                    ASSERT_GE(back, 0);
+                    EXPECT_EQ(b.packets.origin(list[i]), back);
+                    Outgoing answer(static_cast<uint64_t>(back), {"back"});
+                    EXPECT_EQ(b.packets.send(answer.list.data(), 1), 1);
+                }
+                EXPECT_EQ(a.receive(static_cast<size_t>(come)), std::vector<std::string>(static_cast<size_t>(come), "back"));
+                for (size_t left = packets - static_cast<size_t>(come); left > 0; left = 0) b.receive(left);
+            }
+        }
+}
+
+TEST(UdpPackets, KnowsNoWayBackWithinAHost) {
+    Endpoint from, to;
+    Outgoing out(static_cast<uint64_t>(from.packets.destination(to.packets.name())), {"there"});
+    EXPECT_EQ(from.packets.send(out.list.data(), 1), 1);
+    PacketIo::Arrived list[1];
+    int come = 0;
+    for (int turn = 0; turn < 5000 && come == 0; ++turn, to.wait(1)) come = to.packets.receive(list, 1);
+    ASSERT_EQ(come, 1);
+    EXPECT_EQ(to.packets.origin(list[0]), -1);
+}
+
 // Nobody is there: that is like loss, also when the host says so.
 TEST(UdpPackets, TakesRefusalForLoss) {
     Endpoint from;

@@ -1,0 +1,168 @@
+// Hosts that several networks join, most of which carry nothing between some of them (path/dgram/ways.cc): all that is sent comes, and what each
+// two then use leads there.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "sim/dgram_hosts.h"
+#include "sim/seeds.h"
+
+namespace lanyard::sim {
+namespace {
+
+using Networks = std::vector<std::unique_ptr<PacketNetwork>>;
+
+// One host's endpoints in all networks as one. Destinations: host * networks + network, which is also the form of names: "7,4,5".
+class SeveralNetworks final : public PacketIo {
+public:
+    SeveralNetworks(Networks &networks, uint32_t own) : networks_(networks), own_(own) {}
+
+    std::string name() const override { return ""; }
+    int64_t destination(std::string_view name) override { return static_cast<int64_t>(ways(name).front()); }
+    std::vector<uint64_t> ways(std::string_view name) override {
+        std::vector<uint64_t> ways;
+        for (std::string_view left = name; !left.empty();) {
+            std::string one(left.substr(0, left.find(',')));
+            left.remove_prefix(std::min(left.size(), one.size() + 1));
+            ways.push_back(std::stoull(one));
+        }
+        return ways;
+    }
+    int64_t origin(const Arrived &packet) override {
+        uint32_t sender = 0;
+        EXPECT_TRUE(dgram::Flow::sender_of({packet.data, packet.size}, sender));
+        return static_cast<int64_t>(sender * networks_.size() + packet.note);
+    }
+    std::string ends(uint64_t destination) const override { return std::to_string(destination % networks_.size()); }
+    size_t largest(uint64_t) const override { return networks_[0]->behaviour().largest; }
+    int send(const Outgoing *list, int count) override {
+        for (int i = 0; i < count; ++i) {
+            Outgoing packet = list[i];
+            packet.destination /= networks_.size();
+            if (networks_[list[i].destination % networks_.size()]->host(own_).send(&packet, 1) == 0) return i;
+        }
+        return count;
+    }
+    int receive(Arrived *list, int most) override {
+        for (size_t tried = 0; tried < networks_.size(); ++tried) {
+            next_ = (next_ + 1) % networks_.size();
+            int count = networks_[next_]->host(own_).receive(list, most);
+            for (int i = 0; i < count; ++i) list[i].note = static_cast<uint32_t>(next_);
+            if (count > 0) return count;
+        }
+        return 0;
+    }
+    int descriptor() const override { return -1; }
+    uint64_t now_ns() override { return networks_[0]->now_ns(); }
+    std::string describe() const override { return ""; }
+
+private:
+    Networks &networks_;
+    const uint32_t own_;
+    size_t next_ = 0;
+};
+
+struct Hosts {
+    Hosts(Random &random, uint32_t hosts, size_t ways) : count(hosts), cut(ways * hosts * hosts) {
+        PacketBehaviour behaviour;
+        behaviour.delay_ns = random.below(2'000'000);
+        behaviour.lost_ppm = static_cast<uint32_t>(random.below(100'000));
+        behaviour.doubled_ppm = behaviour.held_up_ppm = static_cast<uint32_t>(random.below(50'000));
+        for (size_t way = 0; way < ways; ++way) networks.push_back(std::make_unique<PacketNetwork>(random.next(), behaviour, count));
+        for (uint32_t a = 0; a < count; ++a)
+            for (uint32_t b = 0; b < a; ++b) close_some(random, a, b);
+        for (uint32_t own = 0; own < count; ++own) {
+            auto find = [this, seed = random.next()](uint32_t peer, std::string &name) {
+                name = in_some_order(seed + peer, peer);
+                return Error();
+            };
+            endpoints.push_back(std::make_unique<SeveralNetworks>(networks, own));
+            paths.push_back(std::make_unique<DgramPath>(*endpoints.back(), own, count, 1 + own, Crc32c::built_in(), DgramLimits(), find));
+            paths.back()->set_secret(known_secret());
+        }
+        heard.resize(count);
+    }
+    // All ways between the two but one.
+    void close_some(Random &random, uint32_t a, uint32_t b) {
+        size_t whole = random.below(networks.size());
+        for (size_t way = 0; way < networks.size(); ++way) {
+            if (way == whole || random.chance(40)) continue;
+            networks[way]->cut(a, b);
+            is_cut(way, a, b) = is_cut(way, b, a) = true;
+        }
+    }
+    // As each host finds another of them the closest.
+    std::string in_some_order(uint64_t seed, uint32_t peer) const {
+        std::string name;
+        for (size_t i = 0; i < networks.size(); ++i)
+            name += (i ? "," : "") + std::to_string(peer * networks.size() + (seed + i) % networks.size());
+        return name;
+    }
+    std::vector<bool>::reference is_cut(size_t way, uint32_t from, uint32_t to) { return cut[(way * count + from) * count + to]; }
+    void send(uint32_t from, uint32_t to) {
+        std::byte payload[100] = {};
+        ASSERT_EQ(paths[from]->send(to, Envelope{}, {payload, sizeof payload}), Sent::done);
+    }
+    void run(uint64_t for_ns) {
+        for (uint64_t end = networks[0]->now_ns() + for_ns; networks[0]->now_ns() < end;) {
+            uint64_t next = networks[0]->now_ns() + 250'000;
+            for (auto &network : networks) network->advance(next);
+            for (size_t own = 0; own < paths.size(); ++own) paths[own]->poll(heard[own], 64, next);
+        }
+    }
+
+    const uint32_t count;
+    std::vector<bool> cut;  // by way, from and to
+    Networks networks;
+    std::vector<std::unique_ptr<SeveralNetworks>> endpoints;
+    std::vector<std::unique_ptr<DgramPath>> paths;
+    std::vector<Heard> heard;
+};
+
+TEST(Ways, ThatLeadThereAreFoundWhateverElseThereIs) {
+    for_seeds(10, 15, [&](uint64_t seed) {
+        Random random(seed);
+        Hosts hosts(random, static_cast<uint32_t>(random.between(2, 5)), random.between(2, 4));
+        std::vector<int> sent(hosts.count);  // to each
+        bool all_send = random.chance(50);
+        for (int round = 0; round < 20; ++round) {
+            for (uint32_t from = 0; from < hosts.count; ++from)
+                for (uint32_t to = 0; to < hosts.count; ++to) {
+                    if (from == to || (!all_send && from > to)) continue;
+                    hosts.send(from, to);
+                    ++sent[to];
+                }
+            hosts.run(random.below(200'000'000));
+        }
+        hosts.run(10'000'000'000);
+        for (uint32_t own = 0; own < hosts.count; ++own) {
+            EXPECT_EQ(hosts.heard[own].envelopes, sent[own]);
+            EXPECT_TRUE(hosts.paths[own]->settled() && hosts.heard[own].losses.empty());
+            for (uint32_t peer = 0; peer < hosts.count; ++peer) {
+                if (peer == own) continue;
+                size_t way = std::stoul(hosts.paths[own]->ends(peer));
+                EXPECT_FALSE(hosts.is_cut(way, own, peer)) << own << " to " << peer << " by " << way;
+            }
+        }
+        if (testing::Test::HasFailure()) ADD_FAILURE() << "Repeat with LANYARD_TEST_SEED=" << seed;
+        return !testing::Test::HasFailure();
+    });
+}
+
+// Where the first packet is answered nothing goes twice.
+TEST(Ways, NothingGoesTwiceWhereTheFirstIsGood) {
+    Random random(first_seed());
+    Hosts hosts(random, 2, 3);
+    for (auto &network : hosts.networks) {
+        network->heal_all();
+        network->behaviour() = PacketBehaviour();
+    }
+    hosts.send(0, 1);
+    hosts.send(1, 0);
+    hosts.run(1'000'000'000);
+    EXPECT_EQ(hosts.heard[0].envelopes + hosts.heard[1].envelopes, 2);
+    EXPECT_EQ(hosts.paths[0]->counts().copies + hosts.paths[1]->counts().copies, 0u);
+}
+
+}  // namespace
+}  // namespace lanyard::sim
