@@ -25,6 +25,7 @@ public:
     int64_t destination(std::string_view name) override { return beneath_->destination(name); }
     std::vector<uint64_t> ways(std::string_view name) override { return beneath_->ways(name); }
     int64_t origin(const Arrived &packet) override { return beneath_->origin(packet); }
+    bool note_origins(bool on) override { return beneath_->note_origins(on); }
     size_t largest(uint64_t destination) const override;
     std::string ends(uint64_t destination) const override { return beneath_->ends(destination); }
     bool within_host(uint64_t destination) const override { return beneath_->within_host(destination); }

@@ -49,8 +49,10 @@ public:
     virtual int64_t destination(std::string_view name) = 0;
     // The destinations of all ways to this name, that of destination() among them.
     virtual std::vector<uint64_t> ways(std::string_view name) { return {static_cast<uint64_t>(destination(name))}; }
-    // The way back to who sent a packet that receive() lends now; -1: this kind does not know.
+    // The way back to who sent a packet that receive() lends now; -1: that was not noted.
     virtual int64_t origin(const Arrived &) { return -1; }
+    // Whether the origins of packets that come from now on are noted, which makes each a little later. False: this kind cannot, or has one way only.
+    virtual bool note_origins(bool) { return false; }
     // Bytes of the longest packet that gets there, as far as is known now; at least 512.
     virtual size_t largest(uint64_t destination) const = 0;
     // Between which addresses packets to it go, for reports: "10.0.1.2:4711 and 10.0.1.3:4712"; empty: this kind has no addresses to speak of.

@@ -191,9 +191,6 @@ Error UdpPackets::open(const std::vector<Address> &addresses, uint16_t least, ui
         if (result != -EADDRINUSE && result != -EACCES) break;
     }
     if (result == 0) {
-        bool within_host = std::ranges::all_of(sockets_, [](const Socket &socket) { return socket.bound.is_loopback(); });
-        inbox_->notes_origins = options_.origins_within_host || !within_host;
-        inbox_->prepare(Inbox::slots);
         if (options_.join) ask_to_join(true);
         return {};
     }
@@ -274,6 +271,12 @@ std::vector<uint64_t> UdpPackets::ways(std::string_view name) {
     return numbers;
 }
 
+bool UdpPackets::note_origins(bool on) {
+    bool within_host = std::ranges::all_of(sockets_, [](const Socket &socket) { return socket.bound.is_loopback(); });
+    wants_origins_ = on && (options_.ways_within_host || !within_host);
+    return wants_origins_;
+}
+
 int64_t UdpPackets::origin(const Arrived &packet) {
     if (!inbox_->notes_origins) return -1;
     Destination from{};
@@ -314,6 +317,10 @@ void UdpPackets::watch(bool on) {
 
 int UdpPackets::read(Socket &socket) {
     inbox_->empty();
+    if (inbox_->notes_origins != wants_origins_) {
+        inbox_->notes_origins = wants_origins_;
+        inbox_->prepare(Inbox::slots);
+    }
     ++counts_.receive_calls;
     int come = inbox_->look(socket.descriptor);
     if (come == -EAGAIN || come == -ECONNREFUSED) {

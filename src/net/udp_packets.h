@@ -40,7 +40,7 @@ public:
     struct Options {
         int buffer = 4 << 20;  // bytes of the kernel's receive buffer, of which it may grant less
         bool join = true;      // packets, in the kernel, where it can
-        bool origins_within_host = false;  // are known, too: there is one way, and to ask for it costs each packet something
+        bool ways_within_host = false;  // are taken to be several
     };
 
     UdpPackets() : UdpPackets(Options{}) {}
@@ -58,6 +58,7 @@ public:
     int64_t destination(std::string_view name) override;
     std::vector<uint64_t> ways(std::string_view name) override;
     int64_t origin(const Arrived &packet) override;
+    bool note_origins(bool on) override;
     size_t largest(uint64_t destination) const override { return destinations_[destination].largest; }
     std::string ends(uint64_t destination) const override;
     bool within_host(uint64_t destination) const override { return on_this_host(destinations_[destination]); }
@@ -129,6 +130,7 @@ private:
     std::vector<Socket> sockets_;
     size_t next_socket_ = 0, read_socket_ = 0;  // read_socket_: from which the packets that are lent have come
     bool watched_ = true;
+    bool wants_origins_ = false;
     Favourite favourite_;
     std::vector<Destination> destinations_;
     std::vector<uint32_t> known_;  // their numbers, each plus one, by a hash of the address; 0: free

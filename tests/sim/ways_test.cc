@@ -31,7 +31,12 @@ public:
     int64_t origin(const Arrived &packet) override {
         uint32_t sender = 0;
         EXPECT_TRUE(dgram::Flow::sender_of({packet.data, packet.size}, sender));
+        if (packet.note == not_noted) return -1;
         return static_cast<int64_t>(sender * networks_.size() + packet.note);
+    }
+    bool note_origins(bool on) override {
+        notes_ = on;
+        return true;
     }
     std::string ends(uint64_t destination) const override { return std::to_string(destination % networks_.size()); }
     size_t largest(uint64_t) const override { return networks_[0]->behaviour().largest; }
@@ -47,7 +52,7 @@ public:
         for (size_t tried = 0; tried < networks_.size(); ++tried) {
             next_ = (next_ + 1) % networks_.size();
             int count = networks_[next_]->host(own_).receive(list, most);
-            for (int i = 0; i < count; ++i) list[i].note = static_cast<uint32_t>(next_);
+            for (int i = 0; i < count; ++i) list[i].note = notes_ ? static_cast<uint32_t>(next_) : not_noted;
             if (count > 0) return count;
         }
         return 0;
@@ -57,9 +62,12 @@ public:
     std::string describe() const override { return ""; }
 
 private:
+    static constexpr uint32_t not_noted = UINT32_MAX;
+
     Networks &networks_;
     const uint32_t own_;
     size_t next_ = 0;
+    bool notes_ = false;
 };
 
 struct Hosts {

@@ -42,7 +42,11 @@ DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch,
       home_(own, Secret(), crc, limits_.flow, *this),
       find_(std::move(find)),
       peers_(peers),
-      outbox_(new Outbox) {}
+      outbox_(new Outbox),
+      now_ns_(io.now_ns()),
+      several_ways_(io.note_origins(true)) {
+    if (several_ways_) note_origins(true);
+}
 
 DgramPath::~DgramPath() {
     for (Published<Peer> &peer : peers_)
@@ -65,6 +69,7 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
         ++known_;
         if (destination >= 0 && io_.within_host(peer->destination)) peer->flow.set_near();
         else peer->several_ways = name.find(',') != std::string::npos;
+        peer->way_known = !several_ways_;
         if (destination < 0) {
             peer->lost = true;
             lost_.push_back({number, error ? error.take().sentence : "has no address that this process can send datagrams to (" + name + ")", {}});
@@ -249,7 +254,7 @@ void DgramPath::take_packet(const PacketIo::Arrived &come) {
     Peer *peer = contact(number);
     if (!peer) return;
     if (peer->flow.received(packet, now_ns_) != Flow::Came::dropped) {
-        if (!peer->heard) learn_way(*peer, come);
+        if (!peer->way_known) learn_way(*peer, come);
         quiet_at_ns_ = now_ns_ + asked_within_ns;
         peer->quarters = 0;
         if (lifelines_) lifelines_->heard(number);
@@ -278,6 +283,7 @@ int DgramPath::take_packets(int budget) {
             break;
         }
     }
+    if (notes_origins_ && now_ns_ >= note_origins_until_ns_) note_origins(false);
     bool empty = !more_ && looked_behind;
     if (empty || now_ns_ - heard_all_ns_ >= longest_flood_ns) home_.heard_all(heard_all_ns_ = now_ns_, empty);
     if (packets > 0 && !home_.crowded && ++come_awake_ == arrivals_to_ask) io_.watch(false);
@@ -310,7 +316,7 @@ bool DgramPath::send_filled() {
     int sent = std::max(io_.send(out.outgoing, out.count), 0);
     for (int i = out.count; i-- > sent;) out.peer[i]->flow.take_back(out.packet[i], now_ns_);
     for (int i = 0; i < sent; ++i)
-        if (!out.peer[i]->heard) send_by_other_ways(*out.peer[i], out.outgoing[i]);
+        if (!out.peer[i]->way_known) send_by_other_ways(*out.peer[i], out.outgoing[i]);
     bool all = sent == out.count;
     out.count = 0;
     out.used = 0;

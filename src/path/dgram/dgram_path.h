@@ -157,7 +157,7 @@ private:
         bool due = false;             // among those
         bool lost = false;
         bool several_ways = false;  // are in its name
-        bool heard = false;         // from it, something
+        bool way_known = false;     // or there is but one
     };
     struct Outbox;
     static constexpr uint32_t not_active = UINT32_MAX;
@@ -186,6 +186,7 @@ private:
     void write_out();
     bool fill_from(Peer &peer);
     bool send_filled();
+    void note_origins(bool on);
     void learn_way(Peer &peer, const PacketIo::Arrived &come);
     void send_by_other_ways(const Peer &peer, PacketIo::Outgoing packet);
     bool all_delivered() const { return undelivered_ == 0 && bulk_under_way_ == 0; }
@@ -220,6 +221,10 @@ private:
     uint32_t come_awake_ = 0;    // looks that found something since this process last slept
     uint64_t heard_all_ns_ = 0;  // when the endpoint was last found to have nothing more
     Lifelines *lifelines_ = nullptr;
+    const bool several_ways_;  // may there be, to a peer; then origins of packets are noted for a while
+    bool notes_origins_ = false;
+    uint64_t note_origins_until_ns_ = 0;
+    uint32_t ways_known_ = 0;  // of so many peers
     bool full_ = false;     // the endpoint
     bool leaving_ = false;
     bool told_silence_ = false;  // of a peer that lives; once

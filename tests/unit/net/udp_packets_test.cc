@@ -277,8 +277,9 @@ TEST(UdpPackets, ReachesThroughTheAddressThatIsClosest) {
 TEST(UdpPackets, KnowsTheWayBackToWhoSentAPacket) {
     for (bool join : {true, false})
         for (size_t packets : {size_t{1}, size_t{5}}) {
-            UdpPackets::Options options{.join = join, .origins_within_host = true};
+            UdpPackets::Options options{.join = join, .ways_within_host = true};
             Endpoint a(options, {loopback(), loopback("127.0.0.2"), loopback("::1")}), b(options, {loopback("127.0.0.3"), loopback("::1")});
+            EXPECT_TRUE(b.packets.note_origins(true));
             std::vector<uint64_t> ways = a.packets.ways(b.packets.name());
             ASSERT_EQ(ways.size(), 2u);
             EXPECT_EQ(a.packets.destination(b.packets.name()), static_cast<int64_t>(ways[1]));  // both are at ::1
@@ -302,8 +303,9 @@ TEST(UdpPackets, KnowsTheWayBackToWhoSentAPacket) {
         }
 }
 
-TEST(UdpPackets, KnowsNoWayBackWithinAHost) {
+TEST(UdpPackets, NotesNoOriginsWithinAHost) {
     Endpoint from, to;
+    EXPECT_FALSE(to.packets.note_origins(true));
     Outgoing out(static_cast<uint64_t>(from.packets.destination(to.packets.name())), {"there"});
     EXPECT_EQ(from.packets.send(out.list.data(), 1), 1);
     PacketIo::Arrived list[1];
