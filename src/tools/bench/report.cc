@@ -41,7 +41,7 @@ void Report::finish() {
 
 void Report::print_heading() const {
     fmt::print("# {}: {}, median of the samples with its 95 % interval\n", name_, columns_.quantity);
-    if (!library_.empty()) fmt::print("# {} | {} ranks | {}\n", library_, ranks_, host_);
+    if (!library_.empty()) fmt::print("# {} | {} rank{} | {}\n", library_, ranks_, ranks_ == 1 ? "" : "s", host_);
     fmt::print("# {:>10} {:>12} {:>12} {:>12} {:>12}  {}\n", columns_.has_sizes ? "bytes" : "", "median", "low", "high",
                "smallest", "unit");
     std::fflush(stdout);

@@ -93,9 +93,10 @@ std::string describe(const Totals& totals, double seconds) {
     const Traffic& sum = totals.sum;
     std::string text;
     if (sum.messages > 0)
-        text += fmt::format("    {} messages with {:.4g} MB, {:.4g} a second with {:.4g} MB/s; the largest had {:.0f} B; "
+        text += fmt::format("    {} message{} with {:.4g} MB, {:.4g} a second with {:.4g} MB/s; the largest had {:.0f} B; "
                             "a rank sent to {} other{} at most\n",
-                            sum.messages, sum.bytes / 1e6, static_cast<double>(sum.messages) / seconds, sum.bytes / 1e6 / seconds, sum.largest,
+                            sum.messages, sum.messages == 1 ? "" : "s", sum.bytes / 1e6, static_cast<double>(sum.messages) / seconds,
+                            sum.bytes / 1e6 / seconds, sum.largest,
                             totals.peers, totals.peers == 1 ? "" : "s");
     for (const auto& [name, of_name] : sum.collectives)
         text += fmt::format("    {} {} times, {:.4g} MB of each rank\n", name, of_name.calls, of_name.bytes / 1e6);
