@@ -97,6 +97,14 @@ Error find_peer(Bootstrap &bootstrap, Service service, uint32_t peer, std::vecto
     return Error(ErrorClass::other, "rank " + std::to_string(peer) + " has published no address that can be used from here: \"" + text + "\"");
 }
 
+// The same without addresses that are ours too, as docker0's is everywhere: those lead to no other host. For those who do not ask who is there.
+Error find_elsewhere(Bootstrap &bootstrap, Service service, const std::vector<Address> &own, uint32_t peer, std::vector<Address> &addresses) {
+    if (Error error = find_peer(bootstrap, service, peer, addresses)) return error;
+    auto is_ours = [&](const Address &each) { return std::ranges::any_of(own, [&](const Address &one) { return same_host(one, each); }); };
+    if (!on_this_node(bootstrap, peer) && !std::ranges::all_of(addresses, is_ours)) std::erase_if(addresses, is_ours);
+    return {};
+}
+
 uint32_t fresh_epoch() {
     uint32_t epoch = 0;
     while (epoch == 0)
@@ -150,7 +158,9 @@ Error open_links(const Settings &settings, Bootstrap &bootstrap, const std::vect
 // Without them a process that computes for LANYARD_PEER_TIMEOUT counts as lost.
 Error open_lifelines(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, uint16_t wanted, Network &network) {
     network.sockets = std::make_unique<SystemSockets>(0, static_cast<int>(settings.peer_timeout));
-    auto find = [&bootstrap](uint32_t peer, std::vector<Address> &list) { return find_peer(bootstrap, Service::life, peer, list); };
+    auto find = [&bootstrap, addresses](uint32_t peer, std::vector<Address> &list) {
+        return find_elsewhere(bootstrap, Service::life, addresses, peer, list);
+    };
     network.lifelines = std::make_unique<Lifelines>(*network.sockets, find);
     network.datagrams->use(*network.lifelines);
     uint16_t least, most;
@@ -204,10 +214,7 @@ Error find_endpoint(Bootstrap &bootstrap, const std::vector<Address> &own, uint3
     }
     if (!kind.empty()) return {};
     std::vector<Address> list;
-    if (Error error = find_peer(bootstrap, Service::udp, peer, list)) return error;
-    // An address that is ours too, as docker0's is everywhere, does not lead to another host.
-    auto is_ours = [&](const Address &each) { return std::ranges::any_of(own, [&](const Address &one) { return same_host(one, each); }); };
-    if (!on_this_node(bootstrap, peer) && !std::ranges::all_of(list, is_ours)) std::erase_if(list, is_ours);
+    if (Error error = find_elsewhere(bootstrap, Service::udp, own, peer, list)) return error;
     name.clear();
     for (const Address &address : list) name += (name.empty() ? "" : ",") + to_text_with_port(address);
     return {};

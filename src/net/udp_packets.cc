@@ -224,8 +224,8 @@ std::vector<UdpPackets::Way> UdpPackets::find_ways(std::string_view name) const 
             }
         if (way.kinship < 0) continue;
         sockaddr_storage place{};
-        socklen_t length = to_system(address, place);
-        std::memcpy(&way.to.any, &place, length);
+        to_system(address, place);
+        std::memcpy(&way.to.any, &place, sizeof way.to.six);  // unused bytes are compared, too
         ways.push_back(way);
     }
     return ways;

@@ -156,6 +156,20 @@ def test_host_that_is_cut_off_is_lost_in_time(hosts):
     assert 1.4 < seconds < 2 + 2
 
 
+@pytest.fixture
+def twins(possible, tmp_path):
+    with Lab(hosts=2) as made:
+        made.twin(*made.hosts)
+        yield Hosts(made, tmp_path)
+
+
+def test_host_that_is_cut_off_is_not_taken_for_this_one(twins):
+    """Both have an interface with the same address, and both processes the same port: who looks there whether the other lives finds itself."""
+    code, _, err, seconds = cut_off(twins, [twins.program("silent"), "going-on", "30"], None, 2, {"LANYARD_PORT_RANGE": "45000-45000"})
+    assert code not in (0, 134, 139) and re.search(LOST, err), err
+    assert 1.4 < seconds < 2 + 2
+
+
 @pytest.mark.parametrize("progress", ["auto", "caller"])
 def test_host_that_is_cut_off_is_missed_by_who_waits_only(hosts, progress):
     code, _, err, seconds = cut_off(hosts, [hosts.program("computing"), "30"], None, 2, {"LANYARD_PROGRESS": progress})
