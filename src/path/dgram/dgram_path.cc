@@ -44,8 +44,8 @@ DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch,
       peers_(peers),
       outbox_(new Outbox),
       now_ns_(io.now_ns()),
-      several_ways_(io.note_origins(true)) {
-    if (several_ways_) note_origins(true);
+      seeks_ways_(io.note_origins(true)) {
+    if (seeks_ways_) note_origins(true);
 }
 
 DgramPath::~DgramPath() {
@@ -68,8 +68,8 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
         peer = std::make_unique<Peer>(home_, number, epoch_, static_cast<uint64_t>(destination), largest);
         ++known_;
         if (destination >= 0 && io_.within_host(peer->destination)) peer->flow.set_near();
-        else peer->several_ways = name.find(',') != std::string::npos;
-        peer->way_known = !several_ways_;
+        else if (name.find(',') != std::string::npos) peer->way = Way::sought_among_several;
+        if (!seeks_ways_) peer->way = Way::known;
         if (destination < 0) {
             peer->lost = true;
             lost_.push_back({number, error ? error.take().sentence : "has no address that this process can send datagrams to (" + name + ")", {}});
@@ -254,7 +254,7 @@ void DgramPath::take_packet(const PacketIo::Arrived &come) {
     Peer *peer = contact(number);
     if (!peer) return;
     if (peer->flow.received(packet, now_ns_) != Flow::Came::dropped) {
-        if (!peer->way_known) learn_way(*peer, come);
+        if (peer->way != Way::known) learn_way(*peer, come);
         quiet_at_ns_ = now_ns_ + asked_within_ns;
         peer->quarters = 0;
         if (lifelines_) lifelines_->heard(number);
@@ -316,7 +316,7 @@ bool DgramPath::send_filled() {
     int sent = std::max(io_.send(out.outgoing, out.count), 0);
     for (int i = out.count; i-- > sent;) out.peer[i]->flow.take_back(out.packet[i], now_ns_);
     for (int i = 0; i < sent; ++i)
-        if (!out.peer[i]->way_known) send_by_other_ways(*out.peer[i], out.outgoing[i]);
+        if (out.peer[i]->way == Way::sought_among_several) send_by_other_ways(*out.peer[i], out.outgoing[i]);
     bool all = sent == out.count;
     out.count = 0;
     out.used = 0;

@@ -141,6 +141,8 @@ private:
         std::unique_ptr<std::byte[]> own;  // room, where there is no such place
         size_t placed_from = 0;            // bytes before it have no place, and are not looked at again
     };
+    // By which packets go to a peer: known, or taken until it is, as the only one in the peer's name or as one of several.
+    enum class Way : uint8_t { known, sought, sought_among_several };
     struct Peer {
         Peer(dgram::FlowHome &home, uint32_t number, uint32_t epoch, uint64_t to, size_t largest)
             : flow(home, number, epoch, largest), destination(to) {}
@@ -156,8 +158,7 @@ private:
         uint8_t quarters = 0;         // of LANYARD_PEER_TIMEOUT that it has been silent though it lives, up to four
         bool due = false;             // among those
         bool lost = false;
-        bool several_ways = false;  // are in its name
-        bool way_known = false;     // or there is but one
+        Way way = Way::sought;
     };
     struct Outbox;
     static constexpr uint32_t not_active = UINT32_MAX;
@@ -221,7 +222,7 @@ private:
     uint32_t come_awake_ = 0;    // looks that found something since this process last slept
     uint64_t heard_all_ns_ = 0;  // when the endpoint was last found to have nothing more
     Lifelines *lifelines_ = nullptr;
-    const bool several_ways_;  // may there be, to a peer; then origins of packets are noted for a while
+    const bool seeks_ways_;  // the endpoint can note where packets come from, which it does for a while
     bool notes_origins_ = false;
     uint64_t note_origins_until_ns_ = 0;
     uint32_t ways_known_ = 0;  // of so many peers

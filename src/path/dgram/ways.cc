@@ -25,14 +25,14 @@ void DgramPath::note_origins(bool on) {
 void DgramPath::learn_way(Peer &peer, const PacketIo::Arrived &come) {
     int64_t way = io_.origin(come);
     if (way < 0) return note_origins(true);
-    peer.way_known = true;
+    peer.way = Way::known;
     peer.destination = static_cast<uint64_t>(way);
     note_origins(++ways_known_ + 1 < peers_.size());
 }
 
-// Of a packet that has left by one, to who has not been heard.
+// Of a packet that has left by one.
 void DgramPath::send_by_other_ways(const Peer &peer, PacketIo::Outgoing packet) {
-    if (!peer.several_ways || !peer.flow.asks_again()) return;
+    if (!peer.flow.asks_again()) return;
     std::string name;
     if (Error error = find_(peer.flow.peer(), name)) return error.discard();
     for (uint64_t way : io_.ways(name)) {
