@@ -195,7 +195,7 @@ Error open_udp(const Settings &settings, const std::vector<Address> &addresses, 
 Error open_libfabric(const Settings &settings, const std::vector<Address> &addresses, std::unique_ptr<PacketIo> &packets, std::string &published,
                      uint16_t &) {
     FabricChoice choice;
-    if (size_t colon = settings.dgram_io.find(':'); colon != std::string::npos) choice.provider = settings.dgram_io.substr(colon + 1);
+    choice.provider = fabric_provider(settings.dgram_io);
     choice.addresses = addresses;
     read_range(settings.port_range, choice.least_port, choice.most_port);
     if (Error error = open_fabric(choice, packets)) return error;
@@ -279,8 +279,7 @@ Error open_network(const Settings &settings, Bootstrap &bootstrap, bool datagram
 }
 
 Error reopen_network(const Settings &settings, Bootstrap &bootstrap, Network &network) {
-    std::vector<std::string> words = split_words(settings.paths);
-    bool shm = std::find(words.begin(), words.end(), "shm") != words.end();
+    bool shm = names_path(settings, "shm");
     std::vector<Address> addresses;
     if (Error error = choose_addresses(settings, bootstrap, shm, addresses)) return error;
     return open_links(settings, bootstrap, addresses, shm, network);

@@ -20,7 +20,7 @@ std::string word_key(int node) { return "lanyard-datagrams-" + std::to_string(no
 // "tcp:self,tcp": what counts, and what was set.
 std::string paths_word(const Settings &settings, const Bootstrap &bootstrap) {
     const std::vector<std::string> words = split_words(settings.paths);
-    bool shm = std::find(words.begin(), words.end(), "shm") != words.end();
+    bool shm = names_path(settings, "shm");
     std::vector<int> node = bootstrap.identity().node_of_rank;
     std::sort(node.begin(), node.end());
     bool shared = std::adjacent_find(node.begin(), node.end()) != node.end();

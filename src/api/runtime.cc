@@ -131,8 +131,7 @@ Error learn_shared(Runtime &made, bool noted, bool others) {
 // the path too where the launcher offers a file for it: for the wait records, and for what the ranks of a node must know alike.
 Error make_paths(Runtime &made) {
     Bootstrap &bootstrap = *made.bootstrap;
-    std::vector<std::string> words = split_words(made.settings.paths);
-    bool shm = std::find(words.begin(), words.end(), "shm") != words.end();
+    bool shm = names_path(made.settings, "shm");
     std::string chosen = network_word(made.settings);
     made.self_path = std::make_unique<SelfPath>(static_cast<uint32_t>(bootstrap.rank()));
     bool alone = bootstrap.local_size() == 1;
@@ -203,8 +202,7 @@ Error make_universe(Runtime &made) {
     Universe &universe = *made.universe;
     for (int node : bootstrap.identity().node_of_rank) universe.node_of_peer.push_back(static_cast<uint32_t>(node));
     universe.node_memory = made.node_memory.get();
-    std::vector<std::string> paths = split_words(made.settings.paths);
-    universe.nodes_share_memory = std::find(paths.begin(), paths.end(), "shm") != paths.end();
+    universe.nodes_share_memory = names_path(made.settings, "shm");
     made.executor = std::make_unique<Executor>(*made.messenger, made.node_reach.get());
     if (Error error = parse_selection(made.settings.coll, made.executor->selection())) return error;
     universe.executor = made.executor.get();

@@ -320,6 +320,11 @@ std::vector<std::string> split_words(const std::string &list) {
     return words;
 }
 
+bool names_path(const Settings &settings, std::string_view path) {
+    std::vector<std::string> words = split_words(settings.paths);
+    return std::find(words.begin(), words.end(), path) != words.end();
+}
+
 std::string contradiction(const Settings &settings) {
     const std::string &datagrams = settings.dgram_progress, &all = settings.progress;
     bool thread = datagrams == "thread" || datagrams == "hybrid";

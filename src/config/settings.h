@@ -110,6 +110,8 @@ std::vector<std::string> read_all_settings(char **environment, Settings &setting
 
 // "a,b,c" at its commas; words may be empty, and there is always one.
 std::vector<std::string> split_words(const std::string &list);
+// Is this path among those of LANYARD_PATHS?
+bool names_path(const Settings &settings, std::string_view path);
 
 // Sets one of them, a text that is empty to its default; what is wrong with the value is the result, as a sentence, else "".
 std::string set_value(Settings &settings, const SettingRow &row, const char *value);

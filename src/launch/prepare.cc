@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -194,8 +193,7 @@ std::string check_memory_folder(const Variables &variables) {
 
 // Interfaces that this host does not have are missed, by the ranks, only where these reach each other by a network.
 void check_interfaces(const Settings &settings, int ranks, std::vector<std::string> &notes) {
-    std::vector<std::string> paths = split_words(settings.paths);
-    if (ranks > 1 && std::find(paths.begin(), paths.end(), "shm") == paths.end()) return;
+    if (ranks > 1 && !names_path(settings, "shm")) return;
     std::vector<Interface> chosen;
     if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen))
         notes.push_back(error.take().sentence + "; it is not needed on a single host");

@@ -23,6 +23,12 @@ struct FabricChoice {
     std::string setting() const { return "LANYARD_DGRAM_IO=libfabric" + (provider.empty() ? "" : ":" + provider); }
 };
 
+// That of LANYARD_DGRAM_IO: "udp" of "libfabric:udp", "" of "libfabric".
+inline std::string fabric_provider(const std::string &setting) {
+    size_t colon = setting.find(':');
+    return colon == std::string::npos ? "" : setting.substr(colon + 1);
+}
+
 // An endpoint of libfabric's (fabric_packets.h), or why there is none.
 Error open_fabric(const FabricChoice &choice, std::unique_ptr<PacketIo> &packets);
 

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
@@ -180,15 +179,14 @@ Finding examine_long_messages(const Settings &settings) {
 
 Finding examine_datagrams(const Settings &settings) {
     const std::string subject = "datagrams";
-    std::vector<std::string> paths = split_words(settings.paths);
-    bool used = std::find(paths.begin(), paths.end(), "dgram") != paths.end();
+    bool used = names_path(settings, "dgram");
     std::string unused = used ? "" : ", which LANYARD_PATHS=" + settings.paths + " does not use";
     Verdict trouble = used ? Verdict::problem : Verdict::note;
     Address loopback;
     parse_address("127.0.0.1", loopback);
     if (settings.dgram_io != "udp") {
         FabricChoice choice;
-        if (size_t colon = settings.dgram_io.find(':'); colon != std::string::npos) choice.provider = settings.dgram_io.substr(colon + 1);
+        choice.provider = fabric_provider(settings.dgram_io);
         choice.addresses = {loopback};
         std::unique_ptr<PacketIo> packets;
         if (Error error = open_fabric(choice, packets))

@@ -165,9 +165,7 @@ int show_paths(const Place *place, bool json) {
 
 // The team that is asked about, on hosts like this one, and the costs of its network.
 Crew imagine_crew(const InfoOptions &asked, const Settings &settings, Costs &costs) {
-    std::vector<std::string> paths = split_words(settings.paths);
-    bool shm = std::find(paths.begin(), paths.end(), "shm") != paths.end();
-    Crew crew(asked.ranks, shm ? asked.hosts : asked.ranks);
+    Crew crew(asked.ranks, names_path(settings, "shm") ? asked.hosts : asked.ranks);
     crew.most_on_host = (asked.ranks + asked.hosts - 1) / asked.hosts;
     std::vector<Interface> chosen;
     if (Error error = choose_interfaces(settings.interfaces, interfaces(), chosen)) error.discard();  // another host's may be meant
