@@ -3,7 +3,6 @@
 // Any thread may convert. An invalid handle gives nullptr, never a crash.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "api/types.h"
@@ -74,14 +73,11 @@ inline uintptr_t handle_of(const T *object) {
 // The index of an object of the program in its pool, for handles that are integers, and back.
 template <class T>
 inline size_t index_of(const T *object) {
-    const PoolView &pool = lanyard_handles.pool[HandleKind<T>::index];
-    return (reinterpret_cast<uintptr_t>(object) - reinterpret_cast<uintptr_t>(pool.base)) >> std::countr_one(pool.stride_mask);
+    return lanyard_handles.pool[HandleKind<T>::index].index(object);
 }
 template <class T>
 inline T *object_at(size_t index) {
-    const PoolView &pool = lanyard_handles.pool[HandleKind<T>::index];
-    auto address = reinterpret_cast<uintptr_t>(pool.base) + index * (pool.stride_mask + 1);
-    return pool.holds(reinterpret_cast<const void *>(address)) ? reinterpret_cast<T *>(address) : nullptr;
+    return static_cast<T *>(lanyard_handles.pool[HandleKind<T>::index].at(index));
 }
 
 // Handle and small integer, for Fortran: constants stand for themselves, other objects for their index plus `first_integer`.

@@ -1,14 +1,19 @@
-// Objects of one type in one reserved range of addresses: an address is checked, and turned into a small integer and
-// back, by arithmetic alone. Slots that were freed rest for a while, so that a handle that is used after its object has ended is found out.
-// Grows page by page within the range; never shrinks; thread-safe (one short spin lock).
-// T derives from Object, whose counts say whether a slot is alive, and whether its handle is. Slots are a power of two apart, so that the check
-// is a mask; PoolView makes it without knowing T.
+// Objects of one type in a few ranges of addresses: an address is checked, and turned into a small integer and back, by
+// arithmetic alone. Slots that were freed rest for a while, so that a handle that is used after its object has ended is
+// found out.
+//
+// The first range is small, since addresses are counted too (ulimit -v). When it is full a second one follows, and so on,
+// each four times as long as the one before it or as long as the system allows. A range fills from its beginning and
+// stays where it is, and the next one begins only when it is full. So an object's index is the number of slots in the
+// ranges before its own, plus its place there. Nearly all programs stay within the first range, for which the checks are
+// inlined; the others are looked through from the newest, which is the longest, to the oldest.
+// Never shrinks; thread-safe (one short spin lock).
+// T derives from Object, whose counts say whether a slot is alive, and whether its handle is. Slots are a power of two
+// apart, so that the check is a mask; PoolView makes it without knowing T.
 #pragma once
 
-#include <sys/mman.h>
-
-#include <algorithm>
 #include <atomic>
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -16,24 +21,115 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/leak_roots.h"
 #include "base/object.h"
 #include "base/spin_lock.h"
 
 namespace lanyard {
 
+struct PoolRange {
+    std::byte *base = nullptr;
+    size_t first = 0;                   // index of its first slot
+    size_t slots = 0;                   // that it has addresses for
+    size_t usable = 0;                  // of these, slots whose memory may be touched
+    std::atomic<size_t> made_bytes{0};  // of slots ever used
+};
+
+// The ranges of a pool. `add` and `open_more` are called under the pool's lock; the rest by any thread.
+class PoolRanges {
+public:
+    static constexpr size_t first_bytes = size_t{2} << 20;
+
+    // The first range, which is empty where no addresses can be had.
+    PoolRanges(size_t stride, size_t capacity);
+    ~PoolRanges();
+    PoolRanges(const PoolRanges &) = delete;
+    PoolRanges &operator=(const PoolRanges &) = delete;
+
+    PoolRange &at(uint32_t number) { return ranges_[number]; }
+    const PoolRange &at(uint32_t number) const { return ranges_[number]; }
+    uint32_t count() const { return count_.load(std::memory_order_acquire); }
+    PoolRange &newest() { return ranges_[count() - 1]; }
+    // The range with this address or this index, if a slot there was ever used; else nullptr.
+    [[gnu::noinline]] const PoolRange *with_address(const void *address) const {
+        for (uint32_t number = count(); number-- > 0;) {
+            const PoolRange &range = ranges_[number];
+            size_t offset = reinterpret_cast<size_t>(address) - reinterpret_cast<size_t>(range.base);
+            if (offset < range.made_bytes.load(std::memory_order_acquire)) return &range;
+        }
+        return nullptr;
+    }
+    [[gnu::noinline]] const PoolRange *with_index(size_t index) const {
+        for (uint32_t number = count(); number-- > 0;) {
+            const PoolRange &range = ranges_[number];
+            if (index < range.first) continue;
+            bool made = index - range.first < range.made_bytes.load(std::memory_order_acquire) / stride_;
+            return made ? &range : nullptr;
+        }
+        return nullptr;
+    }
+
+    // One more range, within the pool's capacity. False: the capacity or the system's addresses are used up.
+    bool add();
+    // Makes more slots of the newest range usable, if there are more. False where memory is short.
+    bool open_more();
+
+private:
+    static constexpr uint32_t most = 24;
+
+    size_t stride_, capacity_;
+    PoolRange ranges_[most];
+    std::atomic<uint32_t> count_{1};
+};
+
 // What is needed to tell whether an address is an object of some pool that the program has a handle of.
 struct PoolView {
-    const std::byte *base = nullptr;
+    const PoolRanges *ranges = nullptr;
+    const std::byte *base = nullptr;  // of the first range, as is the next
     const std::atomic<size_t> *made_bytes = nullptr;
     size_t stride_mask = 0;
 
     // Any bit pattern may be asked.
     bool holds(const void *address) const {
         if (!made_bytes) return false;
-        size_t offset = reinterpret_cast<size_t>(address) - reinterpret_cast<size_t>(base);
-        if (offset >= made_bytes->load(std::memory_order_acquire) || (offset & stride_mask) != 0) return false;
-        return static_cast<const Object *>(address)->handles.load(std::memory_order_relaxed) > 0;
+        size_t offset = offset_of(address);
+        if (offset >= made_bytes->load(std::memory_order_acquire)) [[unlikely]] return holds_further(address);
+        return is_object(address, offset);
+    }
+    // Of an object that was made here.
+    size_t index(const void *object) const {
+        size_t offset = offset_of(object);
+        if (offset >= made_bytes->load(std::memory_order_relaxed)) [[unlikely]] return further_index(object);
+        return offset >> std::countr_one(stride_mask);
+    }
+    // The object with this index (below 2^32) if the program has a handle of it, else nullptr.
+    void *at(size_t index) const {
+        if (!made_bytes) return nullptr;
+        size_t offset = index * (stride_mask + 1);
+        if (offset >= made_bytes->load(std::memory_order_acquire)) [[unlikely]] return further_at(index);
+        const void *address = base + offset;
+        return is_object(address, offset) ? const_cast<void *>(address) : nullptr;
+    }
+
+private:
+    size_t offset_of(const void *address) const { return reinterpret_cast<size_t>(address) - reinterpret_cast<size_t>(base); }
+    bool is_object(const void *address, size_t offset) const {
+        return (offset & stride_mask) == 0 && static_cast<const Object *>(address)->handles.load(std::memory_order_relaxed) > 0;
+    }
+    bool holds_further(const void *address) const {
+        const PoolRange *range = ranges->with_address(address);
+        return range && is_object(address, reinterpret_cast<size_t>(address) - reinterpret_cast<size_t>(range->base));
+    }
+    size_t further_index(const void *object) const {
+        const PoolRange *range = ranges->with_address(object);
+        size_t offset = reinterpret_cast<size_t>(object) - reinterpret_cast<size_t>(range->base);
+        return range->first + (offset >> std::countr_one(stride_mask));
+    }
+    void *further_at(size_t index) const {
+        const PoolRange *range = ranges->with_index(index);
+        if (!range) return nullptr;
+        size_t offset = (index - range->first) * (stride_mask + 1);
+        void *address = range->base + offset;
+        return is_object(address, offset) ? address : nullptr;
     }
 };
 
@@ -45,25 +141,16 @@ public:
     // So many freed slots are not used again while there are others. 0: the slot freed last is taken next, being in the cache.
     static constexpr size_t usual_rest = 64;
 
-    explicit ObjectPool(size_t capacity = size_t{1} << 20, size_t rest = usual_rest) : capacity_(capacity), rest_(rest) {
+    explicit ObjectPool(size_t capacity = size_t{1} << 20, size_t rest = usual_rest) : ranges_(stride, capacity), rest_(rest) {
         static_assert(std::is_base_of_v<Object, T>);
-        void *range = mmap(nullptr, capacity * stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        base_ = range == MAP_FAILED ? nullptr : static_cast<std::byte *>(range);
-        if (base_) register_leak_root(base_, capacity * stride);
     }
     ~ObjectPool() {
-        for (size_t i = 0; i < made(); ++i) {
-            T *object = at(i);
-            if (object) object->~T();
-        }
-        if (!base_) return;
-        unregister_leak_root(base_, capacity_ * stride);
-        munmap(base_, capacity_ * stride);
+        each([](T &object) { object.~T(); });
     }
     ObjectPool(const ObjectPool &) = delete;
     ObjectPool &operator=(const ObjectPool &) = delete;
 
-    // A new object, or nullptr when memory or the range is exhausted.
+    // A new object, or nullptr when memory or the pool's capacity is exhausted.
     template <class... Arguments>
     T *create(Arguments &&...arguments) {
         std::byte *slot = take_slot();
@@ -85,20 +172,22 @@ public:
         }
     }
 
-    PoolView view() const { return {base_, &made_bytes_, stride - 1}; }
+    PoolView view() const { return {&ranges_, ranges_.at(0).base, &ranges_.at(0).made_bytes, stride - 1}; }
     bool holds(const void *address) const { return view().holds(address); }
-    size_t index(const T *object) const { return static_cast<size_t>(reinterpret_cast<const std::byte *>(object) - base_) / stride; }
+    size_t index(const T *object) const { return view().index(object); }
     // The live object with this index, else nullptr.
     T *at(size_t index) const {
-        if (index >= made()) return nullptr;
-        auto *object = reinterpret_cast<Object *>(base_ + index * stride);
-        return object->references.load(std::memory_order_relaxed) > 0 ? static_cast<T *>(object) : nullptr;
+        const PoolRange *range = ranges_.with_index(index);
+        return range ? alive(*range, index - range->first) : nullptr;
     }
     // Visits every live object, for reports of leaked handles.
     template <class Visit>
     void each(Visit visit) const {
-        for (size_t i = 0; i < made(); ++i)
-            if (T *object = at(i)) visit(*object);
+        for (uint32_t number = 0; number < ranges_.count(); ++number) {
+            const PoolRange &range = ranges_.at(number);
+            for (size_t place = 0; place < made(range); ++place)
+                if (T *object = alive(range, place)) visit(*object);
+        }
     }
 
 private:
@@ -107,15 +196,20 @@ private:
         std::byte *next = nullptr;
     };
 
-    size_t made() const { return made_bytes_.load(std::memory_order_acquire) / stride; }
+    static size_t made(const PoolRange &range) { return range.made_bytes.load(std::memory_order_acquire) / stride; }
+    static T *alive(const PoolRange &range, size_t place) {
+        auto *object = reinterpret_cast<Object *>(range.base + place * stride);
+        return object->references.load(std::memory_order_relaxed) > 0 ? static_cast<T *>(object) : nullptr;
+    }
     std::byte *take_slot() {
         SpinGuard guard(lock_);
         if (free_count_ > rest_) return take_free();
-        if (made() == usable_ && !grow()) return free_ ? take_free() : nullptr;
-        size_t bytes = made() * stride;
-        std::byte *slot = base_ + bytes;
+        if (made(ranges_.newest()) == ranges_.newest().usable && !ranges_.open_more()) return free_ ? take_free() : nullptr;
+        PoolRange &range = ranges_.newest();
+        size_t bytes = made(range) * stride;
+        std::byte *slot = range.base + bytes;
         new (slot) Dead;
-        made_bytes_.store(bytes + stride, std::memory_order_release);
+        range.made_bytes.store(bytes + stride, std::memory_order_release);
         return slot;
     }
     std::byte *take_free() {
@@ -124,19 +218,8 @@ private:
         --free_count_;
         return slot;
     }
-    bool grow() {
-        constexpr size_t page = 4096;
-        size_t wanted = std::min(capacity_, std::max<size_t>(usable_ * 2, 64));
-        size_t bytes = std::min((wanted * stride + page - 1) / page * page, capacity_ * stride);
-        if (!base_ || wanted == usable_ || mprotect(base_, bytes, PROT_READ | PROT_WRITE) != 0) return false;
-        usable_ = wanted;
-        return true;
-    }
 
-    std::byte *base_ = nullptr;
-    size_t capacity_;
-    size_t usable_ = 0;             // slots whose memory may be touched
-    std::atomic<size_t> made_bytes_ = 0;  // of slots ever used
+    PoolRanges ranges_;
     std::byte *free_ = nullptr, *last_free_ = nullptr;
     size_t free_count_ = 0;
     size_t rest_;

@@ -3,8 +3,11 @@
 #include "base/pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -16,6 +19,12 @@
 
 namespace lanyard {
 namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
 
 // Counts its instances and knows when it is overwritten.
 template <size_t Bytes>
@@ -172,12 +181,62 @@ TEST(ObjectPool, MayBeAskedAboutAnything) {
     EXPECT_FALSE(PoolView{}.holds(nullptr));
 }
 
-TEST(ObjectPool, SaysThatARangeCannotBeHad) {
-    ObjectPool<Small> pool(size_t{1} << 56);
-    EXPECT_EQ(pool.create(1u), nullptr);
-    EXPECT_EQ(pool.at(0), nullptr);
-    EXPECT_FALSE(pool.holds(nullptr));
-    pool.each([](Small &) { FAIL(); });
+// Into the third range and back: what lies in a further one is found as what lies in the first, and only that.
+TEST(ObjectPool, FindsWhatLiesInFurtherRanges) {
+    using Page = Thing<3000>;
+    constexpr size_t stride = ObjectPool<Page>::stride, first = PoolRanges::first_bytes / stride, all = first * 8;
+    ObjectPool<Page> pool(all, 0);
+    PoolView view = pool.view();
+    std::vector<Page *> made;
+    for (size_t i = 0; i < all; ++i) {
+        Page *object = pool.create(i);
+        ASSERT_NE(object, nullptr) << i;
+        made.push_back(object);
+        ASSERT_EQ(pool.index(object), i);
+        ASSERT_EQ(view.index(object), i);
+    }
+    EXPECT_EQ(pool.create(0u), nullptr) << "that is all it may hold";
+    sim::Random random(sim::first_seed());
+    std::set<size_t> ended;
+    for (size_t turn = 0; turn < all / 2; ++turn) {
+        size_t i = random.below(all);
+        if (!ended.insert(i).second) continue;
+        ASSERT_TRUE(made[i]->let_go());
+        pool.destroy(made[i]);
+    }
+    for (size_t i = 0; i < all; ++i) {
+        bool alive = !ended.contains(i);
+        ASSERT_EQ(view.holds(made[i]), alive) << i;
+        ASSERT_EQ(view.at(i), alive ? made[i] : nullptr) << i;
+        ASSERT_EQ(pool.at(i), alive ? made[i] : nullptr) << i;
+        ASSERT_FALSE(view.holds(reinterpret_cast<const char *>(made[i]) + 64)) << i;
+    }
+    EXPECT_EQ(view.at(all), nullptr);
+    size_t visited = 0;
+    pool.each([&](Page &) { ++visited; });
+    EXPECT_EQ(visited, all - ended.size());
+}
+
+// With few addresses left a pool takes shorter ranges, and says when there are none.
+TEST(ObjectPool, GrowsAsFarAsAddressesLast) {
+    if (sanitized) GTEST_SKIP() << "sanitizers reserve more addresses than may be limited";
+    using Page = Thing<3000>;
+    auto run = [] {
+        std::ifstream about("/proc/self/statm");
+        size_t pages = 0;
+        about >> pages;
+        constexpr size_t more = size_t{24} << 20;
+        rlimit few{pages * 4096 + more, pages * 4096 + more};
+        setrlimit(RLIMIT_AS, &few);
+        static ObjectPool<Page> pool(size_t{1} << 20);
+        size_t made = 0;
+        while (pool.create(made)) ++made;
+        bool all_found = true;
+        for (size_t i = 0; i < made; ++i) all_found = all_found && pool.at(i) && pool.at(i)->number == i;
+        // At least half of what there was; a range of 2 MiB, one of 8, and shorter ones.
+        _exit(all_found && made * ObjectPool<Page>::stride > more / 2 ? 0 : 1);
+    };
+    EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
 }
 
 // Threads make, look at and end their own objects; two with the same slot would see each other's numbers.
