@@ -33,6 +33,7 @@ CROSSINGS = {
     ("tools", "launch/plan.h"),             # lanyard bench -n takes as many as mpirun
     ("launch", "coll/select.h"),            # LANYARD_COLL is judged before ranks start
     ("launch", "net/address.h"),            # and so is LANYARD_INTERFACES
+    ("launch", "path/shm/segment.h"),       # the launcher knows what the ranks of a host need
 }
 MACROS = {"LANYARD_MUST", "LANYARD_HANDLE_KIND"}  # each is worth its price; a new one needs a reason in review
 FEATURE_MACROS = {"_GNU_SOURCE", "_POSIX_C_SOURCE", "_DEFAULT_SOURCE"}

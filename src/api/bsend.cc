@@ -9,6 +9,7 @@
 #include "api/generated/core.h"
 #include "api/request.h"
 #include "api/runtime.h"
+#include "base/memory.h"
 #include "comm/universe.h"
 #include "datatype/cursor.h"
 #include "datatype/predefined.h"
@@ -158,6 +159,11 @@ Error SendBuffer::no_room(size_t bytes) const {
                                          " more: " + std::to_string(messages_.size()) + " earlier messages are still in it");
 }
 
+static std::unique_ptr<std::byte[]> own_block(size_t bytes) {
+    LackAllowed lack_allowed;
+    return std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes]);
+}
+
 Error SendBuffer::send(Messenger &messenger, uint32_t peer, const MatchKey &key, const Buffer &buffer) {
     auto bytes = static_cast<size_t>(buffer.bytes());
     auto behind = messages_.end();
@@ -169,7 +175,7 @@ Error SendBuffer::send(Messenger &messenger, uint32_t peer, const MatchKey &key,
         if (!at && !(at = find_gap(needed, behind))) return no_room(bytes);
     }
     if (messenger.send_now(peer, key, buffer)) return {};
-    std::unique_ptr<std::byte[]> own(automatic_ ? new (std::nothrow) std::byte[needed] : nullptr);
+    std::unique_ptr<std::byte[]> own = automatic_ ? own_block(needed) : nullptr;
     if (automatic_ && !(at = own.get()))
         return Error(ErrorClass::no_mem, "there is no memory left to buffer " + std::to_string(bytes) + " bytes");
     Message &message = *messages_.emplace(behind);

@@ -3,6 +3,7 @@
 #include "api/message.h"
 #include "api/predefined_handles.h"
 #include "api/request.h"
+#include "base/memory.h"
 #include "comm/errhandler.h"
 #include "comm/info.h"
 #include "comm/session.h"
@@ -26,6 +27,7 @@ void register_predefined(Object &object) { lanyard_handles.predefined[object.abi
 
 // What exists before MPI_Init and after MPI_Finalize: datatypes, operations, info and error handlers belong to the process.
 [[gnu::constructor]] void fill_process_tables() {
+    end_when_out_of_memory();
     register_pool(datatype_pool());
     register_pool(op_pool());
     register_pool(info_pool());

@@ -22,11 +22,13 @@ constexpr uint64_t weigh_from_bytes = 1024 * 1024;
 constexpr size_t longest_value = 1000;         // that any launcher carries
 
 enum class Service { tcp, udp, life };
+// Some launchers take a value for a key once only: what is published anew has another key.
+bool published_anew = false;
 std::string address_key(Service service, uint32_t peer) {
     const char *const names[] = {"lanyard-tcp-", "lanyard-udp-", "lanyard-life-"};
-    return names[static_cast<int>(service)] + std::to_string(peer);
+    return std::string(names[static_cast<int>(service)]) + (published_anew ? "again-" : "") + std::to_string(peer);
 }
-const char *const secret_key = "lanyard-secret";
+std::string secret_key() { return published_anew ? "lanyard-secret-again" : "lanyard-secret"; }
 
 bool on_this_node(const Bootstrap &bootstrap, uint32_t peer) {
     const std::vector<int> &node = bootstrap.identity().node_of_rank;
@@ -273,9 +275,15 @@ Error open_network(const Settings &settings, Bootstrap &bootstrap, bool datagram
     std::vector<Address> addresses;
     if (Error error = choose_addresses(settings, bootstrap, shm, addresses)) return error;
     if (bootstrap.rank() == 0)
-        if (Error error = bootstrap.put(secret_key, Secret::random().to_text())) return error;
+        if (Error error = bootstrap.put(secret_key(), Secret::random().to_text())) return error;
     if (datagrams) return open_datagrams(settings, bootstrap, addresses, network);
     return open_links(settings, bootstrap, addresses, shm, network);
+}
+
+Error open_network_instead(const Settings &settings, Bootstrap &bootstrap, bool datagrams, Network &network) {
+    network = {};
+    published_anew = true;
+    return open_network(settings, bootstrap, datagrams, false, network);
 }
 
 Error reopen_network(const Settings &settings, Bootstrap &bootstrap, Network &network) {
@@ -287,7 +295,7 @@ Error reopen_network(const Settings &settings, Bootstrap &bootstrap, Network &ne
 
 Error join_network(Bootstrap &bootstrap, Network &network) {
     std::string secret;
-    if (Error error = bootstrap.get(secret_key, secret)) return error;
+    if (Error error = bootstrap.get(secret_key(), secret)) return error;
     Secret key;
     if (!Secret::parse(secret, key)) return Error(ErrorClass::other, "the launcher hands out a secret of the job that was not put there by rank 0");
     network.path->set_secret(key);

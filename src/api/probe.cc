@@ -3,6 +3,7 @@
 #include "api/message.h"
 #include "api/runtime.h"
 #include "api/transfers.h"
+#include "base/memory.h"
 
 namespace lanyard {
 
@@ -87,7 +88,7 @@ ObjectPool<Message> &message_pool() {
 Message &message_no_proc() {
     static Message *message = [] {
         Message *made = message_pool().create();
-        LANYARD_MUST(made != nullptr);
+        if (!made) out_of_memory("the message MPI_MESSAGE_NO_PROC", sizeof *made);
         made->abi_value = abi::message_no_proc;
         return made;
     }();

@@ -9,9 +9,12 @@
 
 #include "api/network_agreement.h"
 #include "api/node_services.h"
+#include "api/segment_maker.h"
+#include "api/segment_memory.h"
 #include "base/barriers.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "coll/node_area.h"
 #include "tool/cvar.h"
 #include "tool/event.h"
@@ -24,55 +27,7 @@ namespace {
 
 Runtime *the_runtime = nullptr;
 
-// The name of the node's file where no launcher hands one down: the job's, the user's and the node's own.
-std::string segment_name(const Bootstrap &bootstrap) {
-    std::string job;
-    for (char c : bootstrap.job()) job += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    int node = bootstrap.identity().node_of_rank.empty() ? 0 : bootstrap.identity().node_of_rank[static_cast<size_t>(bootstrap.rank())];
-    return "lanyard-" + std::to_string(getuid()) + "-" + job + "-" + std::to_string(node);
-}
-
 bool first_of_node(const Bootstrap &bootstrap) { return bootstrap.local_rank() == 0; }
-
-// The node's segment: the first rank makes it, the others map it once a barrier has told them that it is there.
-class SegmentMaker {
-public:
-    explicit SegmentMaker(Runtime &made) : made_(made), descriptor_(made.bootstrap->segment_fd()), named_(descriptor_ < 0) {
-        if (named_) name_ = segment_name(*made.bootstrap);
-    }
-    // Before the barrier.
-    Error create() {
-        if (!first_of_node(*made_.bootstrap)) return {};
-        Error error;
-        if (named_) error = open_named(made_.settings.shm_dir, name_, true, descriptor_);
-        if (!error) error = made_.segment.create(descriptor_, static_cast<uint32_t>(made_.bootstrap->local_size()));
-        if (error && named_) unlink_named(made_.settings.shm_dir, name_);
-        return error;
-    }
-    // After it, and before another.
-    Error attach() {
-        const Bootstrap &bootstrap = *made_.bootstrap;
-        Error error;
-        if (!first_of_node(bootstrap) && named_) error = open_named(made_.settings.shm_dir, name_, false, descriptor_);
-        if (!error) error = made_.segment.attach(descriptor_);
-        if (error) return error;
-        note_processors(made_.segment.header(), first_of_node(bootstrap));
-        if (!first_of_node(bootstrap)) return {};
-        size_t bytes = bootstrap.local_size() == bootstrap.size() ? node_area_bytes(bootstrap.size()) : 0;
-        made_.segment.header().world_area = bytes ? made_.segment.append_area(bytes) : 0;
-        return {};
-    }
-    // After that one.
-    void unlink() {
-        if (first_of_node(*made_.bootstrap) && named_) unlink_named(made_.settings.shm_dir, name_);
-    }
-
-private:
-    Runtime &made_;
-    int descriptor_;
-    bool named_;
-    std::string name_;
-};
 
 bool some_share_a_node(const Bootstrap &bootstrap) {
     std::vector<int> node = bootstrap.identity().node_of_rank;
@@ -127,6 +82,22 @@ Error learn_shared(Runtime &made, bool noted, bool others) {
     return {};
 }
 
+// Messages instead of shared memory, for all ranks, since some node has none. Every rank of the job comes here, or none.
+Error do_without_shared_memory(Runtime &made, const SegmentMaker &segment, bool kernel_told) {
+    std::string left;
+    for (const std::string &word : split_words(made.settings.paths))
+        if (word != "shm") left += (left.empty() ? "" : ",") + word;
+    made.settings.paths = left;
+    std::string network = network_word(made.settings);
+    if (network.empty())
+        return Error(ErrorClass::other, segment.lack() + "; LANYARD_PATHS leaves no other path: add tcp or dgram");
+    segment.tell_lack();
+    if (Error error = open_network_instead(made.settings, *made.bootstrap, network == "dgram", made.network)) return error;
+    if (!kernel_told)
+        if (Error error = tell_kernel(*made.bootstrap)) return error;
+    return made.bootstrap->barrier();
+}
+
 // Paths, and before them what their making needs; barriers are met by all ranks of the job or by none. A segment is made without
 // the path too where the launcher offers a file for it: for the wait records, and for what the ranks of a node must know alike.
 Error make_paths(Runtime &made) {
@@ -146,6 +117,12 @@ Error make_paths(Runtime &made) {
     if (!error && network) error = tell_kernel(bootstrap);
     if (!error && (segments || network)) error = bootstrap.barrier();
     if (!error && (segments || network)) error = compare_paths(made.settings, bootstrap);
+    if (!error && segments && segment.lacking()) {
+        segments = false;
+        if (shm) error = do_without_shared_memory(made, segment, network);
+        network = network || shm;
+        shm = false;
+    }
     if (!error && network) error = join_network(bootstrap, made.network);
     if (!error && segments && !alone) error = segment.attach();
     if (!error && segments && !alone && shm) make_shm_path(made);
@@ -222,8 +199,9 @@ Error make_universe(Runtime &made) {
     std::byte *area = nullptr;
     size_t area_bytes = 0;
     if (made.shm_path && made.segment.header().world_area) {
-        area = made.segment.at(made.segment.header().world_area);
         area_bytes = node_area_bytes(bootstrap.size());
+        area = made.segment.map(made.segment.header().world_area, area_bytes);
+        if (!area) out_of_memory("the collectives of MPI_COMM_WORLD", area_bytes);
     }
     return make_predefined(universe, std::move(world), area, area_bytes);
 }

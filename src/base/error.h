@@ -130,6 +130,13 @@ private:
     ErrorRecord *record_ = nullptr;
 };
 
+// The first of two that went wrong, if any did; the other one is ended.
+inline Error first_failure(Error first, Error second) {
+    if (!first) return second;
+    second.discard();
+    return first;
+}
+
 // The text of an errno value, e.g. "No space left on device".
 std::string system_text(int error_number);
 

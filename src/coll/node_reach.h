@@ -20,9 +20,10 @@ public:
     virtual void wake(uint32_t peer) = 0;
     // Copies from the memory of a peer's process. Only where Team::direct_reads says so.
     virtual Error read(uint32_t peer, uint64_t address, std::byte *to, size_t bytes) = 0;
-    // New zeroed memory, on a line, which all of the node see at this offset; nullptr: there is none. It is never given back.
+    // New zeroed memory, on a line, which all of the node find by this offset; nullptr: there is none. It is never given
+    // back. And such memory of another process, which is there.
     virtual std::byte *share(size_t, uint64_t &) { return nullptr; }
-    virtual std::byte *at(uint64_t) { return nullptr; }
+    virtual std::byte *at(uint64_t, size_t) { return nullptr; }
 };
 
 }  // namespace lanyard

@@ -9,9 +9,34 @@
 namespace lanyard {
 namespace {
 
-constexpr size_t header_bytes = 64;  // the count of those who left, on a line of its own
+struct AreaHeader {
+    enum State : uint32_t { in_use, over, emptied };
+    std::atomic<uint32_t> leaving;  // members that use it no more
+    std::atomic<uint32_t> state;
+};
 
-std::atomic<uint32_t> &left_of(std::byte *header) { return *reinterpret_cast<std::atomic<uint32_t> *>(header); }
+constexpr size_t header_bytes = 64;  // on a line of its own
+static_assert(sizeof(AreaHeader) <= header_bytes);
+constexpr size_t mapped_whole = 8;   // awaited areas
+
+AreaHeader &header_in(std::byte *memory) { return *reinterpret_cast<AreaHeader *>(memory); }
+
+// Keeps its header only.
+void shorten(NodeMemory &memory, AwaitedArea &area) {
+    std::byte *header = memory.open(area.offset, header_bytes);
+    if (!header) return;
+    memory.close(area.offset, area.memory, area.mapped_bytes);
+    area.memory = header;
+    area.mapped_bytes = header_bytes;
+}
+
+// The last member to come here empties it.
+void leave(NodeMemory &memory, uint64_t offset, size_t bytes, std::byte *here, int members) {
+    AreaHeader &header = header_in(here);
+    if (header.leaving.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<uint32_t>(members)) return;
+    bool emptied = memory.empty(offset, bytes);
+    header.state.store(emptied ? AreaHeader::emptied : AreaHeader::over, std::memory_order_release);
+}
 
 }  // namespace
 
@@ -23,33 +48,45 @@ uint64_t allocate_area(Universe &universe, int size) {
     return offset;
 }
 
-void join_area(Comm &comm, uint64_t offset) {
-    if (offset == no_node_offset) return;
+Error join_area(Comm &comm, uint64_t offset) {
+    if (offset == no_node_offset) return {};
+    size_t bytes = header_bytes + node_area_bytes(comm.team.size);
+    std::byte *memory = comm.universe->node_memory->open(offset, bytes);
+    if (!memory)
+        return Error(ErrorClass::no_mem, "the communicator needs " + std::to_string(bytes / 1024 + 1) +
+                                             " KiB of addresses, and this process may have no more (ulimit -v)");
     comm.area = offset;
-    comm.team.node_area = comm.universe->node_memory->at(offset) + header_bytes;
+    comm.team.node_area = memory + header_bytes;
     comm.team.node_area_bytes = node_area_bytes(comm.team.size);
     comm.team.direct_reads = comm.universe->direct_reads;
+    return {};
 }
 
 void leave_area(Comm &comm) {
     if (comm.area == no_node_offset) return;
     Universe &universe = *comm.universe;
-    left_of(comm.team.node_area - header_bytes).fetch_add(1, std::memory_order_acq_rel);
-    if (comm.team.index != 0) return;
-    {
-        SpinGuard guard(universe.awaited_areas.lock);
-        universe.awaited_areas.list.push_back({comm.area, header_bytes + comm.team.node_area_bytes, static_cast<uint32_t>(comm.team.size)});
-    }
+    NodeMemory &memory = *universe.node_memory;
+    std::byte *here = comm.team.node_area - header_bytes;
+    size_t bytes = header_bytes + comm.team.node_area_bytes;
+    leave(memory, comm.area, bytes, here, comm.team.size);
+    if (comm.team.index != 0) return memory.close(comm.area, here, bytes);
     collect_areas(universe);
+    AwaitedArea area{comm.area, bytes, here, bytes};
+    SpinGuard guard(universe.awaited_areas.lock);
+    if (universe.awaited_areas.list.size() >= mapped_whole) shorten(memory, area);
+    universe.awaited_areas.list.push_back(area);
 }
 
 void collect_areas(Universe &universe) {
     auto &[lock, list] = universe.awaited_areas;
+    NodeMemory &memory = *universe.node_memory;
     SpinGuard guard(lock);
     auto over = [&](const AwaitedArea &area) {
-        bool all_left = left_of(universe.node_memory->at(area.offset)).load(std::memory_order_acquire) == area.members;
-        if (all_left) universe.node_memory->release(area.offset, area.bytes);
-        return all_left;
+        uint32_t state = header_in(area.memory).state.load(std::memory_order_acquire);
+        if (state == AreaHeader::in_use) return false;
+        memory.close(area.offset, area.memory, area.mapped_bytes);
+        memory.release(area.offset, area.bytes, state == AreaHeader::emptied);
+        return true;
     };
     list.erase(std::remove_if(list.begin(), list.end(), over), list.end());
 }

@@ -26,7 +26,7 @@ Error make_and_agree(Universe &universe, Group &group, const Meeting &meeting, E
     if (!made) return no_memory_for_comm();
     Birth birth;
     Error error = exchange_birth(universe, meeting, birth);
-    accept_birth(*made, birth);
+    error = first_failure(error, accept_birth(*made, birth));
     if (error) {
         release_comm(made);
         made = nullptr;
@@ -126,7 +126,7 @@ Birth give_birth(Universe &universe, const Peers &sharers) {
     return birth;
 }
 
-void accept_birth(Comm &comm, const Birth &birth) {
+Error accept_birth(Comm &comm, const Birth &birth) {
     comm.context = birth.context;
     comm.team.context = birth.context | collective_bit;
     comm.team.processors = birth.processors;
@@ -136,8 +136,8 @@ void accept_birth(Comm &comm, const Birth &birth) {
     }
     if (comm.promised) tell_promises(comm);
     if (comm.universe->executor) comm.universe->executor->know(comm.team);
-    join_area(comm, birth.area);
     if (log_enabled(LogLevel::debug)) tell(comm);
+    return join_area(comm, birth.area);
 }
 
 Error Duplication::prepare(Comm &parent, const Info *hints, Comm *&made) {
@@ -164,9 +164,7 @@ void Duplication::start(Comm &parent, void (*then)(Completion &), void *context,
 }
 
 void Duplication::accept(Comm &made, Error error) {
-    if (failed_) error.discard();
-    else failed_ = error;
-    accept_birth(made, birth_);
+    failed_ = first_failure(first_failure(failed_, error), accept_birth(made, birth_));
 }
 
 Error Duplication::finish(Comm *made) {

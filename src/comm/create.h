@@ -30,7 +30,7 @@ Comm *make_comm(Universe &universe, Group *group, Errhandler &errhandler, Group 
 // Decides, at one member of the new communicator, its rank 0 where nothing else is said; and follows, at every member.
 // `sharers`: those who are to share memory if they are on one node; none for an intercommunicator.
 Birth give_birth(Universe &universe, const Peers &sharers);
-void accept_birth(Comm &comm, const Birth &birth);
+Error accept_birth(Comm &comm, const Birth &birth);
 
 // What the functions here share. Calls that are collective over a communicator, both groups of an intercommunicator, go through its team,
 // so that they are compared with what else is called on it (coll/executor.h); `kind` is the call.

@@ -132,6 +132,14 @@ Error spread_news(const Spread &spread, Error failed, News &news, Peers &remote)
     return {static_cast<ErrorClass>(news.failed), "the leader of this process's group found an error, which it tells"};
 }
 
+Error accepted(Comm *&made, const Birth &birth) {
+    Error error = accept_birth(*made, birth);
+    if (!error) return {};
+    release_comm(made);
+    made = nullptr;
+    return error;
+}
+
 // All members of both groups. `way`: of the leader, nullptr elsewhere; `failed`: what keeps it from going.
 Error connect(Group &local, const Spread &spread, const Way *way, Error failed, Errhandler &errhandler, Comm *&made) {
     Universe &universe = *local.universe;
@@ -144,8 +152,7 @@ Error connect(Group &local, const Spread &spread, const Way *way, Error failed, 
     local.hold();
     made = make_comm(universe, &local, errhandler, remote_group);
     if (!made) return no_memory_for_comm();
-    accept_birth(*made, news.birth);
-    return {};
+    return accepted(made, news.birth);
 }
 
 // A name for the leader's messages that is no rank.
@@ -227,8 +234,7 @@ Error merge_intercomm(Comm &parent, bool high, Comm *&made) {
     Group *group = make_group(universe, std::move(all), parent.group->session);
     made = group ? make_comm(universe, group, *KeptErrhandler(parent.errhandler)) : nullptr;
     if (!made) return no_memory_for_comm();
-    accept_birth(*made, members[0].birth);
-    return {};
+    return accepted(made, members[0].birth);
 }
 
 }  // namespace lanyard

@@ -72,7 +72,7 @@ Error make_part(Comm &parent, const std::vector<Wish> &wishes, Comm *&made) {
     meeting.own = group->rank;
     Error error;
     if (!remote && universe.node_memory && made->size > 1 && universe.share_node(meeting.peers)) error = share_area(universe, meeting, birth);
-    accept_birth(*made, birth);
+    error = first_failure(error, accept_birth(*made, birth));
     if (error) {
         release_comm(made);
         made = nullptr;

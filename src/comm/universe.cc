@@ -21,7 +21,7 @@ Comm *make_predefined_comm(Universe &universe, Peers peers, uint64_t context, in
     Group *group = make_group(universe, std::move(peers));
     Comm *comm = group ? make_comm(universe, group, errors_are_fatal()) : nullptr;
     if (!comm) return nullptr;
-    accept_birth(*comm, {context, no_node_offset, universe.processors});
+    accept_birth(*comm, {context, no_node_offset, universe.processors}).discard();  // without an area it cannot fail
     comm->abi_value = abi_value;
     comm->name = name;
     return comm;

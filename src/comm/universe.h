@@ -20,15 +20,21 @@
 
 namespace lanyard {
 
-// Memory shared by all processes of a node. A team on one node has an area there for its collectives (team.h).
+// Memory shared by all processes of a node. A team on one node has an area there for its collectives (team.h). Any thread.
 class NodeMemory {
 public:
     virtual ~NodeMemory() = default;
-    // Zeroed memory on a boundary of 64 bytes, at an offset that means the same to all of the node; nullptr: no more left.
-    virtual std::byte *allocate(size_t bytes, uint64_t &offset) = 0;
-    virtual std::byte *at(uint64_t offset) = 0;
-    // Gives back what any process of the node allocated; nobody uses it any more.
-    virtual void release(uint64_t offset, size_t bytes) = 0;
+    // A zeroed area, at an offset that means the same to all of the node; false: no more left.
+    virtual bool allocate(size_t bytes, uint64_t &offset) = 0;
+    // The first so many bytes of an area as memory of this process, on a boundary of 64 bytes; nullptr: it may have no more
+    // addresses. And their end.
+    virtual std::byte *open(uint64_t offset, size_t bytes) = 0;
+    virtual void close(uint64_t offset, std::byte *memory, size_t bytes) = 0;
+    // For the last who uses an area, but for its first line, before it says so: takes the memory from behind its first page,
+    // unless that may soon be used again. True: it did.
+    virtual bool empty(uint64_t offset, size_t bytes) = 0;
+    // Gives back an area that this process allocated and that nobody uses any more.
+    virtual void release(uint64_t offset, size_t bytes, bool emptied) = 0;
 };
 
 class Executor;  // coll/executor.h

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -15,6 +17,7 @@
 #include "launch/program_file.h"
 #include "launch/wording.h"
 #include "net/address.h"
+#include "path/shm/segment.h"
 
 namespace lanyard::launch {
 
@@ -81,10 +84,32 @@ bool Preparation::find_program_of(int rank) {
     return !file.exit_code || fail(file.exit_code, fmt::format("{}: {}{}", short_rank_text(plan_, rank), file.trouble, remedy));
 }
 
-// Nothing to clean up whoever dies: the file has no name. Where it cannot be made, the library tries and reports.
+// Is there room for what the ranks of this host share at least? Memory without a limit of its own says 0 blocks.
+bool holds_segment(int file, size_t ranks) {
+    struct statvfs about;
+    if (fstatvfs(file, &about) != 0 || about.f_blocks == 0) return true;
+    return static_cast<uint64_t>(about.f_bavail) * about.f_frsize >= Segment::least_bytes(static_cast<uint32_t>(ranks));
+}
+
+// Nothing to clean up whoever dies: the file has no name. Where the folder cannot be used it is memory apart from all file
+// systems; where that is refused too, the library finds another way.
 void Preparation::open_segment(const Variables &variables) {
-    const char *folder = find_variable(variables, "LANYARD_SHM_DIR");
-    prepared_.segment = open(folder && folder[0] ? folder : "/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    const char *named = find_variable(variables, "LANYARD_SHM_DIR");
+    const char *folder = named && named[0] ? named : "/dev/shm";
+    int &file = prepared_.segment;
+    std::string wrong;
+    file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file < 0) wrong = system_text(errno);
+    else if (!holds_segment(file, prepared_.ranks.size())) wrong = "it is too small, or full";
+    if (wrong.empty()) return;
+    int apart = memfd_create("lanyard", MFD_CLOEXEC);
+    if (apart < 0) return;
+    if (file >= 0) close(file);
+    file = apart;
+    Settings settings;
+    if (const char *paths = find_variable(variables, "LANYARD_PATHS"); paths && paths[0]) settings.paths = paths;
+    if (prepared_.ranks.size() < 2 || !names_path(settings, "shm")) return;
+    prepared_.notes.push_back(fmt::format("{} cannot be used for the memory that ranks share: {}; a memory file is used instead", folder, wrong));
 }
 
 bool Preparation::fail_opening(int rank, const std::string &what) {

@@ -138,16 +138,23 @@ Finding examine_processors() {
             "raise the limit (Docker: --cpus, Kubernetes: resources.limits.cpu), or start fewer ranks"};
 }
 
+// What jobs do without the folder for shared memory.
+Finding without_folder(const std::string &sentence, const std::string &remedy) {
+    const char *instead = "mpirun gives its ranks a memory file instead; under other launchers they send messages over the network's path, "
+                          "which is slower";
+    return {Verdict::note, "shared memory", sentence, instead, remedy};
+}
+
 Finding examine_shared_memory(const Settings &settings) {
     const std::string subject = "shared memory", &folder = settings.shm_dir;
     struct statvfs space {};
     if (statvfs(folder.c_str(), &space) != 0)
-        return {Verdict::problem, subject, fmt::format("{}: {}", folder, system_text(errno)), "",
-                "mount a tmpfs there, or name another folder in memory with LANYARD_SHM_DIR"};
+        return without_folder(fmt::format("{}: {}", folder, system_text(errno)),
+                              "mount a tmpfs there, or name another folder in memory with LANYARD_SHM_DIR");
     int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file < 0)
-        return {Verdict::problem, subject, fmt::format("no file can be made in {}: {}", folder, system_text(errno)), "",
-                "make it writable (a tmpfs with mode 1777), or name another folder in memory with LANYARD_SHM_DIR"};
+        return without_folder(fmt::format("no file can be made in {}: {}", folder, system_text(errno)),
+                              "make it writable (a tmpfs with mode 1777), or name another folder in memory with LANYARD_SHM_DIR");
     close(file);
     double unit = static_cast<double>(space.f_frsize);
     double size = unit * static_cast<double>(space.f_blocks), left = unit * static_cast<double>(space.f_bavail);
@@ -158,10 +165,10 @@ Finding examine_shared_memory(const Settings &settings) {
     auto least = static_cast<double>(Segment::least_bytes(2));
     bool limited = space.f_blocks > 0;
     if (limited && left < least)
-        return {Verdict::problem, subject, fmt::format("{}; two ranks need {:.0f} KiB", sentence, std::ceil(least / 1024)), "", remedy};
+        return without_folder(fmt::format("{}; two ranks need {:.0f} KiB", sentence, std::ceil(least / 1024)), remedy);
     constexpr double enough = 64.0 * 1024 * 1024;  // holds 64 ranks
     if (!limited || left >= enough) return {Verdict::good, subject, sentence, "", ""};
-    return {Verdict::note, subject, sentence + "; 64 MiB are enough for 64 ranks", "a job that needs more is refused, with the size that it needs",
+    return {Verdict::note, subject, sentence + "; 64 MiB are enough for 64 ranks", "a job that needs more has a memory file instead, or sends messages",
             remedy};
 }
 

@@ -181,9 +181,13 @@ def test_segment_in_a_chosen_folder(mpirun):
     assert code == 0 and "/dev/shm" in out
 
 
-def test_segment_that_cannot_be_made_is_left_to_the_library(mpirun):
-    code, out, err = mpirun.run("-n", 2, "sh", "-c", "echo ${LANYARD_SEGMENT_FD-none}", env={"LANYARD_SHM_DIR": "/proc"})
-    assert (code, out, err) == (0, "none\nnone\n", "")
+def test_segment_without_a_folder_is_a_memory_file(mpirun):
+    code, out, err = mpirun.run("-n", 2, "sh", "-c", "readlink /proc/self/fd/$LANYARD_SEGMENT_FD", env={"LANYARD_SHM_DIR": "/proc"})
+    assert (code, out) == (0, "/memfd:lanyard (deleted)\n" * 2)
+    assert re.fullmatch(r"mpirun: /proc cannot be used for the memory that ranks share: .+; a memory file is used instead\n", err), err
+    alone = mpirun.run("-n", 1, "true", env={"LANYARD_SHM_DIR": "/proc"})
+    apart = mpirun.run("-n", 2, "true", env={"LANYARD_SHM_DIR": "/proc", "LANYARD_PATHS": "self,tcp"})
+    assert alone == apart == (0, "", ""), "nobody shares memory, so nobody need know"
 
 
 DESCRIPTORS = """

@@ -17,12 +17,12 @@ std::string entries(const char *what, Queue &queue) {
 
 }  // namespace
 
-std::byte *SimMemory::allocate(size_t bytes, uint64_t &offset) {
-    if (in_use >= most) return nullptr;
+bool SimMemory::allocate(size_t bytes, uint64_t &offset) {
+    if (in_use >= most) return false;
     ++in_use;
     areas_.push_back(std::make_unique<Line[]>(bytes / sizeof(Line) + 1));
     offset = areas_.size() - 1;
-    return at(offset);
+    return true;
 }
 
 SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLimits &limits, uint32_t processes, Crc32c crc)
@@ -112,7 +112,7 @@ Job::Job(Baton &b, const Behaviour &behaviour, const JobShape &s, std::string na
     if (shape.ranks > 1 && shape.ranks_per_node >= shape.ranks) {
         uint64_t offset;
         world_area_bytes = node_area_bytes(static_cast<int>(shape.ranks));
-        if (world_area_bytes) world_area = memory.allocate(world_area_bytes, offset);
+        if (world_area_bytes && memory.allocate(world_area_bytes, offset)) world_area = memory.open(offset, world_area_bytes);
         memory.in_use = 0;
     }
     Crc32c crc = shape.checks ? loaded_crc() : Crc32c();

@@ -51,9 +51,11 @@ private:
 // Memory of one node: everyone's heap. Counts what is in use.
 class SimMemory final : public NodeMemory {
 public:
-    std::byte *allocate(size_t bytes, uint64_t &offset) override;
-    std::byte *at(uint64_t offset) override { return reinterpret_cast<std::byte *>(areas_[offset].get()); }
-    void release(uint64_t, size_t) override { --in_use; }
+    bool allocate(size_t bytes, uint64_t &offset) override;
+    std::byte *open(uint64_t offset, size_t) override { return reinterpret_cast<std::byte *>(areas_[offset].get()); }
+    void close(uint64_t, std::byte *, size_t) override {}
+    bool empty(uint64_t, size_t) override { return false; }
+    void release(uint64_t, size_t, bool) override { --in_use; }
     int in_use = 0;
     int most = INT32_MAX;  // areas at one time
 

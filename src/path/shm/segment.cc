@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -36,10 +37,17 @@ uint64_t available_bytes(int descriptor) {
     return static_cast<uint64_t>(about.f_bavail) * about.f_frsize;
 }
 
+// The longest file that this process may make (ulimit -f). To go beyond it would raise SIGXFSZ.
+uint64_t longest_file() {
+    rlimit limit{};
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+}
+
 // Like posix_fallocate, but on some kernels that gives back all it has when the program catches a signal: so by parts that a steady
 // timer of the program's leaves time for.
 int allocate(int descriptor, uint64_t from, uint64_t bytes) {
     constexpr uint64_t part = 1 << 20;
+    if (from + bytes > longest_file()) return EFBIG;
     for (uint64_t end = from + bytes; from < end;) {
         uint64_t next = std::min(end, from + part);
         int failure = posix_fallocate(descriptor, static_cast<off_t>(from), static_cast<off_t>(next - from));
@@ -73,6 +81,12 @@ Error shortage(int descriptor, uint32_t members, uint64_t needed, uint64_t avail
                                          ", or start fewer processes");
 }
 
+Error shortage_by_limit(uint32_t members, uint64_t needed) {
+    return Error(ErrorClass::no_mem, std::to_string(members) + " processes on this node need " + in_kib(needed) +
+                                         " of shared memory, and files may not be longer than " + in_kib(longest_file()) +
+                                         " here; raise that limit (ulimit -f)");
+}
+
 uint64_t fixed_bytes(uint32_t members) { return header_bytes() + rings_bytes(members) + members * member_bytes(0); }
 
 }  // namespace
@@ -88,8 +102,9 @@ Error Segment::create(int descriptor, uint32_t members) {
     if (members > most_members)
         return Error(ErrorClass::other, std::to_string(members) + " processes on one node are more than the " + std::to_string(most_members) +
                                             " supported");
-    uint64_t available = available_bytes(descriptor);
+    uint64_t free = available_bytes(descriptor), available = std::min(free, longest_file());
     uint64_t fixed = fixed_bytes(members), least = least_bytes(members);
+    if (least > longest_file()) return shortage_by_limit(members, least);
     if (least > available) return shortage(descriptor, members, least, available);
     uint64_t affordable = (available - fixed) / (static_cast<uint64_t>(members) * cell_bytes);
     auto cells = static_cast<uint32_t>(std::min<uint64_t>(affordable, most_cells));
@@ -107,7 +122,7 @@ Error Segment::create(int descriptor, uint32_t members) {
     header->member_bytes = member_bytes(cells);
     header->appended.store(used, std::memory_order_relaxed);
     constexpr uint64_t room_for_areas = uint64_t{256} << 20;
-    header->limit = used + rings_bytes(members) + room_for_areas;
+    header->limit = std::min(used + rings_bytes(members) + room_for_areas, longest_file());
     header->blocks_end = whole_pages(header->limit);
     header->label.members = members;
     header->label.record_bytes = sizeof(WaitRecord);
@@ -125,17 +140,13 @@ Error Segment::attach(int descriptor) {
     void *start = mmap(nullptr, header_bytes(), PROT_READ, MAP_SHARED, descriptor, 0);
     if (start == MAP_FAILED) return Error(ErrorClass::no_mem, "mapping the shared memory failed: " + system_text(errno));
     const auto *header = static_cast<const SegmentHeader *>(start);
-    mapped_ = header->limit;
-    opened_ = header->members_offset + header->label.members * header->member_bytes;
+    size_t bytes = header->members_offset + header->label.members * header->member_bytes;
     munmap(start, header_bytes());
-    // What the file does not hold yet stays closed: debuggers and leak checkers look at all memory that may be read.
-    void *all = mmap(nullptr, mapped_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
-    if (all != MAP_FAILED && mprotect(all, opened_, PROT_READ | PROT_WRITE) != 0) {
-        munmap(all, mapped_);
-        all = MAP_FAILED;
-    }
-    if (all == MAP_FAILED) return Error(ErrorClass::no_mem, "reserving " + in_kib(mapped_) + " of addresses failed: " + system_text(errno));
+    void *all = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (all == MAP_FAILED)
+        return Error(ErrorClass::no_mem, "mapping " + in_kib(bytes) + " of shared memory failed: " + system_text(errno));
     base_ = static_cast<std::byte *>(all);
+    mapped_ = bytes;
     descriptor_ = descriptor;
     log(LogLevel::debug, "shm", "attached to the node's segment: %zu KiB of addresses", mapped_ / 1024);
     return {};
@@ -149,17 +160,6 @@ std::byte *Segment::cell(uint32_t member_index, uint32_t cell_index) const {
     return reinterpret_cast<std::byte *>(&member(member_index)) + whole_pages(sizeof(MemberControl)) + static_cast<size_t>(cell_index) * cell_bytes;
 }
 
-// What begins before `opened_` was appended whole before that, so it is open.
-std::byte *Segment::at(uint64_t offset) {
-    size_t opened = opened_.load(std::memory_order_acquire);
-    if (offset >= opened) {
-        size_t from = opened / page_bytes * page_bytes, end = header().appended.load(std::memory_order_acquire);
-        LANYARD_MUST(mprotect(base_ + from, std::min(whole_pages(end), mapped_) - from, PROT_READ | PROT_WRITE) == 0);
-        opened_.store(end, std::memory_order_release);
-    }
-    return base_ + offset;
-}
-
 uint64_t Segment::append_ring() {
     uint64_t offset = append(ring_bytes);
     if (offset) header().rings.fetch_add(1, std::memory_order_relaxed);
@@ -167,6 +167,7 @@ uint64_t Segment::append_ring() {
 }
 
 uint64_t Segment::append_area(size_t bytes) {
+    bytes = whole_pages(bytes);
     uint64_t rings = header().rings.load(std::memory_order_relaxed);
     uint64_t kept = rings_bytes(members()) - std::min<uint64_t>(rings * ring_bytes, rings_bytes(members()));
     return available_bytes(descriptor_) >= kept + bytes ? append(bytes, kept) : 0;
@@ -179,18 +180,22 @@ uint64_t Segment::append_block(size_t bytes) {
     if (bytes > most_block_bytes || size > available / 4 || available - size < rings_bytes(members())) return 0;
     uint64_t offset = header().blocks_end.fetch_add(size, std::memory_order_relaxed);
     if (allocate(descriptor_, offset, size) == 0) return offset;
-    free_block(offset, bytes);
+    empty(offset, bytes);
     return 0;
 }
 
-std::byte *Segment::map_block(uint64_t offset, size_t bytes) const {
+std::byte *Segment::map(uint64_t offset, size_t bytes) const {
     void *memory = mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, static_cast<off_t>(offset));
     return memory == MAP_FAILED ? nullptr : static_cast<std::byte *>(memory);
 }
 
-void Segment::free_block(uint64_t offset, size_t bytes) {
+void Segment::unmap(std::byte *memory, size_t bytes) { munmap(memory, whole_pages(bytes)); }
+
+void Segment::empty(uint64_t offset, size_t bytes) {
     fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(whole_pages(bytes)));
 }
+
+bool Segment::refill(uint64_t offset, size_t bytes) { return allocate(descriptor_, offset, whole_pages(bytes)) == 0; }
 
 uint64_t Segment::append(size_t bytes, uint64_t kept) {
     uint64_t offset = header().appended.load(std::memory_order_relaxed);

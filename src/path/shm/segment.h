@@ -1,12 +1,13 @@
 // The memory that the processes of one node share: one file in LANYARD_SHM_DIR, made by the launcher (nameless, handed down as
 // a descriptor) or by the first process of the node (named, unlinked as soon as all have opened it).
 //
-//   header | member 0 | member 1 | ... | rings and node areas, appended as needed | blocks, mapped one by one
+//   header | member 0 | member 1 | ... | rings and node areas, appended as needed | blocks
 //
 // A member's part: wait record, sleep word, inbox (where its peers put the offsets of the rings they opened to it), cells (buffers
 // for payload that does not fit a ring line). Everything grows by fallocate before it is touched, so shortage is an error and
-// never SIGBUS. The whole possible length is mapped once at the start (reserved addresses cost nothing).
-// Thread rule: after attach() all functions but append_*() are reads; those are atomic between processes.
+// never SIGBUS. Header and members are mapped at the start. Rings, areas and blocks begin with a page, and each process maps
+// those that it uses, when it uses them: addresses may be scarce too (ulimit -v).
+// Thread rule: any thread after attach(); what is appended is appended atomically between processes.
 #pragma once
 
 #include <atomic>
@@ -38,8 +39,9 @@ struct alignas(64) SegmentHeader {
     uint64_t member_bytes;
     std::atomic<uint64_t> appended;  // end of what has been handed out
     std::atomic<uint32_t> rings;     // opened so far
-    uint64_t limit;                  // mapped length
+    uint64_t limit;                  // of what may be appended
     std::atomic<uint64_t> blocks_end;  // of what has been handed out behind it
+    std::atomic<uint64_t> idle_area_bytes;  // of areas that nobody uses, and that still have their memory
     uint64_t world_area;             // offset of the shared-memory collectives' area of MPI_COMM_WORLD, 0: none
     std::atomic<uint64_t> processors[16];  // bit by number: those that some member may run on
     std::atomic<uint32_t> reads_refused;     // how many members cannot read the memory of all others
@@ -92,16 +94,18 @@ public:
     uint32_t members() const { return header().label.members; }
     MemberControl &member(uint32_t index) const;
     std::byte *cell(uint32_t member_index, uint32_t cell_index) const;
-    // Of what was appended, by this member or another. Any thread.
-    std::byte *at(uint64_t offset);
-    // New zeroed memory at the end; its offset, or 0 when the node's shared memory is used up. An area (a multiple of a line) is
-    // refused where the rings that may still be opened would no longer find room.
+    // New zeroed memory at the end; its offset, or 0 when the node's shared memory is used up. An area is refused where the
+    // rings that may still be opened would no longer find room.
     uint64_t append_ring();
     uint64_t append_area(size_t bytes);
-    // New zeroed memory behind what is mapped; its place in the file, or 0 where too little room would be left. Any thread.
+    // The same behind what may be appended; 0 also where too little room would be left.
     uint64_t append_block(size_t bytes);
-    std::byte *map_block(uint64_t offset, size_t bytes) const;  // nullptr: it cannot be mapped
-    void free_block(uint64_t offset, size_t bytes);
+    // What was appended, by this member or another, as memory of this process; nullptr where it may have no more addresses.
+    std::byte *map(uint64_t offset, size_t bytes) const;
+    static void unmap(std::byte *memory, size_t bytes);
+    // Gives the memory of what nobody uses back to the system; and has it anew, zeroed, unless there is none.
+    void empty(uint64_t offset, size_t bytes);
+    bool refill(uint64_t offset, size_t bytes);
     // Why append_ring() answered 0.
     Error no_room_for_ring() const;
 
@@ -110,7 +114,6 @@ private:
 
     std::byte *base_ = nullptr;
     size_t mapped_ = 0;
-    std::atomic<size_t> opened_ = 0;  // from the start on; the rest, for what may be appended, are addresses only
     int descriptor_ = -1;
 };
 

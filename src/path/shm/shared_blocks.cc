@@ -1,7 +1,5 @@
 #include "path/shm/shared_blocks.h"
 
-#include <sys/mman.h>
-
 #include <atomic>
 
 #include "base/log.h"
@@ -14,7 +12,7 @@ SharedBlocks::~SharedBlocks() {
 }
 
 void SharedBlocks::close(View &view) {
-    if (view.memory) munmap(view.memory, view.bytes);
+    if (view.memory) Segment::unmap(view.memory, view.bytes);
     view = {};
 }
 
@@ -24,9 +22,9 @@ void *SharedBlocks::allocate(size_t bytes) {
         if (entry.offset.load(std::memory_order_relaxed)) continue;
         uint64_t offset = segment_.append_block(bytes);
         if (!offset) return nullptr;
-        std::byte *memory = segment_.map_block(offset, bytes);
+        std::byte *memory = segment_.map(offset, bytes);
         if (!memory) {
-            segment_.free_block(offset, bytes);
+            segment_.empty(offset, bytes);
             return nullptr;
         }
         entry.address.store(reinterpret_cast<uintptr_t>(memory), std::memory_order_relaxed);
@@ -46,8 +44,8 @@ bool SharedBlocks::free(void *memory) {
         if (!offset || entry.address.load(std::memory_order_relaxed) != reinterpret_cast<uintptr_t>(memory)) continue;
         entry.offset.store(0, std::memory_order_release);
         size_t bytes = entry.bytes.load(std::memory_order_relaxed);
-        munmap(memory, bytes);
-        segment_.free_block(offset, bytes);
+        Segment::unmap(static_cast<std::byte *>(memory), bytes);
+        segment_.empty(offset, bytes);
         return true;
     }
     return false;
@@ -70,7 +68,7 @@ std::byte *SharedBlocks::find(uint32_t index, uint64_t address, size_t bytes) {
         View &view = views[place];
         if (view.offset != offset) {
             close(view);
-            std::byte *memory = segment_.map_block(offset, size);
+            std::byte *memory = segment_.map(offset, size);
             if (!memory) return nullptr;
             view = {offset, memory, size};
         }

@@ -56,25 +56,53 @@ uint32_t ShmPath::cells_in_use() const {
     return used;
 }
 
+ShmPath::~ShmPath() {
+    for (std::byte *ring : rings_) Segment::unmap(ring, ring_bytes);
+}
+
+std::byte *ShmPath::map_ring(uint64_t offset) {
+    std::byte *memory = segment_.map(offset, ring_bytes);
+    if (memory) rings_.push_back(memory);
+    return memory;
+}
+
 // Makes the ring to a peer and tells it where it is. Room for all rings was there when the segment was made, but others may have taken it:
 // then the two are lost to each other, as the next poll of either reports.
 bool ShmPath::open_outlet(uint32_t index) {
     Outlet &outlet = outlets_[index];
     if (outlet.shut) return false;
     uint64_t offset = segment_.append_ring();
-    MemberControl &peer = segment_.member(index);
-    if (offset) outlet.ring.open(*new (segment_.at(offset)) Ring, own_);
-    peer.ring_from[own_].store(offset ? offset : MemberControl::no_room, std::memory_order_release);
-    peer.inbox.arrivals.fetch_add(1, std::memory_order_release);
-    if (!offset) {
-        outlet.shut = true;
-        self_.inbox.arrivals.fetch_add(1, std::memory_order_release);
-        outlet.ring.wake_reader();
+    std::byte *memory = offset ? map_ring(offset) : nullptr;
+    if (!memory) {
+        shut(index);
         return false;
     }
+    MemberControl &peer = segment_.member(index);
+    outlet.ring.open(*new (memory) Ring, own_);
+    peer.ring_from[own_].store(offset, std::memory_order_release);
+    peer.inbox.arrivals.fetch_add(1, std::memory_order_release);
     log(LogLevel::debug, "shm", "opened a ring of %zu KiB to peer %u", ring_bytes / 1024, peers_[index]);
     return true;
 }
+
+void ShmPath::shut(uint32_t index) {
+    Outlet &outlet = outlets_[index];
+    MemberControl &peer = segment_.member(index);
+    outlet.shut = true;
+    peer.ring_from[own_].store(MemberControl::no_room, std::memory_order_release);
+    peer.inbox.arrivals.fetch_add(1, std::memory_order_release);
+    self_.inbox.arrivals.fetch_add(1, std::memory_order_release);
+    outlet.ring.wake_reader();
+}
+
+namespace {
+
+Error no_addresses(size_t bytes) {
+    return Error(ErrorClass::no_mem, "a ring of " + std::to_string(bytes / 1024) + " KiB of shared memory cannot be mapped: " +
+                                         system_text(ENOMEM) + "; raise the limit of addresses (ulimit -v)");
+}
+
+}  // namespace
 
 int ShmPath::accept_inlets(Sink &sink) {
     arrivals_seen_.store(self_.inbox.arrivals.load(std::memory_order_acquire), std::memory_order_relaxed);
@@ -83,10 +111,17 @@ int ShmPath::accept_inlets(Sink &sink) {
         uint64_t offset = self_.ring_from[i].load(std::memory_order_acquire);
         if (offset == MemberControl::no_room || outlets_[i].shut) opened += report_lost(i, sink);
         bool known = std::any_of(inlets_.begin(), inlets_.end(), [&](const Inlet &inlet) { return inlet.member == i; });
-        if (offset <= MemberControl::no_room || known) continue;
+        if (offset <= MemberControl::no_room || known || outlets_[i].unseen) continue;
+        std::byte *memory = map_ring(offset);
+        if (!memory) {
+            outlets_[i].unseen = true;
+            shut(i);
+            opened += report_lost(i, sink);
+            continue;
+        }
         Inlet inlet;
         inlet.member = i;
-        inlet.ring.open(*reinterpret_cast<Ring *>(segment_.at(offset)), i);
+        inlet.ring.open(*reinterpret_cast<Ring *>(memory), i);
         outlets_[i].inlet = static_cast<uint32_t>(inlets_.size());
         awaited_.push_back({inlet.ring.awaited_word(), inlet.ring.awaited_number()});
         inlets_.push_back(std::move(inlet));
@@ -100,7 +135,7 @@ int ShmPath::report_lost(uint32_t index, Sink &sink) {
     Outlet &outlet = outlets_[index];
     if (outlet.lost) return 0;
     outlet.shut = outlet.lost = true;
-    sink.lost(peers_[index], segment_.no_room_for_ring());
+    sink.lost(peers_[index], outlet.unseen ? no_addresses(ring_bytes) : segment_.no_room_for_ring());
     return 1;
 }
 

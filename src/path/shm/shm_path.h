@@ -23,6 +23,7 @@ class ShmPath final : public Path {
 public:
     // `peers[i]` is the number of the node's i-th process; `own` the index of this one.
     ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies);
+    ~ShmPath() override;
 
     const char *name() const override { return "shm"; }
     size_t max_eager() const override { return most_cells_ * cell_bytes; }
@@ -72,8 +73,9 @@ private:
         RingWriter ring;
         uint32_t inlet = not_here;  // its place among the inlets
         mutable Reach direct = Reach::untried;
-        bool shut = false;  // there was no room for a ring, here or there
-        bool lost = false;  // and that has been reported
+        bool shut = false;   // there was no room for a ring, here or there
+        bool lost = false;   // and that has been reported
+        bool unseen = false; // the peer's ring is there, but this process has no addresses for it
     };
     struct Inlet {
         RingReader ring;
@@ -94,7 +96,9 @@ private:
     };
 
     uint32_t index_of(uint32_t peer) const { return peer < index_of_peer_.size() ? index_of_peer_[peer] : not_here; }
+    std::byte *map_ring(uint64_t offset);
     bool open_outlet(uint32_t index);
+    void shut(uint32_t index);
     int accept_inlets(Sink &sink);
     int report_lost(uint32_t index, Sink &sink);
     size_t next_with_frame(size_t first, size_t last) const;
@@ -117,6 +121,7 @@ private:
     std::vector<Outlet> outlets_;
     std::vector<Inlet> inlets_;
     std::vector<Awaited> awaited_;  // by inlet
+    std::vector<std::byte *> rings_;  // mapped here, of both kinds
     std::atomic<uint32_t> arrivals_seen_{0};  // other threads read it: rings()
     size_t next_inlet_ = 0;  // polling begins here: behind the one that used up the budget last
     uint32_t next_cell_ = 0;

@@ -80,9 +80,9 @@ private:
             shared.emplace_back(std::aligned_alloc(64, bytes), std::free);
             std::memset(shared.back().get(), 0, bytes);
             offset = 64 * shared.size();
-            return at(offset);
+            return at(offset, bytes);
         }
-        std::byte *at(uint64_t offset) override { return static_cast<std::byte *>(shared[offset / 64 - 1].get()); }
+        std::byte *at(uint64_t offset, size_t) override { return static_cast<std::byte *>(shared[offset / 64 - 1].get()); }
         std::vector<std::unique_ptr<void, void (*)(void *)>> shared;
     };
     struct State;

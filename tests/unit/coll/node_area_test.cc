@@ -47,7 +47,7 @@ public:
         offset = 64 * shared_.size();
         return shared_.back();
     }
-    std::byte *at(uint64_t offset) override {
+    std::byte *at(uint64_t offset, size_t) override {
         std::lock_guard guard(shared_mutex_);
         return shared_[offset / 64 - 1];
     }

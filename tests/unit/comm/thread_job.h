@@ -81,18 +81,20 @@ struct YieldingIdle final : Idle {
 // One heap for all nodes; counts what is in use.
 class HeapMemory final : public NodeMemory {
 public:
-    std::byte *allocate(size_t bytes, uint64_t &offset) override {
+    bool allocate(size_t bytes, uint64_t &offset) override {
         std::lock_guard guard(lock_);
         ++in_use_;
         areas_.push_back(std::make_unique<Line[]>(bytes / sizeof(Line) + 1));
         offset = areas_.size() - 1;
-        return reinterpret_cast<std::byte *>(areas_.back().get());
+        return true;
     }
-    std::byte *at(uint64_t offset) override {
+    std::byte *open(uint64_t offset, size_t) override {
         std::lock_guard guard(lock_);
         return reinterpret_cast<std::byte *>(areas_[offset].get());
     }
-    void release(uint64_t, size_t) override {
+    void close(uint64_t, std::byte *, size_t) override {}
+    bool empty(uint64_t, size_t) override { return false; }
+    void release(uint64_t, size_t, bool) override {
         std::lock_guard guard(lock_);
         --in_use_;
     }

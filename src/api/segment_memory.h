@@ -1,0 +1,50 @@
+// Areas of communicators in the node's segment: what a process allocates comes back to it and is handed out again.
+//
+// Programs that make and free one communicator after the other use the same areas again and again. So a little stays: areas
+// that nobody uses keep their memory while they have no more than `most_idle` on the node, and areas that this process has
+// closed stay mapped while they have no more than `most_closed` here. All else goes back to the system at once.
+// Thread rule: any thread, one short lock.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "base/spin_lock.h"
+#include "comm/universe.h"
+#include "path/shm/segment.h"
+
+namespace lanyard {
+
+class SegmentMemory final : public NodeMemory {
+public:
+    static constexpr size_t most_idle = size_t{4} << 20, most_closed = size_t{2} << 20;
+
+    explicit SegmentMemory(Segment &segment) : segment_(segment) {}
+    ~SegmentMemory() override;
+
+    bool allocate(size_t bytes, uint64_t &offset) override;
+    std::byte *open(uint64_t offset, size_t bytes) override;
+    void close(uint64_t offset, std::byte *memory, size_t bytes) override;
+    bool empty(uint64_t offset, size_t bytes) override;
+    void release(uint64_t offset, size_t bytes, bool emptied) override;
+
+private:
+    struct Released {
+        uint64_t offset;
+        bool emptied;
+    };
+    struct Closed {
+        uint64_t offset;
+        std::byte *memory;
+        size_t bytes;
+    };
+    bool reuse(size_t bytes, Released area);
+
+    Segment &segment_;
+    SpinLock lock_;
+    std::multimap<size_t, Released> released_;  // by length
+    std::vector<Closed> closed_;                // the oldest first
+    size_t closed_bytes_ = 0;
+};
+
+}  // namespace lanyard
