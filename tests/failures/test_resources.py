@@ -1,10 +1,31 @@
-"""Memory that the system refuses: a process ends with a sentence."""
+"""Threads and memory that the system refuses: a process goes on without or ends with a sentence."""
 import os
 import re
+import subprocess
 
 import pytest
 
 SANITIZED = "-fsanitize" in os.environ.get("LANYARD_CC", "")
+NO_THREAD = (r"lanyard rank \d \[engine\] no thread can be made: messages move only while the "
+             r"program is inside MPI")
+
+
+@pytest.fixture
+def threadless(program):
+    """A program that runs the command behind it without the right to make threads."""
+    wrapper = program("threadless")
+    if subprocess.run([wrapper, "/bin/true"], capture_output=True, check=False).returncode == 96:
+        pytest.skip("the kernel has no seccomp filters")
+    return wrapper
+
+
+@pytest.mark.own_paths("it is about these paths")
+@pytest.mark.parametrize("path", ["tcp", "dgram"])
+def test_ranks_that_can_have_no_threads_go_on_without(mpirun, program, threadless, path):
+    env = {"LANYARD_PATHS": f"self,{path}", "LANYARD_PROGRESS": "helper"}
+    code, out, err = mpirun.run("-n", 3, threadless, program("exchange"), env=env)
+    assert (code, out) == (0, "right\n"), err
+    assert err and all(re.fullmatch(NO_THREAD, line) for line in err.splitlines()), err
 
 
 @pytest.mark.skipif(SANITIZED, reason="the memory of a sanitizer is its own")
