@@ -1,4 +1,4 @@
-"""Threads and memory that the system refuses: a process goes on without or ends with a sentence."""
+"""Threads, memory and barriers that the system refuses: a process goes on without or ends with a sentence."""
 import os
 import re
 import subprocess
@@ -37,3 +37,14 @@ def test_a_process_that_gets_no_more_memory_ends_with_a_sentence(mpirun, program
     assert re.fullmatch(rf"Lanyard: rank 1 gets no more memory: ulimit {limit} allows it \d+ KiB; "
                         r"raise that, or ask for less; it ends", told), err
     assert re.fullmatch(r"mpirun: rank 1 \(\S*hungry, process \d+ on \S+\) ended with exit code 39", by_mpirun), err
+
+
+@pytest.mark.one_host("ranks that share no memory make no barriers in each other")
+@pytest.mark.own_paths("it is about shared memory")
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="ranks that share a processor make no barriers")
+def test_barriers_that_are_refused_later_end_the_job_with_a_sentence(mpirun, program, threadless):
+    code, out, err = mpirun.run("-n", 2, program("barrierless"))
+    assert (code, out) == (1, ""), err
+    assert re.match(r"lanyard rank 1 \[engine\] the system call membarrier is refused now \(Operation not "
+                    r"permitted\), though it was not in MPI_Init; a filter of system calls that is set later must "
+                    r"allow it; this process ends\n", err), err

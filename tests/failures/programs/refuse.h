@@ -48,3 +48,14 @@ __attribute__((unused)) static void refuse_threads(void) {
     };
     refuse(steps, sizeof steps);
 }
+
+// membarrier fails with EPERM.
+__attribute__((unused)) static void refuse_barriers(void) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    refuse(steps, sizeof steps);
+}
