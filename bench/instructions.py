@@ -10,6 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from peers import clean_environment, run_quietly
+
 CALLS = 50  # in each loop, as in instruction_loops.cc
 # {what a loop does: (its function, the rank that runs it)}
 LOOPS = {
@@ -65,14 +67,23 @@ def loop_costs(profile):
     return costs
 
 
-def count(build, environment=None, arguments=()):
-    """{what: instructions for one call} of a build folder."""
+def compile_loops(prefix, program):
+    """The program of the loops by the mpicxx of a build or an install, for any that has the same ABI."""
+    source = Path(__file__).with_name("instruction_loops.cc")
+    run_quietly([prefix / "bin" / "mpicxx", "-std=c++20", "-O2", "-g1", source, "-o", program], f"compiling {source}")
+
+
+def count(build, environment=None, arguments=(), program=None):
+    """{what: instructions for one call} of a build folder; of an install, too, with a program of compile_loops."""
     with tempfile.TemporaryDirectory() as folder:
         profile = str(Path(folder) / "profile.%q{PMI_RANK}")
         command = [build / "bin" / "mpirun", "-n", "2", "valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", "--quiet",
-                   build / "bin" / "instruction-loops", Path(folder) / "progress", *arguments]
+                   program or build / "bin" / "instruction-loops", Path(folder) / "progress", *arguments]
         variables = [f"{name}={value}" for name, value in (environment or {}).items()]
-        subprocess.run(["env", *variables, *map(str, command)], check=True, capture_output=True, text=True, timeout=300)
+        if program:
+            variables.append(f"LD_LIBRARY_PATH={build / 'lib'}")
+        subprocess.run(["env", *variables, *map(str, command)], check=True, capture_output=True, text=True,
+                       timeout=300, env=clean_environment())
         by_rank = [loop_costs(Path(folder) / f"profile.{rank}") for rank in (0, 1)]
     return {what: by_rank[rank][loop] / CALLS for what, (loop, rank) in LOOPS.items()}
 

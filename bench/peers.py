@@ -42,8 +42,11 @@ class Library:
         return [*self.launcher(ranks), str(self.programs / f"bench-{program}"), *arguments]
 
     def environ(self):
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-        return {**inherited, **self.environment}
+        return {**clean_environment(), **self.environment}
+
+
+def clean_environment():
+    return {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
 
 
 def processors():

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <list>
 #include <memory>
-#include <new>
 #include <string>
 
 #include "api/generated/core.h"
 #include "api/request.h"
 #include "api/runtime.h"
-#include "base/memory.h"
+#include "base/no_memory.h"
 #include "comm/universe.h"
 #include "datatype/cursor.h"
 #include "datatype/predefined.h"
@@ -35,7 +34,7 @@ private:
         uint64_t number;  // in the order of sending
         std::byte *at;
         size_t bytes;
-        std::unique_ptr<std::byte[]> own;  // where the library finds the room
+        FallibleArray<std::byte> own;  // where the library finds the room
         Transfer transfer;
     };
     struct Flush {
@@ -159,11 +158,6 @@ Error SendBuffer::no_room(size_t bytes) const {
                                          " more: " + std::to_string(messages_.size()) + " earlier messages are still in it");
 }
 
-static std::unique_ptr<std::byte[]> own_block(size_t bytes) {
-    LackAllowed lack_allowed;
-    return std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes]);
-}
-
 Error SendBuffer::send(Messenger &messenger, uint32_t peer, const MatchKey &key, const Buffer &buffer) {
     auto bytes = static_cast<size_t>(buffer.bytes());
     auto behind = messages_.end();
@@ -175,7 +169,8 @@ Error SendBuffer::send(Messenger &messenger, uint32_t peer, const MatchKey &key,
         if (!at && !(at = find_gap(needed, behind))) return no_room(bytes);
     }
     if (messenger.send_now(peer, key, buffer)) return {};
-    std::unique_ptr<std::byte[]> own = automatic_ ? own_block(needed) : nullptr;
+    FallibleArray<std::byte> own;
+    if (automatic_) own = array_or_null<std::byte>(needed);
     if (automatic_ && !(at = own.get()))
         return Error(ErrorClass::no_mem, "there is no memory left to buffer " + std::to_string(bytes) + " bytes");
     Message &message = *messages_.emplace(behind);

@@ -3,7 +3,7 @@
 #include "api/message.h"
 #include "api/predefined_handles.h"
 #include "api/request.h"
-#include "base/memory.h"
+#include "base/no_memory.h"
 #include "comm/errhandler.h"
 #include "comm/info.h"
 #include "comm/session.h"
@@ -27,7 +27,7 @@ void register_predefined(Object &object) { lanyard_handles.predefined[object.abi
 
 // What exists before MPI_Init and after MPI_Finalize: datatypes, operations, info and error handlers belong to the process.
 [[gnu::constructor]] void fill_process_tables() {
-    end_when_out_of_memory();
+    end_where_new_fails("Lanyard", static_cast<int>(ErrorClass::no_mem));
     register_pool(datatype_pool());
     register_pool(op_pool());
     register_pool(info_pool());
@@ -41,6 +41,7 @@ void register_predefined(Object &object) { lanyard_handles.predefined[object.abi
         lanyard_handles.predefined[value] = predefined_op(static_cast<int>(value));
     for (Errhandler *handler : {&errors_are_fatal(), &errors_abort(), &errors_return()}) register_predefined(*handler);
     Info *environment = new_info();
+    if (!environment) end_without_memory();
     environment->abi_value = abi::info_env;  // filled in by MPI_Init
     register_predefined(*environment);
     register_predefined(message_no_proc());

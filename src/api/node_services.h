@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/memory.h"
+#include "base/no_memory.h"
 #include "coll/node_reach.h"
 #include "path/shm/shm_path.h"
 
@@ -30,7 +30,7 @@ public:
         for (const Seen &seen : seen_)
             if (seen.offset == offset) return seen.memory;
         std::byte *memory = path_.segment().map(offset, bytes);
-        if (!memory) out_of_memory("shared memory that another process of this node offers", bytes);
+        if (!memory) end_without_memory();
         seen_.push_back({offset, memory});
         return memory;
     }

@@ -3,7 +3,7 @@
 #include "api/message.h"
 #include "api/runtime.h"
 #include "api/transfers.h"
-#include "base/memory.h"
+#include "base/no_memory.h"
 
 namespace lanyard {
 
@@ -88,7 +88,7 @@ ObjectPool<Message> &message_pool() {
 Message &message_no_proc() {
     static Message *message = [] {
         Message *made = message_pool().create();
-        if (!made) out_of_memory("the message MPI_MESSAGE_NO_PROC", sizeof *made);
+        if (!made) end_without_memory();
         made->abi_value = abi::message_no_proc;
         return made;
     }();

@@ -9,7 +9,7 @@
 #include "api/requests.h"
 #include "api/runtime.h"
 #include "api/spare_requests.h"
-#include "base/memory.h"
+#include "base/no_memory.h"
 #include "comm/create.h"
 #include "datatype/datatype.h"
 
@@ -75,7 +75,7 @@ namespace {
 
 Request *new_shared_send(bool gathered) {
     Request *made = request_pool().create();
-    if (!made) out_of_memory("requests", sizeof *made);
+    if (!made) end_without_memory();
     made->kind = Request::Kind::send;
     made->active = made->shared = true;
     made->gathered = gathered;

@@ -1,5 +1,6 @@
 #include "api/runtime.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 #include "base/barriers.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
+#include "base/no_memory.h"
 #include "coll/node_area.h"
 #include "tool/cvar.h"
 #include "tool/event.h"
@@ -201,7 +202,7 @@ Error make_universe(Runtime &made) {
     if (made.shm_path && made.segment.header().world_area) {
         area_bytes = node_area_bytes(bootstrap.size());
         area = made.segment.map(made.segment.header().world_area, area_bytes);
-        if (!area) out_of_memory("the collectives of MPI_COMM_WORLD", area_bytes);
+        if (!area) end_without_memory();
     }
     return make_predefined(universe, std::move(world), area, area_bytes);
 }
@@ -287,20 +288,21 @@ void start_helper() {
     if (!there && wants_helper(*the_runtime)) make_helper(*the_runtime);
 }
 
+// The launcher's answer wakes this process, which goes on with messages meanwhile.
 Error meet_others(Runtime &runtime) {
-    struct Meeting {
-        std::atomic<bool> over{false};
-        Error error;
-    } meeting;
-    std::thread waiter([&] {
-        meeting.error = runtime.bootstrap->barrier();
-        meeting.over.store(true, std::memory_order_release);
-        runtime.idle->wake();
-    });
-    auto over = [](const void *subject) { return static_cast<const Meeting *>(subject)->over.load(std::memory_order_acquire); };
-    runtime.engine->wait_owned(Condition{over, &meeting});
-    waiter.join();
-    return meeting.error;
+    if (Error error = runtime.bootstrap->enter_barrier()) return error;
+    const int answer = runtime.bootstrap->barrier_descriptor();
+    auto is_there = [](const void *descriptor) {
+        pollfd look{*static_cast<const int *>(descriptor), POLLIN, 0};
+        return look.fd < 0 || poll(&look, 1, 0) > 0;
+    };
+    if (answer >= 0 && runtime.idle->watch(answer)) {
+        runtime.engine->wait_owned(Condition{is_there, &answer});
+        runtime.idle->forget(answer);
+    }
+    while (!is_there(&answer))
+        if (runtime.engine->step() == 0) usleep(100);
+    return runtime.bootstrap->leave_barrier();
 }
 
 Error make_runtime(const char *call) {

@@ -55,7 +55,7 @@ Runtime *runtime();
 // No message moves any more but by the program's threads; and again by the helper, where there is to be one.
 void stop_helper();
 void start_helper();
-// Answers peers until all processes have come here: the launcher's barrier, which a thread of its own waits for. [owner]
+// Answers peers until all processes have come here: the launcher's barrier, whose end wakes this one. [owner]
 Error meet_others(Runtime &runtime);
 // Makes it for a function of MPI: joins the job, finds paths to every rank, makes the predefined communicators.
 Error make_runtime(const char *call);

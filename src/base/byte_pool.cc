@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "base/memory.h"
+#include "base/no_memory.h"
 
 namespace lanyard {
 
@@ -83,7 +83,7 @@ BytePool::Page *BytePool::new_page() {
 // At a multiple of its size, by which page_of() finds it; never in huge pages, of which no part goes back.
 BytePool::Chunk &BytePool::new_chunk() {
     void *range = mmap(nullptr, 2 * chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (range == MAP_FAILED) out_of_memory("copies of messages under way", 2 * chunk_bytes);
+    if (range == MAP_FAILED) end_without_memory();
     auto *begin = static_cast<std::byte *>(range);
     size_t before = -reinterpret_cast<uintptr_t>(begin) & (chunk_bytes - 1);
     if (before) munmap(begin, before);

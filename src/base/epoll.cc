@@ -27,6 +27,7 @@ int milliseconds(uint64_t limit_ns) {
 
 bool epoll_add(int epoll, int descriptor, uint32_t events) { return control(epoll, EPOLL_CTL_ADD, descriptor, events); }
 bool epoll_change(int epoll, int descriptor, uint32_t events) { return control(epoll, EPOLL_CTL_MOD, descriptor, events); }
+bool epoll_remove(int epoll, int descriptor) { return control(epoll, EPOLL_CTL_DEL, descriptor, 0); }
 
 int epoll_sleep(int epoll, std::span<epoll_event> events, uint64_t limit_ns) {
     timespec limit = to_timespec(limit_ns);

@@ -10,6 +10,7 @@ namespace lanyard {
 
 bool epoll_add(int epoll, int descriptor, uint32_t events);
 bool epoll_change(int epoll, int descriptor, uint32_t events);
+bool epoll_remove(int epoll, int descriptor);
 
 // Sleeps until one of the descriptors is ready or limit_ns is over (no_limit: none; 0: it only looks). The number of events, or -1
 // when a signal came between. Limits of less than a millisecond last up to one where the kernel knows no shorter ones.

@@ -52,6 +52,7 @@ bool set_log(const char *specification) {
 }
 
 void set_log_name(const char *name) { log_name = name; }
+const char *shown_log_name() { return log_name.c_str(); }
 
 void log(LogLevel level, const char *part, const char *format, ...) {
     if (!log_enabled(level) || (level != LogLevel::warn && !part_shown(part))) return;

@@ -43,6 +43,7 @@ inline bool log_enabled(LogLevel level) { return static_cast<int>(level) <= deta
 bool set_log(const char *specification);
 // The prefix of lines from now on, e.g. "rank 3".
 void set_log_name(const char *name);
+const char *shown_log_name();  // "": none
 void log(LogLevel level, const char *part, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 }  // namespace lanyard

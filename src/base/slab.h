@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/leak_roots.h"
-#include "base/memory.h"
+#include "base/no_memory.h"
 
 namespace lanyard {
 
@@ -68,7 +68,7 @@ public:
 private:
     void grow() {
         void *chunk = mmap(nullptr, chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (chunk == MAP_FAILED) out_of_memory("what is known of messages under way", chunk_bytes);
+        if (chunk == MAP_FAILED) end_without_memory();
         LANYARD_MUST(chunks_.size() < none / chunk_objects);
         register_leak_root(chunk, chunk_bytes);
         chunks_.push_back(static_cast<T *>(chunk));

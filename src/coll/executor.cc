@@ -2,9 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
-#include "base/memory.h"
 #include "coll/collective_tag.h"
 #include "datatype/cursor.h"
 
@@ -77,14 +75,12 @@ void Collective::keep(Error &failure) {
 bool Collective::prepare() {
     auto scratch_bytes = static_cast<size_t>(schedule_->scratch_size());
     if (scratch_bytes > scratch_capacity_) {
-        LackAllowed lack_allowed;
-        scratch_.reset(new (std::nothrow) std::byte[scratch_bytes + scratch_alignment]);
+        scratch_ = array_or_null<std::byte>(scratch_bytes + scratch_alignment);
         scratch_capacity_ = scratch_ ? scratch_bytes : 0;
         if (!scratch_) return false;
     }
     if (schedule_->transfers() > flight_capacity_) {
-        LackAllowed lack_allowed;
-        flights_.reset(new (std::nothrow) Flight[static_cast<size_t>(schedule_->transfers())]);
+        flights_ = array_or_null<Flight>(static_cast<size_t>(schedule_->transfers()));
         flight_capacity_ = flights_ ? schedule_->transfers() : 0;
         if (!flights_) return false;
     }

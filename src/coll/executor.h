@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/no_memory.h"
 #include "base/spin_lock.h"
 #include "coll/early_messages.h"
 #include "coll/exchange_run.h"
@@ -132,9 +133,9 @@ private:
     bool begun_ = false;               // by pass()
     uint32_t made_ = 0;                // of a persistent one: the number under which it was made
     std::byte *send_ = nullptr, *receive_ = nullptr;
-    std::unique_ptr<std::byte[]> scratch_;
+    FallibleArray<std::byte> scratch_;
     size_t scratch_capacity_ = 0;
-    std::unique_ptr<Flight[]> flights_;
+    FallibleArray<Flight> flights_;
     int32_t flight_capacity_ = 0;
     std::vector<int32_t> before_;      // by step: how many it still waits for; step_done when it is done
     std::vector<StepId> ready_;        // from next_ready_ on: may start

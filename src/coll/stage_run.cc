@@ -27,7 +27,9 @@ bool is_auto(const ExchangeTask &task) { return !task.copies || *task.copies == 
 
 int64_t piece_of(const Exchange &exchange) { return StageMemory::piece_bytes / exchange.unit * exchange.unit; }
 
-StageMemory stage_of(const ExchangePlace &place, const StagedPlace &staged) { return StageMemory(place.reach->at(staged.offset * 64, StageMemory::bytes)); }
+StageMemory stage_of(const ExchangePlace &place, const StagedPlace &staged) {
+    return StageMemory(place.reach->at(staged.offset * 64, StageMemory::bytes));
+}
 
 }  // namespace
 

@@ -42,6 +42,7 @@ bool ProcessIdle::use_descriptors() {
 }
 
 bool ProcessIdle::watch(int descriptor) { return epoll_add(epoll_, descriptor, EPOLLIN); }
+void ProcessIdle::forget(int descriptor) { epoll_remove(epoll_, descriptor); }
 
 Idle::Action ProcessIdle::next(uint32_t idle_turns, uint64_t idle_since_ns, uint64_t now_ns) {
     if (record_ && record_->since_ns == 0) record_->since_ns = now_ns;

@@ -35,6 +35,7 @@ public:
     bool use_descriptors();
     // After that: it also wakes when this one is readable.
     bool watch(int descriptor);
+    void forget(int descriptor);
     // By the owner of the engine.
     void set_policy(const IdlePolicy &policy) { policy_ = policy; }
     // Readable when there is something to wake for; -1 before use_descriptors().

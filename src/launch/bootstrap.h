@@ -55,7 +55,15 @@ public:
     // waiting for the launcher now.
     virtual Error get(const std::string &key, std::string &value) = 0;
     // Returns when every rank of the job has called it.
-    virtual Error barrier() = 0;
+    Error barrier() {
+        if (Error error = enter_barrier()) return error;
+        return leave_barrier();
+    }
+    // The same for who has other things to do meanwhile: it says that this rank is there; all are once the descriptor is readable (-1: they
+    // are); then it leaves. Until then other threads wait with what they ask the launcher.
+    virtual Error enter_barrier() { return {}; }
+    virtual int barrier_descriptor() const { return -1; }
+    virtual Error leave_barrier() { return {}; }
     // Writes `message` to standard error and has the launcher end the whole job with exit code `code`. Returns: the
     // caller then ends its own process with that code. `asked`: the program called MPI_Abort; otherwise it is for an error.
     virtual void abort(int code, std::string_view message, bool asked) = 0;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/no_memory.h"
 #include "launch/agent.h"
 #include "launch/job.h"
 #include "launch/options.h"
@@ -29,6 +30,7 @@ bool print(const std::string &text) { return fputs(text.c_str(), stdout) >= 0 &&
 int main(int count, char **words) {
     using namespace lanyard::launch;
     fill_standard_descriptors();
+    lanyard::end_where_new_fails("mpirun", 1);
     char *last = words[count - 1];
     auto name_length = static_cast<size_t>(last + strlen(last) + 1 - words[0]);
     if (count == 2 && std::string(words[1]) == "--agent") return run_agent(environ, words[0], name_length);

@@ -27,7 +27,9 @@ public:
     Error open(int rank, int size);
     Error put(const std::string &key, const std::string &value) override;
     Error get(const std::string &key, std::string &value) override;
-    Error barrier() override;
+    Error enter_barrier() override;
+    int barrier_descriptor() const override { return fd_; }
+    Error leave_barrier() override;
     void abort(int code, std::string_view message, bool asked) override;
     Error finalize() override;
     bool takes_back() const override { return ours_; }
@@ -38,6 +40,8 @@ private:
     Error send_line(const std::string &line);
     Error receive_line(std::string &line);
     Error ask(const std::string &request, std::string_view expected_command, std::string &answer);
+    Error receive_answer(const std::string &request, std::string_view expected_command, std::string &answer);
+    std::string barrier_request() const { return ours_ && *call_ ? std::string("cmd=barrier_in call=") + call_ : "cmd=barrier_in"; }
     Error ask_number(const char *request, const char *answer_command, const char *name, int &number);
     Error learn_limits();
     Error learn_places();
@@ -94,6 +98,10 @@ Error Pmi1::receive_line(std::string &line) {
 Error Pmi1::ask(const std::string &request, std::string_view expected_command, std::string &answer) {
     std::lock_guard guard(asked_);
     if (Error error = send_line(request + "\n")) return error;
+    return receive_answer(request, expected_command, answer);
+}
+
+Error Pmi1::receive_answer(const std::string &request, std::string_view expected_command, std::string &answer) {
     if (Error error = receive_line(answer)) return error;
     PmiLine line(answer);
     if (line.command() != expected_command)
@@ -197,9 +205,17 @@ Error Pmi1::get(const std::string &key, std::string &value) {
     return {};
 }
 
-Error Pmi1::barrier() {
+Error Pmi1::enter_barrier() {
+    asked_.lock();
+    Error error = send_line(barrier_request() + "\n");
+    if (error) asked_.unlock();
+    return error;
+}
+
+Error Pmi1::leave_barrier() {
+    std::lock_guard guard(asked_, std::adopt_lock);
     std::string answer;
-    return ask(ours_ && *call_ ? std::string("cmd=barrier_in call=") + call_ : "cmd=barrier_in", "barrier_out", answer);
+    return receive_answer(barrier_request(), "barrier_out", answer);
 }
 
 void Pmi1::abort(int code, std::string_view message, bool asked) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/memory.h"
+#include "base/no_memory.h"
 #include "base/pool.h"
 #include "tool/cvar.h"
 #include "tool/event.h"
@@ -57,7 +57,7 @@ Error failure(int code, std::string sentence) { return {code, std::move(sentence
 
 const ToolEnum *make_enumeration(std::string name, std::vector<std::string> items) {
     ToolEnum *made = enumerations().create();
-    if (!made) out_of_memory("enumerations", sizeof *made);
+    if (!made) end_without_memory();
     made->name = std::move(name);
     made->items = std::move(items);
     return made;

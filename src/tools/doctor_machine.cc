@@ -168,8 +168,8 @@ Finding examine_shared_memory(const Settings &settings) {
         return without_folder(fmt::format("{}; two ranks need {:.0f} KiB", sentence, std::ceil(least / 1024)), remedy);
     constexpr double enough = 64.0 * 1024 * 1024;  // holds 64 ranks
     if (!limited || left >= enough) return {Verdict::good, subject, sentence, "", ""};
-    return {Verdict::note, subject, sentence + "; 64 MiB are enough for 64 ranks", "a job that needs more has a memory file instead, or sends messages",
-            remedy};
+    return {Verdict::note, subject, sentence + "; 64 MiB are enough for 64 ranks",
+            "a job that needs more has a memory file instead, or sends messages", remedy};
 }
 
 Finding examine_long_messages(const Settings &settings) {

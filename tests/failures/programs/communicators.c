@@ -48,8 +48,8 @@ int main(int argc, char **argv) {
         look(&held[round], &mapped[round]);
         MPI_Barrier(MPI_COMM_WORLD);
         if (held[round] <= held[0] + 16 && mapped[round] <= mapped[0] + 16) continue;
-        fprintf(stderr, "rank %d, after round %d: %.1f MiB of shared memory (%.1f), %.1f mapped (%.1f)\n", rank, round, held[round], held[0], mapped[round],
-                mapped[0]);
+        fprintf(stderr, "rank %d, after round %d: %.1f MiB of shared memory (%.1f), %.1f mapped (%.1f)\n", rank,
+                round, held[round], held[0], mapped[round], mapped[0]);
         wrong = 1;
     }
     free(comms);

@@ -1,0 +1,96 @@
+// Memory that runs out: what ends the process with a sentence, and what is refused instead.
+#include "base/no_memory.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "base/log.h"
+
+namespace lanyard {
+namespace {
+
+struct Counted {
+    static inline int alive = 0;
+    Counted() noexcept { ++alive; }
+    ~Counted() { --alive; }
+    int64_t number = 7;
+};
+
+TEST(NoMemory, ArraysThatFitAreMadeAndDestroyed) {
+    {
+        FallibleArray<Counted> some = array_or_null<Counted>(3);
+        ASSERT_TRUE(some);
+        EXPECT_EQ(Counted::alive, 3);
+        EXPECT_EQ(some[2].number, 7);
+        some = array_or_null<Counted>(5);
+        EXPECT_EQ(Counted::alive, 5);
+    }
+    EXPECT_EQ(Counted::alive, 0);
+    EXPECT_TRUE(array_or_null<Counted>(0));
+}
+
+TEST(NoMemory, ArraysThatDoNotFitAreRefused) {
+    EXPECT_FALSE(array_or_null<Counted>(SIZE_MAX / sizeof(Counted)));
+    EXPECT_FALSE(array_or_null<Counted>(SIZE_MAX / 2));  // whose bytes are no number
+    EXPECT_EQ(Counted::alive, 0);
+}
+
+void limit(__rlimit_resource resource, rlim_t bytes) {
+    rlimit both{bytes, bytes};
+    setrlimit(resource, &both);
+}
+
+// Its sizes are no constants, lest the compiler sees that nobody needs them.
+[[gnu::noinline]] void fill_memory(size_t bytes) {
+    std::vector<std::vector<char>> all;
+    for (;;) all.emplace_back(bytes);
+}
+
+void end_under(__rlimit_resource resource, const char *name) {
+    end_where_new_fails("a test", 41);
+    set_log_name(name);
+    limit(resource, 1 << 20);
+    fill_memory(1 << 16);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose `new` ends by itself
+TEST(NoMemoryDeathTest, NewEndsTheProcessWithTheLimit) {
+    EXPECT_EXIT(end_under(RLIMIT_AS, ""), testing::ExitedWithCode(41),
+                "^a test: this process gets no more memory: ulimit -v allows it 1024 KiB; raise that, or ask for "
+                "less; it ends\n$");
+    EXPECT_EXIT(end_under(RLIMIT_DATA, "rank 5"), testing::ExitedWithCode(41),
+                "^a test: rank 5 gets no more memory: ulimit -d allows it 1024 KiB; raise that, or ask for less; "
+                "it ends\n$");
+}
+#endif
+
+TEST(NoMemoryDeathTest, BothLimitsAreNamed) {
+    auto end = [] {
+        end_where_new_fails("a test", 41);
+        limit(RLIMIT_AS, 1 << 21);
+        limit(RLIMIT_DATA, 1 << 20);
+        end_without_memory();
+    };
+    EXPECT_EXIT(end(), testing::ExitedWithCode(41),
+                "ulimit -v allows it 2048 KiB and ulimit -d allows it 1024 KiB; raise that");
+}
+
+TEST(NoMemoryDeathTest, WithoutLimitsTheMachineIsNamed) {
+    rlimit addresses{}, data{};
+    getrlimit(RLIMIT_AS, &addresses);
+    getrlimit(RLIMIT_DATA, &data);
+    if (addresses.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY)
+        GTEST_SKIP() << "the tests run under a limit of memory";
+    auto end = [] {
+        end_where_new_fails("a test", 41);
+        end_without_memory();
+    };
+    EXPECT_EXIT(end(), testing::ExitedWithCode(41),
+                "no more memory: the machine refuses it; start fewer processes here");
+}
+
+}  // namespace
+}  // namespace lanyard
