@@ -1,8 +1,9 @@
-"""How long a job lives on when something in it has died or was refused: launcher, agents and all ranks; used by bench/run.
+"""How long a job lives on when something in it has died or was refused; used by bench/run.
 
-The ranks are tests/failures/programs/dying.c, compiled with Lanyard's mpicc: one dies at a moment of its work and says when. The several hosts
-are this machine by the tests' stand-in for ssh (tests/launch/remote_shell). The job is over when mpirun has ended. The tests of the same
-(tests/failures/test_peers.py, tests/launch/test_hosts_endings.py) judge no time, as others may want the processors while they run.
+The ranks are tests/failures/programs/dying.c, compiled with Lanyard's mpicc: one dies at a moment of its work
+and says when. The several hosts are this machine by the tests' stand-in for ssh (tests/launch/remote_shell).
+The job is over when mpirun has ended. The tests of the same (tests/failures/test_peers.py,
+tests/launch/test_hosts_endings.py) judge no time, as others may want the processors while they run.
 """
 import os
 import re
@@ -27,8 +28,10 @@ def run_endings(library):
     """Milliseconds, in the form of measure.run_json; of several moments the longest."""
     with tempfile.TemporaryDirectory() as folder:
         program = compiled(library, folder)
-        rows = {f"a rank dies, {way}": (max(after_a_death(library, folder, program, moment, *how) for moment in MOMENTS), "ms")
-                for way, how in WAYS.items()}
+        rows = {}
+        for way, how in WAYS.items():
+            longest = max(after_a_death(library, folder, program, moment, *how) for moment in MOMENTS)
+            rows[f"a rank dies, {way}"] = (longest, "ms")
         rows["an agent dies"] = (after_an_agents_death(library, folder, program), "ms")
         rows["a host refuses"] = (until_refused(library, folder), "ms")
     return version(library), rows
@@ -36,7 +39,8 @@ def run_endings(library):
 
 def compiled(library, folder):
     program = Path(folder) / "dying"
-    command = [library.home / "bin" / "mpicc", "-O2", "-o", program, TESTS / "failures" / "programs" / "dying.c"]
+    source = TESTS / "failures" / "programs" / "dying.c"
+    command = [library.home / "bin" / "mpicc", "-O2", "-o", program, source]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Failed(f"dying.c does not compile: {done.stderr.strip().splitlines()[-1]}")
@@ -45,8 +49,9 @@ def compiled(library, folder):
 
 def start(library, folder, words, environment=None):
     """mpirun in a process group of its own, which nothing of it may outlive."""
-    return subprocess.Popen([str(library.home / "bin" / "mpirun"), *words], env={**library.environ(), **(environment or {})}, cwd=folder,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    return subprocess.Popen([str(library.home / "bin" / "mpirun"), *words], cwd=folder, text=True, start_new_session=True,
+                            env={**library.environ(), **(environment or {})}, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def finish(process):

@@ -1,7 +1,9 @@
-"""What it costs to choose among several interfaces, of which one is slow, one dead and one another host's twin; used by bench/run.
+"""What it costs to choose among several interfaces, of which one is slow, one dead and one another host's
+twin; used by bench/run.
 
-Two hosts of a lab with tests/lab/programs/bulk.c, compiled with Lanyard's mpicc: the first message after MPI_Init, and a bulk of data, once with
-the fast interface alone and once with all. Which interface is chosen is tested by tests/lab/test_addresses.py, which judges no time.
+Two hosts of a lab with tests/lab/programs/bulk.c, compiled with Lanyard's mpicc: the first message after
+MPI_Init, and a bulk of data, once with the fast interface alone and once with all. Which interface is chosen
+is tested by tests/lab/test_addresses.py, which judges no time.
 """
 import re
 import subprocess
@@ -29,8 +31,8 @@ def run_rails(library):
         for name, settings in ((ALONE, {"LANYARD_INTERFACES": "rail1"}), (EVERY, {})):
             words = [*routes.lab_launcher(library, 2), program, MIB]
             environment = {**library.environ(), "LANYARD_LAB": lab.name, **settings}
-            done = subprocess.run(lab.command("h1", list(map(str, words))), env=environment, capture_output=True, text=True,
-                                  timeout=RUN_LIMIT_SECONDS, check=False)
+            done = subprocess.run(lab.command("h1", list(map(str, words))), env=environment, capture_output=True,
+                                  text=True, timeout=RUN_LIMIT_SECONDS, check=False)
             found = re.search(r"first ([\d.]+) ms\nbulk ([\d.]+) MB/s", done.stdout)
             if not found:
                 raise Failed(f"exit code {done.returncode}: {(done.stderr or done.stdout).strip()[-200:]}")

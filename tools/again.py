@@ -1,8 +1,10 @@
-"""What of a run of tools/test failed, kept in build/results/failed.json, so that `tools/test --again` runs just that.
+"""What of a run of tools/test failed, kept in build/results/failed.json, so that `tools/test --again` runs
+just that.
 
-A run has parts: a kind of test and a name, such as ("ctest", "debug") or ("pytest", "release-LANYARD_TEST_HARMED").
-What failed is known by its part and by the name under which the part's own tool finds it again. Where that name is not
-known the whole part failed; where a build failed, all that needs it did; where the tests could not begin, everything.
+A run has parts: a kind of test and a name, such as ("ctest", "debug") or ("pytest",
+"release-LANYARD_TEST_HARMED"). What failed is known by its part and by the name under which the part's own
+tool finds it again. Where that name is not known the whole part failed; where a build failed, all that needs
+it did; where the tests could not begin, everything.
 """
 import json
 import re
@@ -44,8 +46,8 @@ class Failed:
 
 
 def save(folder, cases, options, earlier=None):
-    """After a run. One without a single test that passed or failed has failed as a whole. What an `earlier` run left, and
-    this one could not run, is still to be run."""
+    """After a run. One without a single test that passed or failed has failed as a whole. What an `earlier`
+    run left, and this one could not run, is still to be run."""
     parts = {}
     for case in cases:
         if case.outcome == "failed":
@@ -61,7 +63,8 @@ def save(folder, cases, options, earlier=None):
 
 
 def kept(kind, name, earlier):
-    """(part, names) of an earlier run that a failure before all tests, such as a build's, kept from running again."""
+    """(part, names) of an earlier run that a failure before all tests, such as a build's, kept from running
+    again."""
     if earlier and (kind, name) == EVERYTHING:
         return list(earlier.parts.items())
     if earlier and kind == "build":
@@ -85,9 +88,9 @@ def load(folder):
 
 
 def node_id(root, classname, name):
-    """The name by which pytest finds a test again, of what its JUnit report says, such as 'tests.launch.test_mpi.TestX'
-    and 'test_y[1::2]'. A file that could not be read is reported with its own name alone. Nothing where there is no
-    such file."""
+    """The name by which pytest finds a test again, of what its JUnit report says, such as
+    'tests.launch.test_mpi.TestX' and 'test_y[1::2]'. A file that could not be read is reported with its own
+    name alone. Nothing where there is no such file."""
     words = (classname or name).split(".")
     for end in range(len(words), 0, -1):
         path = "/".join(words[:end]) + ".py"
@@ -97,8 +100,8 @@ def node_id(root, classname, name):
 
 
 def for_ctest(names):
-    """Options that choose just these tests, or none where there are too many to name. ctest's regular expressions are of
-    a kind of their own."""
+    """Options that choose just these tests, or none where there are too many to name. ctest's regular
+    expressions are of a kind of their own."""
     pattern = "|".join(re.sub(r"([^\w -])", r"\\\1", name) for name in names)
     return ["-R", f"^({pattern})$"] if len(pattern) < MOST_BYTES else []
 

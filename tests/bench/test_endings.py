@@ -1,4 +1,5 @@
-"""bench/endings.py and bench/rails.py on the build named by LANYARD_BUILD: every figure is there, and what went wrong is said."""
+"""bench/endings.py and bench/rails.py on the build named by LANYARD_BUILD: every figure is there, and what
+went wrong is said."""
 import os
 import pathlib
 import sys
