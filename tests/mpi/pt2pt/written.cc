@@ -37,7 +37,7 @@ void receive_all(int round, bool must_write) {
     MPI_Irecv(second.data(), bytes, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[1]);
     told = 0;
     MPI_Send(nullptr, 0, MPI_BYTE, 0, 9, MPI_COMM_WORLD);
-    for (int turn = 0; turn < (must_write ? 30'000 : 300) && !(must_write && told); ++turn) usleep(1000);
+    for (int turn = 0; turn < (must_write ? 3000 : 30) && !(must_write && told); ++turn) usleep(10'000);
     check(!must_write || told, "the send waits for the receiver");
     MPI_Status statuses[2];
     MPI_Waitall(2, requests, statuses);
