@@ -15,6 +15,10 @@ MIRROR = "http://deb.debian.org/debian"
 PACKAGE = "debootstrap"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+# How this machine reaches the network, where it says so: who speaks for others, and whom it trusts (a file).
+PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "PIP_INDEX_URL")
+TRUST = ("PIP_CERT", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
+
 # As engines of containers make /dev: a few devices of the machine, terminals of its own, and little shared
 # memory.
 ENTER = """
@@ -69,6 +73,11 @@ class Debian:
         self.folder = pathlib.Path(folder)
         subprocess.run(["cp", "--archive", "--reflink=auto", of, self.folder], check=True)
         shutil.copy("/etc/resolv.conf", self.folder / "etc" / "resolv.conf")
+        self.network = {name: os.environ[name] for name in PROXIES if name in os.environ}
+        for name in TRUST:
+            if os.path.isfile(os.environ.get(name, "")):
+                self.network[name] = f"/etc/{name}.crt"
+                shutil.copy(os.environ[name], self.folder / "etc" / f"{name}.crt")
 
     def home(self, user):
         """Of a user by name, or by a number that no user has."""
@@ -79,8 +88,8 @@ class Debian:
         return "/"
 
     def run(self, words, user="root", folder="/", environment=None, timeout=3000, network=True, **keywords):
-        """What came of a command, with its output as text; no variable of this process comes in."""
-        values = {"PATH": PATH, "HOME": self.home(user), "LC_ALL": "C.UTF-8", **(environment or {})}
+        """What came of a command, with its output as text; of this process's variables only those for the network."""
+        values = {"PATH": PATH, "HOME": self.home(user), "LC_ALL": "C.UTF-8", **self.network, **(environment or {})}
         apart = ["--mount", "--pid", "--ipc", "--uts", *([] if network else ["--net"])]
         enter = ["unshare", *apart, "--fork", "--kill-child", "sh", "-c", ENTER, "enter"]
         clean = ["env", "-i", *(f"{name}={value}" for name, value in values.items())]
