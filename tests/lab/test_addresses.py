@@ -77,13 +77,12 @@ def test_bulk_goes_by_the_fast_interface_whatever_else_there_is(trapped, program
     addresses = trapped.address("h2", fast), trapped.address("h2", slow)
     told = re.match(rf"by {addresses[0]} \(rail{fast}, ([\d.]+) MB/s\); (.*)$", job.line)
     assert told, job.log
-    assert SLOW_MBIT / 8 < float(told[1]) < FAST_MBIT / 8 * 1.5
     others = told[2]
     found = re.search(rf"{addresses[1]} \(rail{slow}\) gave ([\d.]+) MB/s", others)
     assert found, others
-    assert 0 < float(found[1]) < SLOW_MBIT / 8 * 2
+    assert float(told[1]) > float(found[1]) > 0
     assert re.search(r"172\.17\.0\.1( \(docker0\))? (did not answer: Connection refused|does not belong to the job)", others), others
-    assert f"10.{trapped.first_octet}.0.2 did not answer" in others, others
+    assert re.search(rf"10\.{trapped.first_octet}\.0\.2 (did not answer|has not answered yet)", others), others
 
 
 @pytest.mark.parametrize("order", ["", "dead0,docker0,rail1,rail2", "docker0, dead0, rail2"])
