@@ -3,6 +3,7 @@ from math import exp, log
 
 import mpi4py_suite
 import proof
+import rails
 import routes
 from figures import paired_difference, paired_ratio, summary
 from report import best_other, marked, number, size_name, with_interval
@@ -182,6 +183,12 @@ NETWORK_GOALS = [
       for row, words in (("allocated", "memory by the allocator's counters"), ("resident", "growth of private pages"))),
     Goal("start-16", "startup of 16 ranks", "16 ranks of MPI_Init and MPI_Finalize, at most", -1, fixed=150),
     Each("lab-bandwidth", lambda row: row >= 1024, "1 Gbit/s, bandwidth from 1 KiB, at least", +1, 0.112, itself, " GB/s"),
+    Each("lab-bandwidth", lambda row: row >= 65536, "1 Gbit/s, bandwidth of raw TCP from 64 KiB, which shows that the link "
+         "has its rate, at least", +1, 0.107, itself, " GB/s", own="tcp"),
+    Each("rails", lambda row: row.startswith("first message"), "several interfaces, a dead one and a twin's among them, "
+         "first message after MPI_Init, at most", -1, 300, itself, " ms"),
+    Each("rails", lambda row: row == f"bulk {rails.EVERY}", "the same, 64 MiB, rate over that of the fast one alone, "
+         "at least", +1, 0.93, ratio_to_row(f"bulk {rails.ALONE}")),
     Each("lab-bandwidth", any_row, "1 Gbit/s, bandwidth over that of the next smaller size, at least", +1, 1 / 1.03, ratio_to_next_smaller),
     *(Each(f"overlap-{side}", named(f"{side} wait share"), f"1 Gbit/s, {side}: wait after the work, share of the transfer alone, at most",
            -1, 5, itself, " %") for side in ("receive", "send")),
@@ -235,6 +242,9 @@ GOALS = [
     Goal("allreduce", 8, "the same, at most 0.6 of the best of the others", -1, factor=0.6),
     Goal("allreduce", 8, "the same against Intel MPI set to wait", -1, others=("impi-wait",)),
     Goal("startup", "startup of 4 ranks", "4 ranks of MPI_Init and MPI_Finalize, at most", -1, fixed=60),
+    Goal("start-nothing", "startup of 4 processes without MPI", "4 processes that do nothing, at most", -1, fixed=30),
+    Each("endings", any_row, "from a death in a job, or a host that refuses, to the end of mpirun, at most", -1, 2000,
+         itself, " ms"),
     Goal("scan", "poll with 64 idle peers", "a look at 64 idle peers in shared memory, at most", -1, fixed=40),
     *(Goal("rate-threads", (f"{threads} thread{'s' if threads > 1 else ''}", 8),
            f"message rate of 8 bytes, {threads} threads of each rank, above the best of the others", +1) for threads in (1, 2, 4, 8)),

@@ -136,6 +136,14 @@ def run_timed(library, ranks):
     return version(library), {f"startup of {ranks} ranks": (milliseconds, "ms")}
 
 
+def run_nothing(library, ranks):
+    """The same of processes that know nothing of MPI: what its launcher takes."""
+    start = time.perf_counter()
+    run_command(library, [*library.launcher(ranks), "/bin/true"])
+    milliseconds = (time.perf_counter() - start) * 1e3
+    return version(library), {f"startup of {ranks} processes without MPI": (milliseconds, "ms")}
+
+
 @functools.cache
 def version(library):
     return run_json(library, 1, "barrier", ["--blocks", "1", "--block-seconds", "1e-5"])[0]

@@ -10,16 +10,20 @@ import re
 import subprocess
 import xml.etree.ElementTree as xml
 
+AGAIN = "tools/test --again"
+MOST_NAMES = 40  # of failures that are named at the end
 # A skip of such a test is a failure for root on Linux: nothing it needs is refused there.
 MUST_RUN_AS_ROOT = re.compile(r"(^|[^a-z])(lab|sanitizers?|[atu]b?san|memcheck)([^a-z]|$)", re.IGNORECASE)
 
 
 class Case:
-    """One test: where it belongs, its name, outcome (passed, failed, skipped), a sentence and the output kept for failures."""
+    """One test: where it belongs, its name, outcome (passed, failed, skipped), a sentence and the output kept for
+    failures; and by what tools/test finds it again (tools/again.py): kind and name of its part, its name there."""
 
-    def __init__(self, suite, name, outcome, message="", text="", labels=()):
+    def __init__(self, suite, name, outcome, message="", text="", labels=(), found_by=None):
         self.suite, self.name, self.outcome, self.message, self.text = suite, name, outcome, message, text
         self.labels = tuple(labels)
+        self.found_by = found_by
 
 
 def outcome_of(node):
@@ -36,14 +40,17 @@ def outcome_of(node):
     return "passed", "", ""
 
 
-def read(path, suite):
-    """The cases of a JUnit file as pytest, GoogleTest and our own scripts write it."""
+def read(path, suite, found_by=None):
+    """The cases of a JUnit file as pytest, GoogleTest and our own scripts write it; found_by(class name, name) tells
+    by what they are found again."""
     cases = []
     for node in xml.parse(path).getroot().iter("testcase"):
         outcome, message, text = outcome_of(node)
         if outcome == "skipped":
             message = re.sub(r"^\S+:\d+\s*", "", message).replace("Skipped: ", "").strip()  # drop GoogleTest's file:line
-        cases.append(Case(f"{suite} {node.get('classname') or ''}".strip(), node.get("name"), outcome, message, text))
+        classname, name = node.get("classname") or "", node.get("name")
+        again = found_by(classname, name) if found_by else None
+        cases.append(Case(f"{suite} {classname}".strip(), name, outcome, message, text, found_by=again))
     return cases
 
 
@@ -68,6 +75,7 @@ def read_ctest(path, details, build, suite):
     cases = []
     for node in xml.parse(path).getroot().iter("testcase"):
         name = node.get("name")
+        found_by = ("ctest", suite, name)
         program, labels = programs.get(name, ("", ()))
         outcome, message, text = outcome_of(node)
         output = node.findtext("system-out") or ""
@@ -80,13 +88,16 @@ def read_ctest(path, details, build, suite):
                 case.labels = labels
             if outcome == "failed" and not any(case.outcome == "failed" for case in opened):
                 opened.append(Case(suite, name, "failed", "ended badly after its last test", output, labels))
+            for case in opened:
+                case.found_by = found_by
             cases += opened
             continue
         if outcome == "skipped":
             message = skip_reason(output) or message
         if outcome == "failed":
             message = message or f"did not end with 0 in time; see build/results/{suite}-ctest.log"
-        cases.append(Case(suite, name, outcome, message, output if outcome == "failed" else "", labels))
+        text = output if outcome == "failed" else ""
+        cases.append(Case(suite, name, outcome, message, text, labels, found_by))
     return cases
 
 
@@ -119,8 +130,17 @@ def print_skips(cases):
         print(f"skipped: {suite}: {', '.join(names)}: {reason}")
 
 
+def print_names(cases):
+    """What failed, by name, where the reader of a long output looks first: at its end."""
+    names = [f"{case.suite}: {case.name}" for case in cases if case.outcome == "failed"]
+    for name in names[:MOST_NAMES]:
+        print(f"    {name}")
+    if len(names) > MOST_NAMES:
+        print(f"    and {len(names) - MOST_NAMES} more")
+
+
 def summarise(cases, root):
-    """Prints failures, skips and the closing line; returns the exit code."""
+    """Prints failures, skips and the counts, then what failed and how that is run again; returns the exit code."""
     judge_skips(cases, root)
     print_skips(cases)
     for case in cases:
@@ -130,7 +150,14 @@ def summarise(cases, root):
             for line in lines[-20:]:
                 print(f"    {line}")
     count = collections.Counter(case.outcome for case in cases)
-    if not cases:
-        print("no test ran")
     print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
-    return 1 if count["failed"] or not count["passed"] else 0
+    if count["failed"]:
+        print("these failed:")
+        print_names(cases)
+        print(f"just these again: {AGAIN}")
+        return 1
+    if not count["passed"]:
+        print("no test ran" if not cases else "no test passed")
+        print(f"the same again: {AGAIN}")
+        return 1
+    return 0

@@ -56,7 +56,7 @@ def test_a_run_that_hangs_is_ended_with_all_its_processes(monkeypatch):
     start = time.monotonic()
     with pytest.raises(measure.Failed, match="no end after"):
         measure.run(shell_library("one", "sleep 30 & sleep 30"), 2, "latency")
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 25  # of the 30 s that they sleep
 
 
 def test_rounds_alternate_and_rotate():

@@ -1,13 +1,15 @@
 """The command `lanyard` of the build named by LANYARD_BUILD: words and exit codes of info, doctor and bench."""
-import ctypes
 import json
 import os
 import pathlib
-import platform
 import re
 import subprocess
+import sys
 
 import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from refusals import refuse_process_vm_readv  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute()
 LANYARD = BUILD / "bin" / "lanyard"
@@ -304,25 +306,6 @@ def test_manual_page_tells_what_help_tells():
     assert page.startswith(".TH lanyard 1")
     assert "every setting with its default" in page and "lanyard doctor" in page
     assert (BUILD / "share" / "man" / "man1" / "lanyard.1").read_text() == page
-
-
-def refuse_process_vm_readv():
-    """Installs a seccomp filter in this process: process_vm_readv answers EPERM, all else is allowed."""
-    number = {"x86_64": 310, "aarch64": 270}[platform.machine()]
-
-    class Instruction(ctypes.Structure):
-        _fields_ = [("code", ctypes.c_uint16), ("yes", ctypes.c_uint8), ("no", ctypes.c_uint8), ("value", ctypes.c_uint32)]
-
-    class Program(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(Instruction))]
-
-    load, equal, answer, allow, refuse = 0x20, 0x15, 0x06, 0x7FFF0000, 0x00050001  # BPF codes; SECCOMP_RET_ALLOW, _ERRNO | EPERM
-    code = (Instruction * 4)((load, 0, 0, 0), (equal, 0, 1, number), (answer, 0, 0, refuse), (answer, 0, 0, allow))
-    libc = ctypes.CDLL(None, use_errno=True)
-    no_new_privileges, set_seccomp, filter_mode = 38, 22, 2
-    assert libc.prctl(no_new_privileges, 1, 0, 0, 0) == 0
-    program = Program(4, ctypes.cast(code, ctypes.POINTER(Instruction)))
-    assert libc.prctl(set_seccomp, filter_mode, ctypes.byref(program), 0, 0) == 0, os.strerror(ctypes.get_errno())
 
 
 def test_algorithms_of_collectives_are_told_with_their_reasons():

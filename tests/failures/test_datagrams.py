@@ -59,14 +59,17 @@ def test_much_loss_is_told_to_everybody(exchange):
         assert share and 11 < float(share[3]) < 19, line
 
 
+# Rank 1 has posted a receive and computes: for 1.5 s, or with a word until rank 0 says by a file of that name that its send
+# is over, a minute at most. Rank 0 prints whether its send was over while rank 1 computed.
 COMPUTING = """
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 int main(int argc, char **argv) {
     enum { length = 1 << 20 };
-    int rank;
+    int rank, over = 0;
     char *data = calloc(1, length);
     MPI_Request request;
     MPI_Init(&argc, &argv);
@@ -74,13 +77,19 @@ int main(int argc, char **argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1) {
         MPI_Irecv(data, length, MPI_CHAR, 0, 1, MPI_COMM_WORLD, &request);
-        usleep(1500000);
+        close(creat("computes", 0600));
+        for (int i = 0; i < (argc > 1 ? 6000 : 150) && !over; ++i) {
+            usleep(10000);
+            over = access(argc > 1 ? argv[1] : "over", F_OK) == 0;
+        }
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Send(&over, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
     } else {
-        usleep(100000);
-        double began = MPI_Wtime();
+        while (access("computes", F_OK)) usleep(1000);
         MPI_Send(data, length, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
-        printf("%.3f\\n", MPI_Wtime() - began);
+        close(creat(argc > 1 ? argv[1] : "over", 0600));
+        MPI_Recv(&over, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        puts(over ? "meanwhile" : "afterwards");
     }
     MPI_Finalize();
     free(data);
@@ -89,15 +98,21 @@ int main(int argc, char **argv) {
 """
 
 
-# Seconds that a long message takes whose receiver computes for 1.5 s.
-@pytest.mark.parametrize(("way", "least", "most"), [("engine", 1.2, 10), ("thread", 0, 1), ("hybrid", 0, 0.5)])
-def test_rank_that_computes_is_driven_or_waited_for(mpirun, built, way, least, most):
-    """Who hears nothing sends little meanwhile, and takes nobody for lost."""
+def compute(mpirun, built, way, words=(), **settings):
+    """(output, standard error) of it, where datagrams are driven like that."""
     program = built("away", COMPUTING, mpirun.build / "bin" / "mpicc")
-    settings = {"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_PROGRESS": way, "LANYARD_LOG": "info,dgram", "LANYARD_PEER_TIMEOUT": 1}
-    code, out, err = mpirun.run("-n", 2, program, env=settings)
+    values = {"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_PROGRESS": way, "LANYARD_LOG": "info,dgram", **settings}
+    code, out, err = mpirun.run("-n", 2, program, *words, env=values)
     assert code == 0, err
-    assert least <= float(out) <= most
+    return out, err
+
+
+@pytest.mark.parametrize(("way", "words", "when"), [("engine", [], "afterwards\n"), ("thread", ["told"], "meanwhile\n"),
+                                                    ("hybrid", ["told"], "meanwhile\n")])
+def test_rank_that_computes_is_driven_or_waited_for(mpirun, built, way, words, when):
+    """Who hears nothing sends little meanwhile, and takes nobody for lost."""
+    out, err = compute(mpirun, built, way, words, LANYARD_PEER_TIMEOUT=1)
+    assert out == when, err
     again = [int(number) for number in re.findall(r"sent again (\d+) of", err)]
     assert len(again) == 2 and sum(again) <= 30, err
 
@@ -105,11 +120,8 @@ def test_rank_that_computes_is_driven_or_waited_for(mpirun, built, way, least, m
 @pytest.mark.parametrize("seed", range(1, 7))
 def test_lost_answer_of_a_rank_that_computes_is_given_again(mpirun, built, seed):
     """It has the whole message and nothing else to do, but its peer waits."""
-    program = built("away", COMPUTING, mpirun.build / "bin" / "mpicc")
-    settings = {"LANYARD_PATHS": "self,dgram", "LANYARD_DGRAM_PROGRESS": "hybrid", "LANYARD_DGRAM_HARM": f"longest=1472,loss=1,seed={seed}"}
-    code, out, err = mpirun.run("-n", 2, program, env=settings)
-    assert code == 0, err
-    assert float(out) <= 1, err
+    out, err = compute(mpirun, built, "hybrid", ["told"], LANYARD_DGRAM_HARM=f"longest=1472,loss=1,seed={seed}")
+    assert out == "meanwhile\n", err
 
 
 def test_much_loss_is_told_with_what_to_do(mpirun, program):
@@ -209,6 +221,6 @@ def test_packets_of_others_are_dropped_and_counted(mpirun, program):
     assert [(job.returncode, out) for job, (out, _) in zip(jobs, told)] == [(0, "right\n")] * 2, told
     patterns = (r"(\d+) copies", r"(\d+) of strangers", r"(\d+) of earlier processes", r"(\d+) without sense", r"(\d+) damaged")
     copies, strangers, earlier, senseless, noise = (sum(map(int, re.findall(rf"dropped [^;]*?\b{words}", told[0][1]))) for words in patterns)
-    assert sent >= 20 and copies >= sent, told[0][1]
+    assert sent >= 3 and copies >= sent, told[0][1]
     assert (strangers, earlier, senseless, noise) == (2 * sent, sent, 2 * sent, sent), (sent, told[0][1])
     assert not re.search("strangers|earlier|sense", told[1][1]), told[1][1]

@@ -173,7 +173,7 @@ def test_checksums_over_tcp(mpirun, program):
 def test_checksums_of_one_rank_only(mpirun, program, on):
     """The job ends at once, with a sentence from either side or from both."""
     words = [("-n", 1, "-env", "LANYARD_CHECKSUM", "on" if rank == on else "off", program("exchange"), 100_000) for rank in range(2)]
-    code, _, err = mpirun.run(*words[0], ":", *words[1], env={"LANYARD_PATHS": "self,tcp"}, timeout=20)
+    code, _, err = mpirun.run(*words[0], ":", *words[1], env={"LANYARD_PATHS": "self,tcp"}, timeout=60)
     assert code not in (0, 134, 139)
     assert "LANYARD_CHECKSUM differs between the processes; set it alike for all" in err
 
@@ -253,6 +253,6 @@ def test_datagrams_by_libfabric_where_it_is_missing(mpirun, program):
 def test_datagrams_by_different_means(mpirun, program, one, other, words):
     """The job ends at once, with a sentence from either side or from both."""
     first, second = (("-n", 1, "-env", "LANYARD_DGRAM_IO", io, program("exchange"), 1000) for io in (one, other))
-    code, _, err = mpirun.run(*first, ":", *second, env={"LANYARD_PATHS": "self,dgram"}, timeout=20)
+    code, _, err = mpirun.run(*first, ":", *second, env={"LANYARD_PATHS": "self,dgram"}, timeout=60)
     assert code not in (0, 134, 139)
     assert re.search(words, err), err

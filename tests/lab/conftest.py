@@ -73,8 +73,8 @@ class Greeter:
         self.process.wait()
         self.process.stdout.close()
 
-    def greeting(self, source, address, seconds=0.5, lab=None):
-        """What a host hears that connects to an address at the greeter's port."""
+    def greeting(self, source, address, seconds=60, lab=None):
+        """What a host hears that connects to an address at the greeter's port; so many seconds are enough to hear nothing."""
         return (lab or self.lab).run(source, [sys.executable, "-S", "-c", CONNECT, address, self.port, seconds]).stdout.strip()
 
 

@@ -28,11 +28,14 @@ class Hosts:
     def start(self, *words, environment=None):
         # In a host the lab is known without its variable, which is no setting of Lanyard's.
         unset = [f"--unset={name}" for name in {*os.environ, "LANYARD_LAB"} if name.startswith("LANYARD_")]
-        values = [f"{name}={value}" for name, value in (environment or {}).items()]
-        command = ["env", *unset, *values, BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh", *words]
+        values = dict(environment or {})
+        # The ranks' alone: on a busy machine mpirun's agents may take longer to start than the ranks of a test have patience.
+        patience = [word for name in ("LANYARD_PEER_TIMEOUT",) if name in values for word in ("-genv", name, values.pop(name))]
+        values = [f"{name}={value}" for name, value in values.items()]
+        command = ["env", *unset, *values, BUILD / "bin" / "mpirun", "--ssh", HERE / "ssh", *patience, *words]
         return self.lab.popen("h1", list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    def run(self, *words, environment=None, timeout=60):
+    def run(self, *words, environment=None, timeout=120):
         process = self.start(*words, environment=environment)
         out, err = process.communicate(timeout=timeout)
         return process.returncode, out, err
@@ -47,7 +50,7 @@ class Hosts:
 
     def wait_for(self, host, words):
         """The process of a host whose command line ends like that."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while time.monotonic() < end:
             for pid, line in self.processes(host).items():
                 if line.endswith(words) and not line.startswith(("/bin/sh", "env ", "sh ")):
@@ -56,7 +59,7 @@ class Hosts:
         raise AssertionError(f"nothing like '{words}' runs on {host}: {self.processes(host)}")
 
     def expect_nothing_left(self):
-        end = time.monotonic() + 5
+        end = time.monotonic() + 60
         while left := {host: found for host in self.lab.hosts if (found := self.processes(host))}:
             assert time.monotonic() < end, f"processes were left: {left}"
             time.sleep(0.05)

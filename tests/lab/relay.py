@@ -113,7 +113,7 @@ class Relay:
         result = concurrent.futures.Future()
         self._calls.append((function, result))
         self._waking.send(b"x")
-        return result.result(timeout=10)
+        return result.result(timeout=60)
 
     # The thread --------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,9 @@ MOMENTS = ("before-any-contact", "before-it-answers", "after-messages", "after-a
            "in-finalize")
 PROC_ABORTED = 58
 LONG = "LANYARD_TEST_ALL" in os.environ
-PATIENCE_S = 2  # from a death to the end of the job
+# From a death to the end of the job, on a machine with other work, and less than LANYARD_PEER_TIMEOUT, when it would end anyway; how
+# long it really takes is measured by bench/endings.py.
+PATIENCE_S = 30
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,7 @@ def killed(hosts, process, victim):
     """(exit code, errors, seconds until the end) of a job one of whose processes is killed."""
     os.kill(victim, signal.SIGKILL)
     began = time.monotonic()
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     return process.returncode, err, time.monotonic() - began
 
 
@@ -89,15 +91,15 @@ def test_messages_that_cross_arrive(hosts):
 
 def test_host_that_cannot_be_reached_is_lost_after_the_time_that_is_set(hosts):
     """The launcher's own connection does not cross the cable, so it is the ranks that miss each other."""
-    process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("dying"), "late", 1, environment={"LANYARD_PEER_TIMEOUT": "1"})
+    process = hosts.start("--host", "h1,h2", "-n", "2", hosts.program("dying"), "late", 1, environment={"LANYARD_PEER_TIMEOUT": "2"})
     hosts.wait_for("h2", "dying late 1")
     hosts.lab.cut("h2")
     try:
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
     finally:
         hosts.lab.heal("h2")
     assert process.returncode not in (0, 124, 134, 139)
-    assert re.search(r"process [01]( at \S+)? cannot be reached since 1 s \(LANYARD_PEER_TIMEOUT\)", err), err
+    assert re.search(r"process [01]( at \S+)? cannot be reached since 2 s \(LANYARD_PEER_TIMEOUT\)", err), err
 
 
 def cut_while(hosts, how, seconds, cut_s, timeout_s):
@@ -119,30 +121,30 @@ def cut_while(hosts, how, seconds, cut_s, timeout_s):
 @pytest.mark.parametrize(("how", "lost"), [("told", "3 messages of together 300 bytes"), ("freed", "4 messages of together 400 bytes")][:1 + LONG])
 def test_messages_that_did_not_arrive_are_told_by_finalize(hosts, how, lost):
     """Their sends were over, the peer was lost while the program computed, and no other call speaks of it."""
-    code, out, err, _ = cut_while(hosts, how, 4, None, 1)
+    code, out, err, _ = cut_while(hosts, how, 5, None, 2)
     assert (code, out) == (PROC_ABORTED, "cut\n"), err
     assert re.search(rf"MPI_Finalize\(\) on rank 0 \(h1\): a process that messages were sent to cannot be reached any more: process 1 at "
-                     rf"10\.\d+\.0\.2 cannot be reached since 1 s \(LANYARD_PEER_TIMEOUT\).*; {lost} that were sent to it before may not have "
+                     rf"10\.\d+\.0\.2 cannot be reached since 2 s \(LANYARD_PEER_TIMEOUT\).*; {lost} that were sent to it before may not have "
                      r"arrived; the job is aborted", err), err
 
 
 if LONG:
 
     def test_messages_that_did_not_arrive_are_told_by_the_next_call(hosts):
-        code, out, err, _ = cut_while(hosts, "ask", 4, None, 1)
+        code, out, err, _ = cut_while(hosts, "ask", 5, None, 2)
         assert code == 3, err
-        assert re.search(r"MPI_Send.* on rank 0 .*: the process to send to cannot be reached any more: process 1 at \S+ cannot be reached since 1 s "
+        assert re.search(r"MPI_Send.* on rank 0 .*: the process to send to cannot be reached any more: process 1 at \S+ cannot be reached since 2 s "
                          r".*3 messages of together 300 bytes that were sent to it before may not have arrived", out), out
         assert re.search(r"MPI_Probe.* on rank 0 .*: the process to receive from cannot be reached any more: process 1 at ", out), out
         assert "the class is right" in out
 
 
 def test_cable_cut_for_longer_than_the_time_out_ends_the_job(hosts):
-    code, out, err, seconds = cut_while(hosts, "going-on", 30, None, 1)
+    code, out, err, seconds = cut_while(hosts, "going-on", 30, None, 2)
     assert (code, out) == (PROC_ABORTED, "cut\n"), err
-    assert re.search(r"Lanyard: MPI_\w+\(.*\) on rank [01] \(h[12]\): .*process [01] at \S+ cannot be reached since 1 s \(LANYARD_PEER_TIMEOUT\)",
+    assert re.search(r"Lanyard: MPI_\w+\(.*\) on rank [01] \(h[12]\): .*process [01] at \S+ cannot be reached since 2 s \(LANYARD_PEER_TIMEOUT\)",
                      err), err
-    assert 1 <= seconds < 5, err
+    assert 1 <= seconds < PATIENCE_S, err
 
 
 def test_cable_cut_for_less_than_the_time_out_is_a_pause(hosts):

@@ -51,7 +51,7 @@ def test_nothing_stays_behind():
         lab.dead("h2")
         process = lab.popen("h1", ["sh", "-c", "trap '' TERM HUP INT; sleep 1000 & wait; sleep 1000"])
         assert traces()["links"] == before["links"] and traces()["rules"] == before["rules"]
-    assert process.wait(timeout=1) == -signal.SIGKILL
+    assert process.wait(timeout=60) == -signal.SIGKILL
     assert traces() == before
     lab.down()  # twice is no error
     assert traces() == before
@@ -71,7 +71,7 @@ def test_nothing_stays_behind_when_the_owner_is_killed(how):
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as owner:
         sleeper = owner.stdout.readline().strip()
         owner.send_signal(how)
-    give_up = time.monotonic() + 10
+    give_up = time.monotonic() + 60
     while traces() != before and time.monotonic() < give_up:
         time.sleep(0.05)
     assert traces() == before

@@ -16,7 +16,7 @@ SSH = str(pathlib.Path(__file__).with_name("ssh"))
 def ssh(lab):
     """Function: runs the stand-in in h1 and gives (exit code, output, errors)."""
     def run(*words, mode=None, **keywords):
-        done = lab.run("h1", [SSH, *words], env={"SECRET": "of the caller", **({"LANYARD_LAB_SSH": mode} if mode else {})}, timeout=20, **keywords)
+        done = lab.run("h1", [SSH, *words], env={"SECRET": "of the caller", **({"LANYARD_LAB_SSH": mode} if mode else {})}, timeout=60, **keywords)
         return done.returncode, done.stdout, done.stderr
     return run
 
@@ -89,7 +89,7 @@ def test_a_password_is_asked_for_at_the_terminal(lab):
         assert os.read(own, 100) == b"root@h2's password: "
         assert process.poll() is None
         os.write(own, b"wrong\n")
-        assert process.communicate(timeout=5) == ("", "root@h2: Permission denied (publickey,password).\n")
+        assert process.communicate(timeout=60) == ("", "root@h2: Permission denied (publickey,password).\n")
         assert process.returncode == 255
     os.close(own)
 
@@ -101,6 +101,6 @@ def test_ctrl_c_stays_with_the_caller(lab, tmp_path):
                    start_new_session=True) as process:
         assert process.stdout.readline().strip() in (b"ready", "ready")
         os.killpg(process.pid, signal.SIGINT)
-        assert process.wait(timeout=20) in (255, -signal.SIGINT)
+        assert process.wait(timeout=60) in (255, -signal.SIGINT)
         while not done.exists():
             time.sleep(0.01)

@@ -77,7 +77,7 @@ def test_ranks_that_ignore_term_are_killed_soon(mpirun):
     began = time.monotonic()
     code, _, _ = mpirun.run("-n", 2, "sh", "-c", "test $PMI_RANK = 0 && { sleep 0.2; exit 4; }; trap '' TERM; sleep 1000 & wait; wait; sleep 1000")
     assert code == 4
-    assert 0.9 < time.monotonic() - began < 8
+    assert 0.9 < time.monotonic() - began < mpirun.soon_s
 
 
 def test_stopped_ranks_end_too(mpirun):
@@ -94,7 +94,7 @@ def test_what_a_successful_job_leaves_behind_is_ended(mpirun):
 def test_output_held_open_by_the_left_behind_does_not_delay_the_end(mpirun):
     began = time.monotonic()
     assert mpirun.run("-n", 1, "sh", "-c", "setsid sleep 1000 & exit 0") == (0, "", "")
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < mpirun.soon_s
 
 
 def test_launcher_killed(mpirun):
@@ -103,7 +103,7 @@ def test_launcher_killed(mpirun):
     assert len(mpirun.alive()) > 10
     process.kill()
     mpirun.expect_nothing_left()
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
 
 
 @pytest.mark.parametrize("victim", ["launcher", "guard"])
@@ -118,7 +118,7 @@ def test_killed_at_any_moment_of_the_start(mpirun, victim):
             os.kill(process.pid if victim == "launcher" else child_of(process.pid), signal.SIGKILL)
         except (OSError, IndexError):  # no guard yet
             process.kill()
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
         mpirun.expect_nothing_left(10)
 
 
@@ -127,7 +127,7 @@ def test_process_group_of_the_launcher_killed(mpirun):
     ready(mpirun, process, 2)
     os.killpg(process.pid, signal.SIGKILL)
     mpirun.expect_nothing_left()
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
 
 
 def test_guard_has_a_name_of_its_own(mpirun):
@@ -160,7 +160,7 @@ def test_nested_launcher_killed_with_its_job(mpirun):
     ready(mpirun, process, 2)
     process.kill()
     mpirun.expect_nothing_left()
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
 
 
 TRAPS = """
@@ -180,7 +180,7 @@ def test_signals_that_end_are_forwarded(mpirun, name):
     process = mpirun.start("-n", 3, *mpirun.python(TRAPS))
     ready(mpirun, process, 3)
     process.send_signal(getattr(signal, "SIG" + name))
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out.decode(), err) == (0, f"caught SIG{name}\n" * 3, b"")
 
 
@@ -191,7 +191,7 @@ def test_other_signals_are_forwarded(mpirun, name):
     process.send_signal(getattr(signal, "SIG" + name))
     mpirun.read_until(process.stdout, lambda text: text.decode() == f"caught SIG{name}\n" * 3)
     process.send_signal(signal.SIGTERM)
-    assert process.communicate(timeout=20)[1] == b""
+    assert process.communicate(timeout=60)[1] == b""
     assert process.returncode == 0
 
 
@@ -267,7 +267,7 @@ def test_time_limit(mpirun):
     began = time.monotonic()
     code, out, err = mpirun.run("--timeout", "0.5", "-n", 2, "sleep", "1000")
     assert (code, out) == (124, "")
-    assert 0.5 <= time.monotonic() - began < 8
+    assert 0.5 <= time.monotonic() - began < mpirun.soon_s
     assert err.startswith("mpirun: the job has run for the 0.5 s of --timeout and is ended; what the ranks are waiting for:\n")
     assert err.endswith("  nothing is known of the 2 ranks: none has called MPI_Init\n")
 
@@ -294,7 +294,7 @@ def test_quit_reports_and_leaves_the_ranks_running(mpirun):
     text = mpirun.read_until(process.stderr, lambda text: text.count(b"\n") == 2)
     assert text.startswith(b"mpirun: what the ranks are waiting for:\n  nothing is known of the 2 ranks")
     assert process.poll() is None
-    out, err = process.communicate(b"still here\n", timeout=20)
+    out, err = process.communicate(b"still here\n", timeout=60)
     assert (process.returncode, b"still here" in out, err) == (0, True, b"")
 
 

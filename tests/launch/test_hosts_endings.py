@@ -18,12 +18,12 @@ def finish(process):
     return process.returncode, out.decode(), err.decode()
 
 
-def test_exit_code_and_place_of_the_first_that_fails(hosts):
+def test_exit_code_and_place_of_the_first_that_fails(mpirun, hosts):
     began = time.monotonic()
     code, out, err = hosts("a,b,c", "-n", 3, "sh", "-c", "test $PMI_RANK = 2 && exit 17; exec sleep 1000")
     assert (code, out) == (17, "")
     assert re.fullmatch(r"mpirun: rank 2 \(sh, process \d+ on c\) ended with exit code 17\n", err)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < mpirun.soon_s
 
 
 def test_rank_that_is_killed(mpirun, hosts):
@@ -32,7 +32,7 @@ def test_rank_that_is_killed(mpirun, hosts):
     began = time.monotonic()
     os.kill(int((mpirun.folder / "pid.2").read_text()), signal.SIGKILL)
     code, _, err = finish(process)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < mpirun.soon_s
     assert code == 137
     assert re.fullmatch(r"mpirun: rank 2 \(sh, process \d+ on c\) was killed by signal 9 \(SIGKILL: Killed\)\n", err)
 
@@ -75,24 +75,24 @@ def test_second_interrupt_ends_what_ignores_the_first(mpirun, hosts):
 
 
 def test_suspended_job_is_not_taken_for_lost(mpirun, hosts):
-    process = hosts.start("a", "-n", 1, "sh", "-c", "echo ready; sleep 0.2; echo done", env={"LANYARD_PEER_TIMEOUT": 1})
+    process = hosts.start("a", "-n", 1, "sh", "-c", "echo ready; sleep 0.2; echo done", env={"LANYARD_PEER_TIMEOUT": 3})
     ready(mpirun, process, 1)
     process.send_signal(signal.SIGTSTP)
-    time.sleep(2.5)
+    time.sleep(4)
     process.send_signal(signal.SIGCONT)
     assert finish(process) == (0, "done\n", "")
 
 
 def test_quiet_hosts_with_short_patience_are_not_lost(hosts):
-    assert hosts("a,b", "--fan-out", 1, "-n", 2, "sleep", "3", env={"LANYARD_PEER_TIMEOUT": 1}) == (0, "", "")
+    assert hosts("a,b", "--fan-out", 1, "-n", 2, "sleep", "5", env={"LANYARD_PEER_TIMEOUT": 3}) == (0, "", "")
 
 
 def test_mpirun_killed(mpirun, hosts):
     process = hosts.start("a,b,c,d", "--fan-out", 2, "-n", 8, "sh", "-c", "setsid sleep 1000 & trap '' TERM HUP; echo ready; exec sleep 1000")
     ready(mpirun, process, 8)
     process.kill()
-    mpirun.expect_nothing_left(2)
-    process.communicate(timeout=10)
+    mpirun.expect_nothing_left()
+    process.communicate(timeout=60)
 
 
 @pytest.mark.parametrize("host", ["a", "b", "c"])
@@ -104,10 +104,10 @@ def test_agent_killed(mpirun, hosts, host):
     began = time.monotonic()
     os.kill(mpirun.agent_of(host), signal.SIGKILL)
     code, _, err = finish(process)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < mpirun.soon_s
     assert code == 1 and err.count("\n") == 1
     assert err.startswith(f"mpirun: host {host} ({known}) is lost: the connection was closed")
-    mpirun.expect_nothing_left(2)
+    mpirun.expect_nothing_left()
 
 
 def test_remote_shell_killed(mpirun, hosts):
@@ -117,9 +117,9 @@ def test_remote_shell_killed(mpirun, hosts):
     began = time.monotonic()
     os.kill(shell, signal.SIGKILL)
     code, _, err = finish(process)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < mpirun.soon_s
     assert code == 1 and "mpirun: host b (rank 1) is lost: its remote shell has ended" in err
-    mpirun.expect_nothing_left(2)
+    mpirun.expect_nothing_left()
 
 
 @pytest.mark.parametrize("victim", ["mpirun", "agent"])
@@ -130,8 +130,8 @@ def test_killed_at_any_moment_of_the_start(mpirun, hosts, victim):
         for pid in mpirun.agents()[-1:] if victim == "agent" else [process.pid]:
             os.kill(pid, signal.SIGKILL)
         process.send_signal(signal.SIGKILL if victim == "mpirun" else signal.SIGTERM)
-        process.communicate(timeout=20)
-        mpirun.expect_nothing_left(10)
+        process.communicate(timeout=60)
+        mpirun.expect_nothing_left()
 
 
 def test_guard_killed(mpirun, hosts):
@@ -146,14 +146,14 @@ def test_guard_killed(mpirun, hosts):
 
 @pytest.mark.parametrize("fan_out", [2, 1])
 def test_silent_host_is_lost_only_after_the_time_that_is_set(mpirun, hosts, fan_out):
-    process = hosts.start("a,b", "--fan-out", fan_out, "-n", 2, "sh", "-c", "echo ready; exec sleep 1000", env={"LANYARD_PEER_TIMEOUT": 2})
+    process = hosts.start("a,b", "--fan-out", fan_out, "-n", 2, "sh", "-c", "echo ready; exec sleep 1000", env={"LANYARD_PEER_TIMEOUT": 4})
     ready(mpirun, process, 2)
     stopped = mpirun.agent_of("b")
     began = time.monotonic()
     os.kill(stopped, signal.SIGSTOP)
     code, _, err = finish(process)
-    assert 1.5 < time.monotonic() - began < 6
-    assert (code, err) == (1, "mpirun: host b (rank 1) is lost: nothing has been heard of it for 2 s (LANYARD_PEER_TIMEOUT)\n")
+    assert 3.5 < time.monotonic() - began < mpirun.soon_s
+    assert (code, err) == (1, "mpirun: host b (rank 1) is lost: nothing has been heard of it for 4 s (LANYARD_PEER_TIMEOUT)\n")
     os.kill(stopped, signal.SIGCONT)
     mpirun.expect_nothing_left()
 
@@ -185,14 +185,14 @@ def test_bad_hosts_are_named(mpirun, hosts, host, words, fan_out):
     code, out, err = hosts(f"a,{host},b", "--fan-out", fan_out, "-n", 3, "touch", "started")
     assert (code, out) == (1, "")
     assert err.startswith("mpirun: " + words.format(shell=mpirun.remote_shell)) and err.count("\n") == 1
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < mpirun.soon_s
     assert not (mpirun.folder / "started").exists()
 
 
 def test_host_that_never_speaks(mpirun, hosts):
     began = time.monotonic()
     code, _, err = hosts("a,silent", "-n", 2, "true", env={"LANYARD_PEER_TIMEOUT": 1})
-    assert code == 1 and time.monotonic() - began < 5
+    assert code == 1 and time.monotonic() - began < mpirun.soon_s
     assert err.startswith(f"mpirun: host silent: Lanyard's agent did not start: {mpirun.remote_shell} does not answer, and it said nothing")
 
 

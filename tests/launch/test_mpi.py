@@ -2,7 +2,6 @@
 import os
 import re
 import signal
-import statistics
 import subprocess
 import time
 
@@ -110,7 +109,7 @@ def test_abort(mpirun, program, code, expected):
 
 def test_error_under_errors_abort_ends_the_whole_job(mpirun, program):
     """Set on a copy by all, met by one, while the others wait for it. That all are gone is asked after every test."""
-    code, out, err = mpirun.run("-n", 3, program, "errors abort", timeout=20)
+    code, out, err = mpirun.run("-n", 3, program, "errors abort")
     assert (code, sorted(out.splitlines())) == (2, lines_of(3)), err  # MPI_ERR_COUNT
     assert re.search(r"^Lanyard: MPI_Send\(.*count=-1, .*\) on rank 1 \([^)]+\): count is -1 but must not be negative; "
                      r"the job is aborted \(error handler MPI_ERRORS_ABORT\)$", err, re.MULTILINE), err
@@ -129,10 +128,10 @@ def test_leaving_without_finalize(mpirun, program):
     assert "ended with exit code 0 but without calling MPI_Finalize, while 2 other ranks were running" in err
 
 
-def expect_waits(text):
-    assert re.search(r"^  rank 0: waits in MPI_Recv with rank 2, tag 77 on MPI_COMM_WORLD, for \d", text, re.MULTILINE), text
-    for rank in (1, 2):
-        assert re.search(rf"^  rank {rank}: waits in MPI_Barrier on MPI_COMM_WORLD, ", text, re.MULTILINE), text
+def wait_as_expected(text):
+    patterns = [r"^  rank 0: waits in MPI_Recv with rank 2, tag 77 on MPI_COMM_WORLD, for \d",
+                *(rf"^  rank {rank}: waits in MPI_Barrier on MPI_COMM_WORLD, " for rank in (1, 2))]
+    return all(re.search(pattern, text, re.MULTILINE) for pattern in patterns)
 
 
 def test_each_program_sees_its_own_number_of_ranks(mpirun, program):
@@ -161,18 +160,23 @@ def test_hydra_does_not_say_the_number_of_ranks_of_a_program(mpirun, program, mp
                  marks=pytest.mark.one_host("an agent whose ranks have all ended says no more of them")),
 ], ids=["middle", "first", "others", "ended"])
 def test_ranks_that_wait_in_init(mpirun, program, script, lines):
-    code, _, err = mpirun.run("--timeout", 2, "-n", 3, "sh", "-c", f'{script}; exec "$0"', program)
-    assert (code, [line.strip() for line in err.splitlines()[1:]]) == (124, lines)
+    def told(err):
+        return [line.strip() for line in err.splitlines()[1:]]
+    words = "sh", "-c", f'{script}; exec "$0"', program
+    code, _, err = mpirun.run_out(2, lambda err: told(err) == lines, "-n", 3, *words)
+    assert (code, told(err)) == (124, lines)
 
 
 def test_many_ranks_are_named_shortly(mpirun, program):
     """The odd ranks of 24 wait for the even ones but for rank 2; a list of spans is cut."""
     script = 'test $((PMI_RANK % 2)) = 1 || test $PMI_RANK = 2 || exec sleep 1000; exec "$0"'
-    code, _, err = mpirun.run("--timeout", 4, "-n", 24, "sh", "-c", script, program)
-    assert code == 124
-    assert "rank 2: waits in MPI_Init for ranks 0, 4, 6, 8, 10, 12, 14, 16, ... (11 ranks), which have not called it\n" in err
-    code, _, err = mpirun.run("--timeout", 4, "-n", 12, "sh", "-c", 'test $PMI_RANK = 0 || test $PMI_RANK = 9 || exec sleep 1000; exec "$0"', program)
-    assert "rank 0: waits in MPI_Init for ranks 1 to 8, 10 and 11, which have not called it\n" in err
+    line = "rank 2: waits in MPI_Init for ranks 0, 4, 6, 8, 10, 12, 14, 16, ... (11 ranks), which have not called it\n"
+    code, _, err = mpirun.run_out(4, lambda err: line in err, "-n", 24, "sh", "-c", script, program)
+    assert code == 124 and line in err, err
+    line = "rank 0: waits in MPI_Init for ranks 1 to 8, 10 and 11, which have not called it\n"
+    script = 'test $PMI_RANK = 0 || test $PMI_RANK = 9 || exec sleep 1000; exec "$0"'
+    _, _, err = mpirun.run_out(4, lambda err: line in err, "-n", 12, "sh", "-c", script, program)
+    assert line in err, err
 
 
 @pytest.mark.one_host("where MPICH waits depends on whether its ranks share memory")
@@ -180,43 +184,38 @@ def test_waits_of_another_library(mpirun, mpich, built, mpich_files):
     """MPICH's programs leave no records: what is known of them is what they told the PMI server. They run on MPICH where the user says so."""
     own = {"LD_LIBRARY_PATH": str(mpich / "lib")}
     theirs = built("mpich_stuck", PROGRAM, mpich / "bin" / "mpicc")
-    code, _, err = mpirun.run("--timeout", 2, "-n", 2, "sh", "-c", 'test $PMI_RANK = 1 && exec sleep 1000; exec "$0"', theirs, env=own)
-    assert code == 124 and "rank 0: has called MPI_Init; what it waits for is not known" in err and "rank 1: has not called MPI_Init\n" in err
-    code, _, err = mpirun.run("--timeout", 2, "-n", 2, theirs, "stuck", env=own)
-    assert code == 124 and err.count("has called MPI_Init; what it waits for is not known") == 2
+    unknown = "has called MPI_Init; what it waits for is not known"
+    one = "sh", "-c", 'test $PMI_RANK = 1 && exec sleep 1000; exec "$0"', theirs
+    code, _, err = mpirun.run_out(2, lambda err: f"rank 0: {unknown}" in err, "-n", 2, *one, env=own)
+    assert code == 124 and f"rank 0: {unknown}" in err and "rank 1: has not called MPI_Init\n" in err, err
+    code, _, err = mpirun.run_out(2, lambda err: err.count(unknown) == 2, "-n", 2, theirs, "stuck", env=own)
+    assert code == 124 and err.count(unknown) == 2, err
 
 
 def test_time_limit_says_what_ranks_wait_for(mpirun, program):
-    code, _, err = mpirun.run("--timeout", 2, "-n", 3, program, "stuck")
-    assert code == 124
-    assert err.startswith("mpirun: the job has run for the 2 s of --timeout and is ended; what the ranks are waiting for:\n")
-    expect_waits(err)
+    code, _, err = mpirun.run_out(2, wait_as_expected, "-n", 3, program, "stuck")
+    assert code == 124 and wait_as_expected(err), err
+    limit = r"mpirun: the job has run for the \d+ s of --timeout and is ended; what the ranks are waiting for:\n"
+    assert re.match(limit, err), err
 
 
 def test_quit_says_what_ranks_wait_for(mpirun, program):
     process = mpirun.start("-n", 3, program, "stuck")
     mpirun.read_until(process.stdout, lambda text: text.count(b"sum") == 3)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGQUIT)
-    expect_waits(mpirun.read_until(process.stderr, lambda text: text.count(b"\n") == 4).decode())
-    assert process.poll() is None
+    text = mpirun.quit_until(process, 4, wait_as_expected)
+    assert process.poll() is None and wait_as_expected(text), text
     process.terminate()
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert process.returncode == 143
 
 
-def test_four_ranks_start_and_end_fast(mpirun, program):
-    """MPI_Init and MPI_Finalize of four ranks, median of seven: under 60 ms in a release build. Three attempts, as other
-    work on the machine only ever adds to the time."""
-    limit_ms = 60 if mpirun.build.name == "release" else 3000
-    medians_ms = []
-    for _ in range(3):
-        times_ms = []
-        for _ in range(7):
-            began = time.perf_counter()
-            subprocess.run([mpirun.path, "-n", "4", program, "nothing"], check=True, timeout=60)
-            times_ms.append((time.perf_counter() - began) * 1000)
-        medians_ms.append(statistics.median(times_ms))
-        if medians_ms[-1] < limit_ms:
-            return
-    raise AssertionError(f"medians of seven: {medians_ms} ms")
+def test_start_and_end_wait_for_no_timer(mpirun, program):
+    """Four ranks take some 30 ms (bench/run's goals: startup, start-nothing); what takes a hundred times as long at best has
+    waited for something."""
+    limit_s = 3 if mpirun.build.name == "release" else mpirun.soon_s
+    times_s = []
+    while not times_s or (len(times_s) < 20 and min(times_s) >= limit_s):
+        began = time.perf_counter()
+        assert mpirun.run("-n", 4, program, "nothing") == (0, "", "")
+        times_s.append(time.perf_counter() - began)
+    assert min(times_s) < limit_s, times_s

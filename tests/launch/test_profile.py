@@ -70,7 +70,7 @@ def test_what_is_counted(mpirun, program, tmp_path, paths):
     assert second["calls"]["MPI_Recv"]["calls"] == 11
     assert all(0 <= call["waiting"] <= call["seconds"] <= rank["seconds"] for rank in numbers["ranks"] for call in rank["calls"].values())
     # Rank 1 waits for the last message, which rank 0 sends late.
-    assert 0.2 < second["waits"]["late senders"]["seconds"] - second["waits"]["late senders"]["moving"] < 5
+    assert 0.2 < second["waits"]["late senders"]["seconds"] - second["waits"]["late senders"]["moving"] < 60
     assert second["calls"]["MPI_Recv"]["waiting"] > 0.2
     sent = first["sent"]
     # Over TCP some of their receives announced themselves early enough.
@@ -113,7 +113,7 @@ def test_datagrams_that_were_lost(mpirun, program, tmp_path):
         assert sum(peer["sent again"] for peer in peers.values()) == sum(rank[f"given up by {why}"] for why in ("order", "time", "probe"))
         assert sum(peer["missing"] for peer in peers.values()) == rank["missing"]
         assert sum(peer["come"] for peer in peers.values()) == rank["come"]
-        assert all(0 < peer["least round trip"] <= peer["round trip"] < 5 for peer in peers.values())
+        assert all(0 < peer["least round trip"] <= peer["round trip"] < 60 for peer in peers.values())
         for other, peer in peers.items():
             (back,) = (each for each in ranks[other]["peers"] if each["rank"] == own)
             assert abs(back["come"] + back["missing"] - peer["sent"]) < 50, "but for what comes and goes while they are counted"

@@ -110,7 +110,7 @@ def test_slow_reader_stops_the_ranks_not_mpirun(mpirun):
     process.send_signal(15)
     mpirun.wait_until(lambda: not ranks_run(), "the ranks ended")  # or 2 overtakes 15
     process.send_signal(2)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert process.returncode == 128 + 15
 
 
@@ -121,7 +121,7 @@ def test_message_comes_after_what_the_rank_said_last(mpirun):
         assert err.splitlines()[0] == "my own words" and "ended with exit code 5" in err.splitlines()[1]
 
 
-def read_terminal(master, until, timeout=10):
+def read_terminal(master, until, timeout=60):
     text = b""
     end = time.monotonic() + timeout
     while until not in text and time.monotonic() < end:
@@ -142,7 +142,7 @@ def test_prompt_without_a_newline_shows_on_a_terminal(mpirun):
     assert b"name? " in read_terminal(master, b"name? ")
     os.write(master, b"you\n")
     assert b"hello you" in read_terminal(master, b"hello you")
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=60) == 0
     os.close(master)
 
 
@@ -161,7 +161,7 @@ def test_keys_of_the_terminal_reach_the_ranks(mpirun):
     text = read_terminal(master, b"ready\r\nready")
     assert text.count(b"ready") == 2
     os.write(master, b"\x03")
-    assert process.wait(timeout=20) == 130
+    assert process.wait(timeout=60) == 130
     rest = read_terminal(master, b"mpirun:", timeout=0.3)
     assert b"mpirun" not in rest
     os.close(master)

@@ -21,11 +21,20 @@ def test_closing_line_counts_and_code_follows_failures(capsys):
     assert (code, lines) == (0, ["skipped: s: b: no such machine", "2 passed, 0 failed, 1 skipped"])
     code, lines = summary(capsys, [*cases, junit.Case("s", "d", "failed", "1 is not 2", "line one\nline two")])
     assert code == 1
-    assert lines[-4:] == ["failed: s: d: 1 is not 2", "    line one", "    line two", "2 passed, 1 failed, 1 skipped"]
+    assert lines[-7:] == ["failed: s: d: 1 is not 2", "    line one", "    line two", "2 passed, 1 failed, 1 skipped",
+                          "these failed:", "    s: d", "just these again: tools/test --again"]
+
+
+def test_many_failures_are_not_all_named_twice(capsys):
+    code, lines = summary(capsys, [junit.Case("s", f"t{number}", "failed") for number in range(100)])
+    assert code == 1 and lines[-2:] == ["    and 60 more", "just these again: tools/test --again"] and lines[-3] == "    s: t39"
 
 
 def test_no_test_at_all_is_a_failure(capsys):
-    assert summary(capsys, []) == (1, ["no test ran", "0 passed, 0 failed, 0 skipped"])
+    again = "the same again: tools/test --again"
+    assert summary(capsys, []) == (1, ["0 passed, 0 failed, 0 skipped", "no test ran", again])
+    code, lines = summary(capsys, [junit.Case("s", "a", "skipped", "no such machine")])
+    assert (code, lines[-3:]) == (1, ["0 passed, 0 failed, 1 skipped", "no test passed", again])
 
 
 @pytest.mark.parametrize(("root", "outcome"), [(True, "failed"), (False, "skipped")])
@@ -91,5 +100,7 @@ def test_ctest_is_read_with_labels_reasons_and_the_cases_of_googletest(tmp_path)
     assert found["release", "fails"][0] == found["release", "hangs"][0] == "failed"
     assert found["release", "passes"][0] == "passed"
     assert found["release several A", "ok"][0] == "passed" and found["release several A", "off"] == ("skipped", "no luck")
+    assert {case.found_by for case in cases} == {("ctest", "release", name) for name in
+                                                 ("skips", "fails", "hangs", "passes", "several", "crashes")}
     assert found["release", "crashes"] == ("failed", "ended badly after its last test")
     assert next(case.labels for case in cases if case.name == "skips") == ("lab",)

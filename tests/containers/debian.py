@@ -1,0 +1,106 @@
+"""A Debian of its own in a folder, in which commands run as in a container: other files and processes, 64 MB
+of /dev/shm, any user.
+
+Made by debootstrap and entered by chroot; for root. Each command has a mount and a process namespace of its
+own: what is mounted for it, and what it leaves running, is gone when it ends, however it ends. Network and
+kernel are this machine's.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+
+SUITE = "bookworm"
+MIRROR = "http://deb.debian.org/debian"
+PACKAGE = "debootstrap"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+# How this machine reaches the network, where it says so: who speaks for others, and whom it trusts (a file).
+PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "PIP_INDEX_URL")
+TRUST = ("PIP_CERT", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
+
+# As engines of containers make /dev: a few devices of the machine, terminals of its own, and little shared
+# memory.
+ENTER = """
+set -e
+root=$1 user=$2 folder=$3
+shift 3
+mount -t tmpfs -o mode=755 dev "$root/dev"
+for name in null zero full random urandom tty; do
+    touch "$root/dev/$name"
+    mount --bind "/dev/$name" "$root/dev/$name"
+done
+mkdir "$root/dev/pts" "$root/dev/shm"
+mount -t devpts -o newinstance,ptmxmode=0666,mode=0620 devpts "$root/dev/pts"
+mount -t tmpfs -o size=64m,mode=1777 shm "$root/dev/shm"
+ln -s pts/ptmx "$root/dev/ptmx"
+ln -s /proc/self/fd "$root/dev/fd"
+ln -s /proc/self/fd/0 "$root/dev/stdin"
+ln -s /proc/self/fd/1 "$root/dev/stdout"
+ln -s /proc/self/fd/2 "$root/dev/stderr"
+mount -t proc proc "$root/proc"
+mount -t sysfs -o ro sysfs "$root/sys"
+exec chroot --userspec="$user" "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
+"""
+
+
+def missing():
+    """Why there can be no such Debian here, or nothing."""
+    if os.geteuid() != 0:
+        return "only root can make a Debian in a folder"
+    if not shutil.which(PACKAGE):
+        return f"{PACKAGE} is not installed"
+    return ""
+
+
+def base(cache):
+    """The folder of a fresh Debian, which is fetched once and kept in `cache`; not to be changed."""
+    made, unfinished = cache / SUITE, cache / f"{SUITE}.unfinished"
+    if not made.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(unfinished, ignore_errors=True)
+        command = [PACKAGE, "--variant=minbase", SUITE, unfinished, MIRROR]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"debootstrap failed: {done.stdout[-1000:]}{done.stderr[-1000:]}"
+        unfinished.rename(made)
+    return made
+
+
+class Debian:
+    """One such Debian, made from another: a copy of it in `folder`."""
+
+    def __init__(self, folder, of):
+        self.folder = pathlib.Path(folder)
+        subprocess.run(["cp", "--archive", "--reflink=auto", of, self.folder], check=True)
+        shutil.copy("/etc/resolv.conf", self.folder / "etc" / "resolv.conf")
+        self.network = {name: os.environ[name] for name in PROXIES if name in os.environ}
+        for name in TRUST:
+            if os.path.isfile(os.environ.get(name, "")):
+                self.network[name] = f"/etc/{name}.crt"
+                shutil.copy(os.environ[name], self.folder / "etc" / f"{name}.crt")
+
+    def home(self, user):
+        """Of a user by name, or by a number that no user has."""
+        for line in (self.folder / "etc" / "passwd").read_text().splitlines():
+            name, _, number, _, _, home, _ = line.split(":")
+            if user in (name, number):
+                return home
+        return "/"
+
+    def run(self, words, user="root", folder="/", environment=None, timeout=3000, network=True, **keywords):
+        """What came of a command, with its output as text; of this process's variables only those for the network."""
+        values = {"PATH": PATH, "HOME": self.home(user), "LC_ALL": "C.UTF-8", **self.network, **(environment or {})}
+        apart = ["--mount", "--pid", "--ipc", "--uts", *([] if network else ["--net"])]
+        enter = ["unshare", *apart, "--fork", "--kill-child", "sh", "-c", ENTER, "enter"]
+        clean = ["env", "-i", *(f"{name}={value}" for name, value in values.items())]
+        # A number that no user has needs its group's.
+        who = f"{user}:{user}" if user.isdigit() else user
+        command = list(map(str, [*enter, self.folder, who, folder, *clean, *words]))
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout,
+                              check=False, **keywords)
+
+    def shell(self, text, **keywords):
+        """What a shell's lines print, of which none may fail."""
+        done = self.run(["bash", "-e", "-o", "pipefail", "-c", text], **keywords)
+        assert done.returncode == 0, f"{text}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        return done.stdout
