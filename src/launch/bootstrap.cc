@@ -238,7 +238,9 @@ std::unique_ptr<Bootstrap> connect_bootstrap(Error &error) {
     error = check_foreign_job(trouble, told.has_value());
     if (error) return nullptr;
     if (theirs) return std::make_unique<Singleton>();
-    if (std::optional<Seat> seat = find_connection(fd)) return take_seat(fd, *seat, error);
+    // Of the same job: a job around it may have left its own open.
+    if (std::optional<Seat> seat = find_connection(fd); seat && (!told || seat->job == told->job))
+        return take_seat(fd, *seat, error);
     return told ? sit_alone(*told, connection_closed, error) : sit_by_ancestry(error);
 }
 

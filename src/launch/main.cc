@@ -11,6 +11,7 @@
 #include "launch/agent.h"
 #include "launch/job.h"
 #include "launch/options.h"
+#include "launch/origin.h"
 
 namespace {
 
@@ -22,6 +23,12 @@ void fill_standard_descriptors() {
     if (fd > 2) close(fd);
 }
 
+// Where a rank of another job has started this mpirun: its own ranks are not to find that rank's connection.
+void keep_outer_connection() {
+    int descriptor;
+    if (lanyard::find_connection(descriptor)) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
 bool print(const std::string &text) { return fputs(text.c_str(), stdout) >= 0 && fflush(stdout) == 0; }
 
 }  // namespace
@@ -29,6 +36,7 @@ bool print(const std::string &text) { return fputs(text.c_str(), stdout) >= 0 &&
 int main(int count, char **words) {
     using namespace lanyard::launch;
     fill_standard_descriptors();
+    keep_outer_connection();
     char *last = words[count - 1];
     auto name_length = static_cast<size_t>(last + strlen(last) + 1 - words[0]);
     if (count == 2 && std::string(words[1]) == "--agent") return run_agent(environ, words[0], name_length);

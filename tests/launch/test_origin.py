@@ -157,6 +157,13 @@ def test_job_that_a_rank_starts(mpirun, program):
     assert (code, sorted(out.splitlines()), err) == (0, sorted(lines_of(2) + lines_of(3) + lines_of(2)), "")
 
 
+def test_job_within_a_rank_does_not_lead_to_the_rank_around_it(mpirun, program):
+    """A wrapper has left that rank's connection open; what is started below the inner job must not join by it."""
+    for child in (program, f"env -i {program}"):
+        code, out, err = mpirun.run("-n", 2, "sh", "-c", f'{mpirun.path} -n 2 {program} start "{child}"')
+        assert (code, sorted(out.splitlines()), err) == (0, sorted(lines_of(2) * 2 + lines_of(1) * 2), "")
+
+
 def test_job_of_hydra_that_a_rank_starts(mpirun, program, mpich):
     job = f"{mpich / 'bin' / 'mpiexec.hydra'} -n 3 {program}"
     code, out, err = mpirun.run("-n", 2, program, "start", job)
@@ -188,14 +195,18 @@ def test_programs_of_one_rank_one_after_the_other_and_at_once(mpirun, program):
 
 # Descriptors closed under MPI ---------------------------------------------------------------------
 
-@pytest.mark.parametrize(("who", "first"), [(1, 3), (-1, 0)], ids=["one rank, above 2", "all ranks, all"])
-@pytest.mark.parametrize("paths", ["self,shm", "self,tcp", "self,dgram"])
-def test_program_that_closes_all_descriptors_ends_with_a_sentence(mpirun, program, paths, who, first):
-    code, _, err = mpirun.run("-n", 3, program, "close", who, first, env={"LANYARD_PATHS": paths})
-    assert code != 0
-    assert re.search(r"^mpirun: rank [012] \(.*\) (ended with exit code \d+: it )?closed its connection to mpirun while it "
-                     r"was using MPI, as programs do that close all descriptors \(daemon, closefrom\); let it close only "
-                     r"those that it has opened$", err, re.MULTILINE), err
+CLOSED = (r"^mpirun: rank [012] \(.*\) (ended with exit code \d+: it )?closed its connection to mpirun while it was using "
+          r"MPI, as programs do that close all descriptors \(daemon, closefrom\); let it close only those that it has opened$")
+
+
+def test_programs_that_close_all_descriptors_end_with_a_sentence(mpirun, program):
+    """One rank those above 2, and all ranks all of them, over each path; at the same time, as each takes a second."""
+    jobs = [(paths, who, first) for paths in ("self,shm", "self,tcp", "self,dgram") for who, first in ((1, 3), (-1, 0))]
+    running = [mpirun.start("-n", 3, program, "close", who, first, env={"LANYARD_PATHS": paths}, text=True)
+               for paths, who, first in jobs]
+    for job, process in zip(jobs, running):
+        _, err = process.communicate(timeout=60)
+        assert process.returncode != 0 and re.search(CLOSED, err, re.MULTILINE), (job, err)
 
 
 def test_single_rank_that_closes_all_descriptors(mpirun, program):
@@ -209,33 +220,32 @@ def test_single_rank_that_closes_all_descriptors(mpirun, program):
 # A script with MPI at its top, as mpi4py's users write it; every worker of a pool imports it again. By ctypes, so
 # that nothing need be installed; tests/mpich_abi does the same with mpi4py's wheel.
 POOL = """
-import concurrent.futures, ctypes, multiprocessing, os, sys
+import ctypes, multiprocessing, os, sys
 mpi = ctypes.CDLL(os.environ["LIBRARY"])
 mpi.MPI_Init(None, None)
-rank, size = ctypes.c_int(), ctypes.c_int()
-mpi.MPI_Comm_rank(ctypes.c_void_p(0x101), ctypes.byref(rank))
-mpi.MPI_Comm_size(ctypes.c_void_p(0x101), ctypes.byref(size))
 
-def square(number):
-    return number * number, size.value
+def told_by(function):
+    number = ctypes.c_int()
+    function(ctypes.c_void_p(0x101), ctypes.byref(number))  # MPI_COMM_WORLD
+    return number.value
+
+def worker(number):
+    return number * number, told_by(mpi.MPI_Comm_size)
 
 if __name__ == "__main__":
-    context = multiprocessing.get_context(sys.argv[1])
-    with context.Pool(2) as pool:
-        print(rank.value, size.value, pool.map(square, range(3)), flush=True)
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
-        print(rank.value, size.value, list(pool.map(square, range(3))), flush=True)
+    for method in ("spawn", "forkserver"):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(worker, range(3)) == [(0, 1), (1, 1), (4, 1)], method
+    print(told_by(mpi.MPI_Comm_rank), told_by(mpi.MPI_Comm_size), flush=True)
     mpi.MPI_Finalize()
 """
 
 
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_pools_of_python(mpirun, method):
+def test_pools_of_python(mpirun):
     (mpirun.folder / "pool.py").write_text(POOL)
-    library = mpirun.build / "lib" / "libmpi_abi.so.1"
-    env = {"LIBRARY": library, "PYTHONDONTWRITEBYTECODE": 1}
-    code, out, err = mpirun.run("-n", 2, sys.executable, "pool.py", method, env=env)
-    assert (code, sorted(out.splitlines()), err) == (0, [f"{rank} 2 [(0, 1), (1, 1), (4, 1)]" for rank in (0, 0, 1, 1)], "")
+    env = {"LIBRARY": mpirun.build / "lib" / "libmpi_abi.so.1", "PYTHONDONTWRITEBYTECODE": 1}
+    code, out, err = mpirun.run("-n", 2, sys.executable, "pool.py", env=env)
+    assert (code, sorted(out.splitlines()), err) == (0, ["0 2", "1 2"], "")
 
 
 # Names of other launchers -------------------------------------------------------------------------

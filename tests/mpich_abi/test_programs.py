@@ -63,13 +63,13 @@ def seen(number):
 
 if __name__ == "__main__":
     shown = [(0, 1, number) for number in range(3)]
-    for method, preloaded in (("spawn", []), ("forkserver", []), ("forkserver", ["mpi4py.MPI"])):
+    for method in ("spawn", "forkserver"):
         context = multiprocessing.get_context(method)
-        if method == "forkserver":
-            multiprocessing.forkserver._forkserver._stop()
-            context.set_forkserver_preload(preloaded)  # newer Pythons load the script itself there
         with context.Pool(2) as pool:
             assert pool.map(seen, range(3)) == shown, method
+        if method == "forkserver":  # newer Pythons load the script itself, and with it MPI, into the server
+            multiprocessing.forkserver._forkserver._stop()
+            context.set_forkserver_preload(["mpi4py.MPI"])
         with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
             assert list(pool.map(seen, range(3))) == shown, method
     alone = subprocess.run([sys.executable, "-c", "from mpi4py import MPI; print(MPI.COMM_WORLD.Get_size())"], stdout=subprocess.PIPE)
