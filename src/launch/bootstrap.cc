@@ -230,8 +230,10 @@ std::unique_ptr<Bootstrap> connect_bootstrap(Error &error) {
     bool theirs = started_with("PMI_FD") && !set_by_mpirun("PMI_FD", "LANYARD_PMI_FD");
     if (std::optional<Seat> seat = seat_of_connection(fd); seat && !started_with("PMI_PORT"))
         return take_seat(fd, *seat, error);
+    if (theirs && below_such_process(foreign_starters)) return std::make_unique<Singleton>();
     std::string trouble = trouble_with_pmi(fd, rank, size);
     if (theirs && trouble.empty()) {
+        claim_process();
         fcntl(fd, F_SETFD, FD_CLOEXEC);
         return connect_pmi1(fd, rank, size, error);
     }

@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -39,6 +40,8 @@ bool bind_to(int descriptor, const std::string &name) {
 }
 
 std::string name_of(const Seat &seat) { return "lanyard-rank-" + seat.job + "-" + std::to_string(seat.rank); }
+
+Seat seat_of_process(pid_t pid) { return {"process", pid}; }
 
 int open_socket() { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
 
@@ -176,6 +179,21 @@ pid_t claim(const Seat &seat) {
     close(held);
     pid_t other = holder_of(seat);
     return other == getpid() ? 0 : other;
+}
+
+void claim_process() { claim(seat_of_process(getpid())); }
+
+bool below_such_process(std::span<const char *const> starters) {
+    pid_t pid = getppid();
+    std::string name;
+    for (int level = 0; level < most_ancestors && pid > 0; ++level) {
+        pid_t parent = 0;
+        bool read = read_process(pid, name, parent);
+        if (!read || std::find(starters.begin(), starters.end(), name) != starters.end()) return false;
+        if (holder_of(seat_of_process(pid)) == pid) return true;
+        pid = parent;
+    }
+    return false;
 }
 
 const char *started_with(const char *name) {

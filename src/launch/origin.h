@@ -7,6 +7,7 @@
 // the variables are lost, and no other socket that has got its number is taken for it. The process that joins
 // the job as a rank listens until it ends at
 //     lanyard-rank-JOB-RANK
+// (under other launchers, whose jobs have no name that children know, at lanyard-rank-process-PID).
 // So no second process joins as the same rank, and processes that the rank starts can tell that they are not
 // the rank: it is there already. Nobody accepts what is connected there: to connect is to ask whose it is.
 #pragma once
@@ -14,6 +15,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <span>
 #include <string>
 
 namespace lanyard {
@@ -38,6 +40,12 @@ std::optional<Seat> find_connection(int &descriptor);
 pid_t holder_of(const Seat &seat);
 // From now on until this process ends it is this one; otherwise the number of the other.
 pid_t claim(const Seat &seat);
+
+// The same for a process that has joined by the connection of another launcher.
+void claim_process();
+// Has a process done so from which this one descends? Looks no further up than to a process that starts ranks, by
+// its name.
+bool below_such_process(std::span<const char *const> starters);
 
 // As getenv; and where the program has cleared its environment, what was there when it started.
 const char *started_with(const char *name);

@@ -23,7 +23,7 @@ constexpr size_t longest_line = 1024 * 1024;  // longer ones are passed on in pi
 constexpr size_t queue_full = 1024 * 1024;
 constexpr size_t queue_low = 256 * 1024;
 constexpr uint64_t patience_ns = 50'000'000;  // for the rest of a line, on a terminal
-constexpr uint64_t long_patience_ns = 5'000'000'000;  // for the rest of a long line that others wait for
+constexpr uint64_t long_patience_ns = 2'000'000'000;  // for the rest of a long line that others wait for
 
 }  // namespace
 

@@ -151,6 +151,14 @@ def test_program_that_a_rank_starts_is_alone(mpirun, program, child):
     assert (code, sorted(out.splitlines()), err) == (0, sorted(lines_of(3) + lines_of(1) * 2), "")
 
 
+def test_program_that_a_rank_of_hydra_starts_is_alone(mpirun, program, mpich):
+    code, out, err = mpirun.run("-n", 3, program, "start", program, program, launcher=mpich / "bin" / "mpiexec.hydra")
+    assert (code, sorted(out.splitlines()), err) == (0, sorted(lines_of(3) + lines_of(1) * 2), "")
+    job = f"{mpich / 'bin' / 'mpiexec.hydra'} -n 3 {program}"
+    code, out, err = mpirun.run("-n", 3, program, "start", job, launcher=mpich / "bin" / "mpiexec.hydra")
+    assert (code, sorted(out.splitlines()), err) == (0, sorted(lines_of(3) * 2), "")
+
+
 def test_job_that_a_rank_starts(mpirun, program):
     jobs = [f"{mpirun.path} -n {ranks} {program}" for ranks in (3, 2)]
     code, out, err = mpirun.run("-n", 2, program, "start", *jobs)

@@ -104,6 +104,25 @@ else:
     assert out.count(" [rank 0: the line goes on below]\n") == out.count("\n[rank 0: the line goes on] ") == 1
 
 
+def test_short_line_behind_one_that_stands_still_comes_out(mpirun):
+    """Rank 0 goes on only when somebody has read what rank 1 says."""
+    process = mpirun.start("-n", 2, *mpirun.python("""
+import os, time
+if os.environ["PMI_RANK"] == "0":
+    os.write(1, b"0" * 2_000_000)
+    open("begun", "w").close()
+    while not os.path.exists("read"): time.sleep(0.01)
+    print("0")
+else:
+    while not os.path.exists("begun"): time.sleep(0.01)
+    print("1111")"""))
+    text = mpirun.read_until(process.stdout, lambda text: b"1111\n" in text)
+    (mpirun.folder / "read").touch()
+    rest, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert whole_lines((text + rest).decode()) == {"0": {"0" * 2_000_001: 1}, "1": {"1111": 1}}
+
+
 def test_endless_line_that_ends_with_its_rank(mpirun):
     """What others said meanwhile is not lost, nor what mpirun says itself."""
     code, out, err = mpirun.run("-n", 3, *mpirun.python("""
