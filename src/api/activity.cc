@@ -46,7 +46,13 @@ Activity &activity() {
     return only;
 }
 
-void forget_parent() { lanyard_process_state.store(ProcessState::forked); }
+// In a copy of this process. The copy of a process that is alone is alone too, and has all that it needs: a server of
+// Python's multiprocessing is copied so. The copy of a rank is nobody: that rank is there already.
+void forget_parent() {
+    const Runtime &copied = *runtime();
+    bool alone = copied.bootstrap->identity().launcher == "none" && !copied.helper;
+    if (!alone) lanyard_process_state.store(ProcessState::forked);
+}
 
 // For the doors.
 void publish_state() {

@@ -1,5 +1,8 @@
-// Chooses how this process joins its job: PMI-1 where a launcher offers it, else alone, unless the environment shows
-// the job of a launcher that cannot be joined; see bootstrap.h.
+// Chooses how this process joins its job: PMI-1 where a launcher offers it, else alone, unless the job of a
+// launcher that cannot be joined is seen; see bootstrap.h. Rule: of each rank one process joins, and who is
+// not told to be a rank by a connection may be alone only where nobody misses it. That is so without a
+// launcher, in a job of one, and in what a rank has started after it joined. Variables alone are no proof:
+// children inherit them, and wrappers lose them (origin.h).
 #include "launch/bootstrap.h"
 
 #include <fcntl.h>
@@ -9,9 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 
+#include "launch/origin.h"
 #include "launch/pmi_client.h"
 
 namespace lanyard {
@@ -64,25 +70,33 @@ struct ForeignSign {
     bool is_size;  // the value counts the processes; otherwise its presence is the sign
     const char *launcher;
     const char *remedy;
+    const char *own = nullptr;  // mpirun sets both alike; otherwise a launcher within the rank has
+    bool outer = false;         // mpirun leaves it as it is: below a rank it says nothing
 };
 constexpr const char *use_mpirun = "start it with this library's mpirun (mpirun -n N PROGRAM)";
 constexpr const char *use_descriptor = "start it with this library's mpirun (mpirun -n N PROGRAM), or with mpiexec.hydra without -pmi-port";
+constexpr const char *use_pmi2 =
+    "start it with srun --mpi=pmi2, or with this library's mpirun inside the allocation";
 constexpr ForeignSign foreign_signs[] = {
-    {"SLURM_STEP_NUM_TASKS", true, "Slurm (srun)", "start it with srun --mpi=pmi2, or with this library's mpirun inside the allocation"},
-    {"SLURM_NTASKS", true, "Slurm", "start it with srun --mpi=pmi2, or with this library's mpirun inside the allocation"},
-    {"OMPI_COMM_WORLD_SIZE", true, "Open MPI's mpirun", use_mpirun},
+    {"SLURM_STEP_NUM_TASKS", true, "Slurm (srun)", use_pmi2, nullptr, true},
+    {"SLURM_NTASKS", true, "Slurm", use_pmi2, nullptr, true},
+    {"OMPI_COMM_WORLD_SIZE", true, "Open MPI's mpirun", use_mpirun, "LANYARD_SIZE"},
     {"MV2_COMM_WORLD_SIZE", true, "MVAPICH's launcher", use_mpirun},
-    {"FLUX_JOB_SIZE", true, "Flux", use_mpirun},
-    {"JSM_NAMESPACE_SIZE", true, "jsrun", use_mpirun},
-    {"PMI_SIZE", true, "a launcher of the PMI family", use_mpirun},
-    {"MPI_LOCALNRANKS", true, "Hydra", use_mpirun},
+    {"FLUX_JOB_SIZE", true, "Flux", use_mpirun, nullptr, true},
+    {"JSM_NAMESPACE_SIZE", true, "jsrun", use_mpirun, nullptr, true},
+    {"PMI_SIZE", true, "a launcher of the PMI family", use_mpirun, "LANYARD_SIZE"},
+    {"MPI_LOCALNRANKS", true, "Hydra", use_mpirun, "LANYARD_LOCAL_SIZE"},
     {"PMI_PORT", false, "a launcher of the PMI family", use_descriptor},
-    {"PMI_FD", false, "a launcher of the PMI family", use_mpirun},
-    {"PMI_RANK", false, "a launcher of the PMI family", use_mpirun},
-    {"PMI_ID", false, "a launcher of the PMI family", use_mpirun},
+    {"PMI_FD", false, "a launcher of the PMI family", use_mpirun, "LANYARD_PMI_FD"},
+    {"PMI_RANK", false, "a launcher of the PMI family", use_mpirun, "LANYARD_RANK"},
+    {"PMI_ID", false, "a launcher of the PMI family", use_mpirun, "LANYARD_RANK"},
     {"PMIX_RANK", false, "a PMIx launcher", use_mpirun},
     {"PMIX_NAMESPACE", false, "a PMIx launcher", use_mpirun},
 };
+
+// What starts the ranks of other launchers, by the names of the processes.
+constexpr const char *foreign_starters[] = {"hydra_pmi_proxy", "prted",      "prterun", "orted",
+                                            "orterun",         "slurmstepd", "mpirun",  "mpiexec"};
 
 int number_in(const char *text, int otherwise) {
     if (!text) return otherwise;
@@ -92,24 +106,39 @@ int number_in(const char *text, int otherwise) {
     return trouble == std::errc{} && end == view.data() + view.size() ? number : otherwise;
 }
 
-// An error when the environment shows a job of several processes that this one has no way to join.
-Error check_foreign_job(const std::string &why_not_pmi) {
+bool set_by_mpirun(const char *variable, const char *own) {
+    const char *value = started_with(variable), *counterpart = own ? started_with(own) : nullptr;
+    return value && counterpart && std::string_view(value) == counterpart;
+}
+
+bool alone_by(const char *size) {
+    return number_in(started_with(size), 0) == 1 && !set_by_mpirun(size, "LANYARD_SIZE");
+}
+
+constexpr const char *would_be_wrong = "; running as rank 0 of 1 would be wrong";
+constexpr const char *to_run_alone = "to run it alone on purpose, start it with mpirun -n 1 PROGRAM";
+
+// An error when the variables show a job of several processes that this one has no way to join. `below_rank`:
+// they may be those that mpirun set for the rank that this process is, or belongs to.
+Error check_foreign_job(const std::string &why_not_pmi, bool below_rank) {
     // A launcher that says "one process" and also sets PMIx or PMI ranks has started just this one.
-    if (number_in(getenv("OMPI_COMM_WORLD_SIZE"), 0) == 1 || number_in(getenv("PMI_SIZE"), 0) == 1) return {};
+    if (alone_by("OMPI_COMM_WORLD_SIZE") || alone_by("PMI_SIZE")) return {};
     const ForeignSign *first = nullptr;
     std::string to_forget;
     for (const ForeignSign &sign : foreign_signs) {
-        const char *value = getenv(sign.variable);
+        const char *value = started_with(sign.variable);
         if (!value || (sign.is_size && number_in(value, 0) <= 1)) continue;
+        if (below_rank && (sign.outer || set_by_mpirun(sign.variable, sign.own))) continue;
         if (!first) first = &sign;
         to_forget += std::string(" -u ") + sign.variable;
     }
     if (!first) return {};
     // A size is known to be of several; of the other signs nobody knows how many others there are.
     const char *how = first->is_size ? "as one of several" : "as part of a job";
-    std::string seen = std::string("this process was started by ") + first->launcher + " " + how + " (" + first->variable + "=" +
-                       getenv(first->variable) + "), but it cannot join " + (first->is_size ? "them" : "it") +
-                       (why_not_pmi.empty() ? "" : ": " + why_not_pmi) + "; running as rank 0 of 1 would be wrong";
+    std::string seen = std::string("this process was started by ") + first->launcher + " " + how + " (" +
+                       first->variable + "=" + started_with(first->variable) + "), but it cannot join " +
+                       (first->is_size ? "them" : "it") + (why_not_pmi.empty() ? "" : ": " + why_not_pmi) +
+                       would_be_wrong;
     return Error(ErrorClass::other, seen + "\nwhat to do: " + first->remedy + "; to run it alone on purpose, start it with env" + to_forget);
 }
 
@@ -121,34 +150,99 @@ bool is_open_socket(int fd) {
 // Why PMI_FD, PMI_RANK and PMI_SIZE cannot be used, or "" when they can or are not there at all. Of PMI_PORT and PMI_ID
 // nothing is used: they are the form of PMI-1 in which a process calls its launcher over TCP.
 std::string trouble_with_pmi(int fd, int rank, int size) {
-    if (!getenv("PMI_FD")) {
-        if (getenv("PMI_PORT")) return "PMI_FD, the connection to the launcher, is not set, and the address PMI_PORT is not used by this library";
-        return getenv("PMI_RANK") || getenv("PMI_ID") ? "PMI_FD, the connection to the launcher, is not set" : "";
+    const char *told = started_with("PMI_FD");
+    if (!told) {
+        if (started_with("PMI_PORT"))
+            return "PMI_FD, the connection to the launcher, is not set, and the address PMI_PORT is not used "
+                   "by this library";
+        return started_with("PMI_RANK") || started_with("PMI_ID")
+                   ? "PMI_FD, the connection to the launcher, is not set"
+                   : "";
     }
     if (!is_open_socket(fd))
-        return std::string("the descriptor PMI_FD=") + getenv("PMI_FD") +
-               " is no open socket (so it is in programs that a rank itself starts, or behind a wrapper that closes descriptors)";
+        return std::string("the descriptor PMI_FD=") + told +
+               " is no open socket (so it is in programs that a rank itself starts, or behind a wrapper that "
+               "closes descriptors)";
     if (size < 1 || rank < 0 || rank >= size)
         return "PMI_RANK and PMI_SIZE are not a rank and a size";
     return "";
+}
+
+// Joins as the rank that this connection is for, unless another process of the rank has done so.
+std::unique_ptr<Bootstrap> take_seat(int fd, const Seat &seat, Error &error) {
+    // Programs this rank starts are not ranks: they must not find a connection that is not theirs.
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    pid_t other = claim(seat);
+    if (other == 0) return connect_pmi1(fd, seat.rank, seat.size, error, &seat);
+    std::string who = other > 0 ? "process " + std::to_string(other) : "another process";
+    error = Error(ErrorClass::other, "this process was started as rank " + std::to_string(seat.rank) +
+                                         " of " + std::to_string(seat.size) + ", but " + who +
+                                         " has joined as that rank and is still running" + would_be_wrong +
+                                         "\nwhat to do: start programs of one rank one after the other; " +
+                                         to_run_alone);
+    return nullptr;
+}
+
+// Below a rank of mpirun's, without the connection. Where that rank has been joined this is a process that it
+// has started (by Python's multiprocessing, for example), and alone; where nobody has, it was meant to be the
+// rank itself.
+std::unique_ptr<Bootstrap> sit_alone(const Seat &seat, const char *lost, Error &error) {
+    if (seat.size == 1 || holder_of(seat) != 0) return std::make_unique<Singleton>();
+    error = Error(ErrorClass::other, "this process was started by mpirun's rank " +
+                                         std::to_string(seat.rank) + " of " + std::to_string(seat.size) + ", or as it, but " + lost +
+                                         ", and no process has joined as that rank" + would_be_wrong +
+                                         "\nwhat to do: start it by a wrapper that leaves variables and "
+                                         "descriptors as they are (in Python: subprocess.run(..., "
+                                         "close_fds=False)), or when the rank has called MPI_Init; " +
+                                         to_run_alone);
+    return nullptr;
+}
+
+constexpr const char *connection_closed =
+    "its connection to mpirun, the descriptor PMI_FD, is not open in it";
+constexpr const char *all_lost = "its variables and its connection to mpirun, a descriptor, are lost";
+
+// Without any variable that tells of a launcher: who has started this process?
+std::unique_ptr<Bootstrap> sit_by_ancestry(Error &error) {
+    Ancestry ancestry = read_ancestry();
+    if (ancestry.seat) return sit_alone(*ancestry.seat, all_lost, error);
+    bool foreign = std::any_of(std::begin(foreign_starters), std::end(foreign_starters),
+                               [&](const char *name) { return ancestry.parent == name; });
+    if (!ancestry.under_mpirun && !foreign) return std::make_unique<Singleton>();
+    error = Error(ErrorClass::other,
+                  "this process was started by " + (ancestry.under_mpirun ? "mpirun" : ancestry.parent) +
+                      ", but without the variables and the connection by which it could join the job" +
+                      would_be_wrong +
+                      "\nwhat to do: start it without env -i, sudo or another program that takes these; " +
+                      to_run_alone);
+    return nullptr;
 }
 
 }  // namespace
 
 std::unique_ptr<Bootstrap> connect_bootstrap(Error &error) {
     error = Error{};
-    int fd = number_in(getenv("PMI_FD"), -1);
-    int rank = number_in(getenv("PMI_RANK"), -1);
-    int size = number_in(getenv("PMI_SIZE"), -1);
+    int fd = number_in(started_with("PMI_FD"), -1);
+    int rank = number_in(started_with("PMI_RANK"), -1);
+    int size = number_in(started_with("PMI_SIZE"), -1);
+    std::optional<Seat> told = seat_told();
+    bool theirs = started_with("PMI_FD") && !set_by_mpirun("PMI_FD", "LANYARD_PMI_FD");
+    if (std::optional<Seat> seat = seat_of_connection(fd); seat && !started_with("PMI_PORT"))
+        return take_seat(fd, *seat, error);
+    if (theirs && below_such_process(foreign_starters)) return std::make_unique<Singleton>();
     std::string trouble = trouble_with_pmi(fd, rank, size);
-    if (getenv("PMI_FD") && trouble.empty()) {
-        // Programs this rank starts are not ranks: they must not find a connection that is not theirs.
+    if (theirs && trouble.empty()) {
+        claim_process();
         fcntl(fd, F_SETFD, FD_CLOEXEC);
         return connect_pmi1(fd, rank, size, error);
     }
-    error = check_foreign_job(trouble);
+    error = check_foreign_job(trouble, told.has_value());
     if (error) return nullptr;
-    return std::make_unique<Singleton>();
+    if (theirs) return std::make_unique<Singleton>();
+    // Of the same job: a job around it may have left its own open.
+    if (std::optional<Seat> seat = find_connection(fd); seat && (!told || seat->job == told->job))
+        return take_seat(fd, *seat, error);
+    return told ? sit_alone(*told, connection_closed, error) : sit_by_ancestry(error);
 }
 
 bool parse_process_mapping(std::string_view text, int size, std::vector<int> &node_of_rank) {

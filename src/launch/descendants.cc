@@ -10,6 +10,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <string>
+
 namespace lanyard::launch {
 
 namespace {
@@ -19,8 +21,8 @@ struct Process {
     pid_t parent;
 };
 
-// Reads state and parent from /proc/PID/stat: "pid (name, which may hold anything) state parent ...".
-bool read_process(const char *pid_text, Process &process, char &state) {
+// Reads state, parent and flags from /proc/PID/stat: "pid (name, which may hold anything) state parent ...".
+bool read_process(const char *pid_text, Process &process, char &state, unsigned &flags) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid_text);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -32,7 +34,8 @@ bool read_process(const char *pid_text, Process &process, char &state) {
     text[length] = 0;
     const char *after_name = strrchr(text, ')');
     process.pid = static_cast<pid_t>(atol(pid_text));
-    return after_name && sscanf(after_name + 1, " %c %d", &state, &process.parent) == 2;
+    return after_name &&
+           sscanf(after_name + 1, " %c %d %*d %*d %*d %*d %u", &state, &process.parent, &flags) == 3;
 }
 
 std::vector<Process> living_processes() {
@@ -42,14 +45,25 @@ std::vector<Process> living_processes() {
     while (dirent *entry = readdir(folder)) {
         Process process{};
         char state = 0;
+        unsigned flags = 0;
         bool is_process = entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
-        if (is_process && read_process(entry->d_name, process, state) && state != 'Z' && state != 'X') processes.push_back(process);
+        if (is_process && read_process(entry->d_name, process, state, flags) && state != 'Z' && state != 'X')
+            processes.push_back(process);
     }
     closedir(folder);
     return processes;
 }
 
 }  // namespace
+
+bool lives_on(pid_t pid) {
+    constexpr unsigned exiting = 4;  // PF_EXITING
+    Process process{};
+    char state = 0;
+    unsigned flags = 0;
+    return pid > 0 && read_process(std::to_string(pid).c_str(), process, state, flags) && state != 'Z' &&
+           state != 'X' && !(flags & exiting);
+}
 
 void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 

@@ -11,6 +11,9 @@ namespace lanyard::launch {
 // Makes the calling process the one that inherits orphaned descendants.
 void adopt_orphans();
 
+// Neither gone nor about to be: a process that ends is known to do so before its descriptors are closed.
+bool lives_on(pid_t pid);
+
 // All living descendants of `root`, without itself. Empty also where /proc cannot be read.
 std::vector<pid_t> descendants_of(pid_t root);
 

@@ -12,6 +12,8 @@ namespace {
 
 constexpr int most_slots = 65536;
 constexpr size_t most_quoted = 100;
+constexpr std::string_view white = " \t\r";
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 bool read_count(std::string_view text, int &count) {
     auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -36,7 +38,8 @@ std::string quoted(std::string_view text) {
 std::string not_a_count(std::string_view what, std::string_view text) {
     bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return isdigit(c); });
     if (digits) return fmt::format("{}{} is not from 1 to {}", what, quoted(text), most_slots);
-    return text.empty() ? fmt::format("{} needs a number, without a space before it", what) : fmt::format("{}{} is not a number", what, quoted(text));
+    return text.empty() ? fmt::format("{} needs a number after it", what)
+                        : fmt::format("{}{} is not a number", what, quoted(text));
 }
 
 // HOST, HOST:SLOTS, [ADDRESS] or [ADDRESS]:SLOTS. A word with two colons and no brackets is an IPv6 address.
@@ -74,15 +77,26 @@ void add_host(HostList &hosts, const ListedHost &added) {
     hosts.push_back(added);
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
-    std::vector<std::string_view> words;
+// "slots = 2" is one word, "slots=2".
+std::vector<std::string> words_of(std::string_view line) {
+    std::vector<std::string> words;
+    bool goes_on = false;  // the last word ended with '='
     line = line.substr(0, line.find('#'));
-    for (size_t at = 0; (at = line.find_first_not_of(" \t\r", at)) != std::string_view::npos;) {
-        size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
-        words.push_back(line.substr(at, end - at));
+    for (size_t at = 0; (at = line.find_first_not_of(white, at)) != std::string_view::npos;) {
+        size_t end = std::min(line.find_first_of(white, at), line.size());
+        std::string_view word = line.substr(at, end - at);
+        if (!words.empty() && (goes_on || word[0] == '=')) words.back() += word;
+        else words.emplace_back(word);
+        goes_on = word.back() == '=';
         at = end;
     }
     return words;
+}
+
+// Some editors and shells of Windows write UTF-16: a mark at the beginning, and a byte of 0 beside each
+// letter.
+bool is_utf16(std::string_view text) {
+    return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") || text.find('\0') != text.npos;
 }
 
 // What follows the host on a line.
@@ -103,7 +117,7 @@ std::string parse_property(std::string_view word, ListedHost &host) {
 }
 
 std::string parse_line(std::string_view line, HostList &hosts) {
-    std::vector<std::string_view> words = words_of(line);
+    std::vector<std::string> words = words_of(line);
     if (words.empty()) return "";
     ListedHost host;
     if (std::string wrong = parse_host(words[0], host); !wrong.empty()) return wrong;
@@ -180,6 +194,9 @@ std::vector<Block> blocks_of(const std::vector<int> &node_of_rank) {
 std::string parse_hostfile(std::string_view text, const std::string &file, HostList &hosts) {
     size_t before = hosts.size();
     int number = 1;
+    if (is_utf16(text))
+        return fmt::format("{}: it is no plain text (UTF-16 perhaps); save it as UTF-8", file);
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     for (size_t at = 0; at <= text.size(); ++number) {
         size_t end = std::min(text.find('\n', at), text.size());
         if (std::string wrong = parse_line(text.substr(at, end - at), hosts); !wrong.empty()) return fmt::format("{}:{}: {}", file, number, wrong);
@@ -192,7 +209,11 @@ std::string parse_host_list(std::string_view list, const std::string &of, HostLi
     for (size_t at = 0; at <= list.size();) {
         size_t end = std::min(list.find(',', at), list.size());
         ListedHost host;
-        if (std::string wrong = parse_host(list.substr(at, end - at), host); !wrong.empty()) return fmt::format("{} {}: {}", of, quoted(list), wrong);
+        std::string_view word = list.substr(at, end - at);
+        word.remove_prefix(std::min(word.find_first_not_of(white), word.size()));
+        word = word.substr(0, word.find_last_not_of(white) + 1);
+        if (std::string wrong = parse_host(word, host); !wrong.empty())
+            return fmt::format("{} {}: {}", of, quoted(list), wrong);
         add_host(hosts, host);
         at = end + 1;
     }

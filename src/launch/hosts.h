@@ -16,9 +16,11 @@ struct ListedHost {
 };
 using HostList = std::vector<ListedHost>;
 
-// Lines of a host file in the dialects of MPICH and Open MPI: HOST, HOST:SLOTS or HOST slots=N max_slots=N, where HOST may
-// be an IPv6 address (in brackets where :SLOTS follows); '#' begins a comment. A host that occurs again gets further slots.
-// `file` is its name for the sentence, as in "hosts.txt:3: slots=x is not a number".
+// Lines of a host file in the dialects of MPICH and Open MPI: HOST, HOST:SLOTS or HOST slots=N max_slots=N,
+// where HOST may be an IPv6 address (in brackets where :SLOTS follows); '#' begins a comment, and around '='
+// there may be spaces. A host that occurs again gets further slots. Files from Windows are read too: lines
+// that end with CRLF, a byte-order mark of UTF-8. `file` is its name for the sentence, as in "hosts.txt:3:
+// slots=x is not a number".
 std::string parse_hostfile(std::string_view text, const std::string &file, HostList &hosts);
 // "a:2,b,[::1]:4"; `of` is the option for the sentence.
 std::string parse_host_list(std::string_view list, const std::string &of, HostList &hosts);

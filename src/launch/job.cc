@@ -159,7 +159,7 @@ void Job::describe_job(const Settings &settings) {
 void Job::start() {
     raise_descriptor_limit(surroundings_.inherited);
     Settings settings;
-    std::vector<std::string> notes;
+    std::vector<std::string> notes = plan_.notes;
     over_ = true;  // until something was started
     if (auto trouble = check_job(plan_, surroundings_.environment, settings, notes)) return fail(trouble->exit_code, trouble->sentence);
     for (const std::string &note : notes) say(note);

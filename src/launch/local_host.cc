@@ -20,6 +20,10 @@ namespace lanyard::launch {
 namespace {
 
 constexpr uint64_t give_up_ns = 10'000'000'000;  // for processes that even KILL does not end
+constexpr uint64_t cut_off_grace_ns = 1'000'000'000;  // for a rank that has closed its connection
+constexpr char cut_off_text[] =
+    "closed its connection to mpirun while it was using MPI, as programs do that close all descriptors "
+    "(daemon, closefrom); let it close only those that it has opened";
 
 }  // namespace
 
@@ -35,6 +39,7 @@ void LocalHost::prepare() {
 
 void LocalHost::start() {
     memory_kills_before_ = memory_kills();
+    local_.pmi.on_cut_off([this](int rank, pid_t process) { on_cut_off(rank, process); });
     guard_ = start_guard(prepared_.starts, surroundings_.inherited, surroundings_.name_area, surroundings_.name_length);
     if (guard_.pid < 0) {
         fail(exit_own_trouble, fmt::format("the process that guards the ranks cannot be started: {}", system_text(errno)));
@@ -90,10 +95,46 @@ void LocalHost::on_report(const GuardReport &report) {
     local_.streams.catch_up();
     int rank = prepared_.ranks[static_cast<size_t>(report.rank)];
     local_.pmi.rank_ended(rank);
+    tell_cut_off(rank, report);
     RankEnd end{rank, report.pid, report.status, local_.pmi.inside(rank), false, local_.pmi.left(rank)};
     bool killed = WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL;
     end.short_of_memory = killed && memory_kills() > memory_kills_before_;
     report_(make_frame(Kind::ended, end));
+}
+
+// It may be about to end, which is told in other words.
+void LocalHost::on_cut_off(int rank, pid_t process) {
+    cut_off_.push_back({rank, process, clock_ns() + cut_off_grace_ns});
+}
+
+void LocalHost::tick(uint64_t now_ns) {
+    for (CutOff &rank : cut_off_) {
+        if (now_ns < rank.until_ns) continue;
+        rank.until_ns = UINT64_MAX;
+        if (!lives_on(rank.process)) continue;
+        local_.streams.catch_up();
+        fail(exit_own_trouble,
+             fmt::format("{} {}", rank_text(local_.plan, rank.rank, rank.process), cut_off_text));
+    }
+}
+
+uint64_t LocalHost::deadline_ns() const {
+    uint64_t next = UINT64_MAX;
+    for (const CutOff &rank : cut_off_) next = std::min(next, rank.until_ns);
+    return next;
+}
+
+// A program that has closed all its descriptors cannot say itself why it ends.
+void LocalHost::tell_cut_off(int rank, const GuardReport &report) {
+    auto found =
+        std::find_if(cut_off_.begin(), cut_off_.end(), [&](const CutOff &each) { return each.rank == rank; });
+    if (found == cut_off_.end()) return;
+    found->until_ns = UINT64_MAX;
+    bool failed = WIFEXITED(report.status) && WEXITSTATUS(report.status) != 0;
+    if (failed)
+        fail(WEXITSTATUS(report.status),
+             fmt::format("{} ended with exit code {}: it {}", rank_text(local_.plan, rank, report.pid),
+                         WEXITSTATUS(report.status), cut_off_text));
 }
 
 void LocalHost::on_failed_start(const GuardReport &report) {

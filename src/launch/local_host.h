@@ -17,6 +17,8 @@ public:
     void prepare() override;
     void command(const Frame &frame) override;
     void abandon() override;
+    void tick(uint64_t now_ns) override;
+    uint64_t deadline_ns() const override;
 
 private:
     void start();
@@ -25,10 +27,19 @@ private:
     void on_reports();
     void on_report(const GuardReport &report);
     void on_failed_start(const GuardReport &report);
+    void on_cut_off(int rank, pid_t process);
+    void tell_cut_off(int rank, const GuardReport &report);
     void on_guard_gone();
     void end_without_guard();
     void fail(int exit_code, const std::string &sentence) { report_(make_frame(Kind::failed, Failure{exit_code, sentence})); }
     void be_over();
+
+    // A rank that cannot be reached any more, until it is ended.
+    struct CutOff {
+        int rank;
+        pid_t process;
+        uint64_t until_ns;
+    };
 
     Loop &loop_;
     const Surroundings &surroundings_;
@@ -36,6 +47,7 @@ private:
     Report report_;
     Prepared prepared_;
     Guard guard_;
+    std::vector<CutOff> cut_off_;
     long memory_kills_before_ = 0;
     bool over_ = false;
 };

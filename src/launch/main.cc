@@ -12,6 +12,7 @@
 #include "launch/agent.h"
 #include "launch/job.h"
 #include "launch/options.h"
+#include "launch/origin.h"
 
 namespace {
 
@@ -23,6 +24,12 @@ void fill_standard_descriptors() {
     if (fd > 2) close(fd);
 }
 
+// Where a rank of another job has started this mpirun: its own ranks are not to find that rank's connection.
+void keep_outer_connection() {
+    int descriptor;
+    if (lanyard::find_connection(descriptor)) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
 bool print(const std::string &text) { return fputs(text.c_str(), stdout) >= 0 && fflush(stdout) == 0; }
 
 }  // namespace
@@ -31,6 +38,7 @@ int main(int count, char **words) {
     using namespace lanyard::launch;
     fill_standard_descriptors();
     lanyard::end_where_new_fails("mpirun", 1);
+    keep_outer_connection();
     char *last = words[count - 1];
     auto name_length = static_cast<size_t>(last + strlen(last) + 1 - words[0]);
     if (count == 2 && std::string(words[1]) == "--agent") return run_agent(environ, words[0], name_length);

@@ -18,7 +18,8 @@ struct OptionRow {
 inline constexpr OptionRow option_table[] = {
     {Option::ranks, "n np c", "N", "Start N ranks of the program that follows (1 if left out). They may outnumber the processors."},
     {Option::exported, "x", "NAME[=VALUE]",
-     "Set a variable for this program alone. All of mpirun's environment is passed on; NAME alone only checks that it is there."},
+     "Set a variable for this program alone. All of mpirun's environment is passed on anyway; so NAME alone "
+     "only tells you if it is not set."},
     {Option::everyone, "genv", "NAME VALUE", "Set a variable for the ranks of all programs (also written NAME=VALUE)."},
     {Option::own, "env", "NAME VALUE", "As -x, with a value always (also written NAME=VALUE)."},
     {Option::folder, "wdir wd", "DIR", "Start this program alone in folder DIR."},
@@ -52,7 +53,7 @@ inline constexpr OptionRow option_table[] = {
      "Start other hosts with PROGRAM HOST WORDS instead of ssh; words after PROGRAM, as in \"ssh -p 2222\", come before the host."},
     {Option::prefix, "prefix", "DIR", "Where Lanyard is on the other hosts, if not where it is here."},
     {Option::fan_out, "fan-out", "N", "Let each host start up to N others (16 if left out): with more hosts, hosts start hosts."},
-    {Option::as_always, "oversubscribe allow-run-as-root", "", ""},
+    {Option::as_always, "oversubscribe use-hwthread-cpus allow-run-as-root genvall envall", "", ""},
     {Option::foreign_settings, "mca gmca omca pmca prtemca pmixmca", "NAME VALUE", ""},
     {Option::help, "help h", "", "Print this text."},
     {Option::version, "version V", "", "Print the version."},
@@ -96,6 +97,9 @@ inline constexpr Outcome variables[] = {
     {"LANYARD_PEER_TIMEOUT", "Seconds after which a host that has fallen silent is taken for lost, and the time it has to start (60 if not set)."},
     {"MPIEXEC_TIMEOUT", "As --timeout, which goes before it."},
     {"LANYARD_RANK, LANYARD_SIZE, LANYARD_LOCAL_RANK, LANYARD_LOCAL_SIZE", "Set for every rank, for scripts between mpirun and the program."},
+    {"OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE, _NODE_RANK, PMI_RANK, PMI_SIZE, "
+     "MPI_LOCALRANKID, MPI_LOCALNRANKS",
+     "The same under the names of Open MPI's and MPICH's launchers, for scripts that read those."},
 };
 
 }  // namespace lanyard::launch

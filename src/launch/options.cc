@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -94,6 +95,12 @@ private:
     void refuse(std::string sentence) {
         if (parsed_.request != Request::refused) parsed_.trouble = std::move(sentence);
         parsed_.request = Request::refused;
+    }
+
+    // What is said of a program that occurs several times is said once.
+    void note(const std::string &sentence) {
+        std::vector<std::string> &notes = parsed_.plan.notes;
+        if (std::find(notes.begin(), notes.end(), sentence) == notes.end()) notes.push_back(sentence);
     }
 
     const std::vector<std::string> &words_;
@@ -216,8 +223,9 @@ void Parser::set_exported(const std::string &value) {
         std::string name = one.substr(0, equals);
         if (!is_variable_name(name)) return refuse(fmt::format("-x needs the name of a variable, not \"{}\"", one));
         const char *inherited = getenv(name.c_str());
-        if (equals == std::string::npos && !inherited) return refuse(fmt::format("-x {0}: {0} is not set; write -x {0}=VALUE", name));
-        current_.own.emplace_back(name, equals == std::string::npos ? inherited : one.substr(equals + 1));
+        if (equals != std::string::npos) current_.own.emplace_back(name, one.substr(equals + 1));
+        else if (inherited) current_.own.emplace_back(name, inherited);
+        else note(fmt::format("-x {0}: {0} is not set, here or for the ranks; -x {0}=VALUE would set it", name));
     }
 }
 

@@ -23,6 +23,7 @@ constexpr size_t longest_line = 1024 * 1024;  // longer ones are passed on in pi
 constexpr size_t queue_full = 1024 * 1024;
 constexpr size_t queue_low = 256 * 1024;
 constexpr uint64_t patience_ns = 50'000'000;  // for the rest of a line, on a terminal
+constexpr uint64_t long_patience_ns = 2'000'000'000;  // for the rest of a long line that others wait for
 
 }  // namespace
 
@@ -84,11 +85,18 @@ void Output::ready(Stream &stream) {
 
 // Nothing more comes: what is unfinished is all there is.
 void Output::end_stream(Stream &stream) {
+    Sink &sink = *stream.sink;
+    stream.ended = behind_long_line(stream);
+    if (stream.ended) return;
     if (!stream.partial.empty()) hand_on(stream, stream.partial.size());
-    if (!tagged_ || !stream.mid_line) return;
-    if (!stream.sink->gone) stream.sink->queue += '\n';
-    stream.mid_line = false;
-    if (stream.sink->unfinished == &stream) stream.sink->unfinished = nullptr;
+    if (tagged_ && stream.mid_line) {
+        if (!sink.gone) sink.queue += '\n';
+        stream.mid_line = false;
+        if (sink.unfinished == &stream) sink.unfinished = nullptr;
+    }
+    if (!stream.long_line) return;
+    stream.long_line = false;
+    release(sink);
 }
 
 void Output::take(int rank, int target, std::string_view bytes) {
@@ -125,8 +133,49 @@ bool Output::receive(Stream &stream) {
 void Output::take_lines(Stream &stream) {
     size_t last = stream.partial.rfind('\n');
     size_t length = last == std::string::npos ? 0 : last + 1;
-    if (alone_ || stream.partial.size() - length > longest_line) length = stream.partial.size();
-    if (length) hand_on(stream, length);
+    bool was_long = stream.long_line;
+    bool too_long = stream.partial.size() - length > longest_line || (was_long && length == 0);
+    if (alone_ || too_long) length = stream.partial.size();
+    stream.held = length && behind_long_line(stream) && stream.partial.size() <= longest_line;
+    if (!length || stream.held) return;
+    hand_on(stream, length);
+    stream.long_line = stream.mid_line && too_long && !alone_;
+    if (was_long && !stream.long_line) release(*stream.sink);
+}
+
+bool Output::behind_long_line(const Stream &stream) const {
+    const Sink &sink = *stream.sink;
+    return !sink.gone && sink.unfinished && sink.unfinished != &stream && sink.unfinished->long_line;
+}
+
+// The end of a long line, or of the patience with it.
+void Output::release(Sink &sink) {
+    for (auto &stream : streams_) {
+        if (stream->sink != &sink || !(stream->held || stream->ended)) continue;
+        if (stream->ended) end_stream(*stream);
+        else take_lines(*stream);
+    }
+}
+
+// Others have something to say in the middle of a line.
+void Output::interrupt(Sink &sink) {
+    Stream &cut = *sink.unfinished;
+    if (!tagged_ && cut.long_line) sink.queue += fmt::format(" [rank {}: the line goes on below]", cut.rank);
+    cut.resumes = !tagged_ && cut.long_line;
+    if (tagged_ || cut.long_line) {
+        sink.queue += '\n';
+        cut.mid_line = false;
+    }
+    cut.long_line = false;
+    sink.unfinished = nullptr;
+}
+
+bool Output::stands_still(const Sink &sink, uint64_t now_ns) const {
+    const Stream *line = sink.unfinished;
+    if (!line || !line->long_line || now_ns < line->since_ns + long_patience_ns) return false;
+    return std::any_of(streams_.begin(), streams_.end(), [&](const auto &stream) {
+        return stream->sink == &sink && (stream->held || stream->ended);
+    });
 }
 
 void Output::hand_on(Stream &stream, size_t length) {
@@ -136,10 +185,9 @@ void Output::hand_on(Stream &stream, size_t length) {
         stream.partial.clear();
         return;
     }
-    if (tagged_ && sink.unfinished && sink.unfinished != &stream) {
-        sink.queue += '\n';
-        sink.unfinished->mid_line = false;
-    }
+    if (sink.unfinished && sink.unfinished != &stream) interrupt(sink);
+    if (stream.resumes) sink.queue += fmt::format("[rank {}: the line goes on] ", stream.rank);
+    stream.resumes = false;
     if (!tagged_) sink.queue += text;
     for (size_t at = 0; tagged_ && at < text.size();) {
         size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
@@ -225,8 +273,15 @@ void Output::lose_reader(Sink &sink, int error_number) {
 }
 
 void Output::tick(uint64_t now_ns) {
+    for (auto &sink : sinks_) {
+        if (!stands_still(*sink, now_ns)) continue;
+        interrupt(*sink);
+        release(*sink);
+        flush(*sink);
+    }
     for (auto &stream : streams_) {
-        if (stream->partial.empty() || !stream->sink->terminal || now_ns < stream->since_ns + patience_ns) continue;
+        bool waits = stream->partial.empty() || behind_long_line(*stream);
+        if (waits || !stream->sink->terminal || now_ns < stream->since_ns + patience_ns) continue;
         hand_on(*stream, stream->partial.size());
         flush(*stream->sink);
     }
@@ -234,18 +289,24 @@ void Output::tick(uint64_t now_ns) {
 
 uint64_t Output::deadline_ns() const {
     uint64_t deadline = UINT64_MAX;
-    for (const auto &stream : streams_)
-        if (!stream->partial.empty() && stream->sink->terminal) deadline = std::min(deadline, stream->since_ns + patience_ns);
+    for (const auto &stream : streams_) {
+        bool behind = behind_long_line(*stream);
+        if (behind && (stream->held || stream->ended))
+            deadline = std::min(deadline, stream->sink->unfinished->since_ns + long_patience_ns);
+        if (!behind && !stream->partial.empty() && stream->sink->terminal)
+            deadline = std::min(deadline, stream->since_ns + patience_ns);
+    }
     return deadline;
 }
 
 void Output::say(const std::string &line) {
     Sink &sink = *sinks_.back();
     if (sink.gone) return;
-    if (sink.unfinished) sink.queue += '\n';
-    if (sink.unfinished) sink.unfinished->mid_line = false;
-    sink.unfinished = nullptr;
+    if (sink.unfinished && !tagged_ && !sink.unfinished->long_line) sink.queue += '\n';
+    if (sink.unfinished && !tagged_) sink.unfinished->mid_line = false;
+    if (sink.unfinished) interrupt(sink);
     sink.queue += line;
+    release(sink);
     flush(sink);
 }
 
@@ -263,8 +324,14 @@ void Output::drain() {
             if (!open || stream->partial.size() == before) break;
             take_lines(*stream);
         }
+    }
+    // First those in the middle of a long line, for whose end the others wait.
+    std::vector<Stream *> order;
+    for (auto &stream : streams_) order.push_back(stream.get());
+    std::stable_partition(order.begin(), order.end(), [](const Stream *stream) { return stream->long_line; });
+    for (Stream *stream : order) {
         bool remote = remote_.contains(2 * stream->rank + stream->target);
-        if (stream->fd < 0 && !remote) continue;
+        if (stream->fd < 0 && !remote && !stream->ended) continue;
         end_stream(*stream);
         stream->mid_line = false;
         stream->sink->unfinished = nullptr;

@@ -1,8 +1,11 @@
-// Carries what the ranks print to mpirun's standard output and error, whole lines at a time so that lines of different
-// ranks never mix, each with its rank in front where asked for. Bytes are otherwise passed on as they are.
-// Driven by mpirun's loop; single-threaded. Invariants: mpirun never blocks in a write, so that it hears signals and
-// ranks while its reader is slow; a slow reader slows the ranks, not mpirun's memory; when the reader has gone, ranks
-// that print get SIGPIPE as if they wrote to it themselves.
+// Carries what the ranks print to mpirun's standard output and error, whole lines at a time so that lines of
+// different ranks never mix, each with its rank in front where asked for. Bytes are otherwise passed on as
+// they are. A line that is too long to be kept is passed on as it comes, and meanwhile the others' lines
+// wait. Not for ever: the ranks may wait for each other. When that line stands still, or another rank has
+// much to say, it is cut, and both of its pieces say whose they are. Driven by mpirun's loop;
+// single-threaded. Invariants: mpirun never blocks in a write, so that it hears signals and ranks while its
+// reader is slow; a slow reader slows the ranks, not mpirun's memory; when the reader has gone, ranks that
+// print get SIGPIPE as if they wrote to it themselves.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +57,10 @@ private:
         std::string partial;      // received, not yet handed to the sink
         uint64_t since_ns = 0;    // when the oldest byte of partial came
         bool mid_line = false;    // the sink has the beginning of this stream's line
+        bool long_line = false;   // likewise, of a line that is too long to be kept
+        bool resumes = false;  // its long line was cut: lines of others have come after the beginning
+        bool held = false;   // has complete lines that wait for the end of another's long one
+        bool ended = false;  // while it waited so
     };
     // Where lines go: one for standard output, one for standard error, one for both where both are the same file.
     struct Sink {
@@ -74,6 +81,10 @@ private:
     bool receive(Stream &stream);
     void take_lines(Stream &stream);
     void hand_on(Stream &stream, size_t length);
+    bool behind_long_line(const Stream &stream) const;
+    void interrupt(Sink &sink);
+    void release(Sink &sink);
+    bool stands_still(const Sink &sink, uint64_t now_ns) const;
     void flush(Sink &sink);
     ssize_t write_some(Sink &sink);
     void close_stream(Stream &stream);

@@ -32,6 +32,7 @@ struct Program {
 
 struct Plan {
     std::vector<Program> programs;
+    std::vector<std::string> notes;  // of the option parser, said before the job starts; not for other hosts
     Assignments environment;    // -genv: for every program
     bool tag_output = false;
     std::string output_folder;  // --output: one file per rank in it

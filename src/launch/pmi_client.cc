@@ -18,10 +18,12 @@ namespace lanyard {
 namespace {
 
 constexpr size_t longest_line = 64 * 1024;
+constexpr unsigned longest_farewell_s = 3;
 
 class Pmi1 final : public Bootstrap {
 public:
-    explicit Pmi1(int fd) : fd_(fd) {}
+    Pmi1(int fd, const Seat *seat)
+        : fd_(fd), ours_(seat != nullptr), segment_fd_(seat ? seat->segment_fd : -1) {}
     ~Pmi1() override { close(fd_); }
 
     Error open(int rank, int size);
@@ -46,10 +48,13 @@ private:
     Error learn_limits();
     Error learn_places();
     Error lost(const char *what) const;
+    void await_end_if_closed() const;
+    bool closed_here() const { return fcntl(fd_, F_GETFD) < 0; }
 
     int fd_;
     std::mutex asked_;  // held from a request to its answer
-    bool ours_ = false;   // this library's mpirun, which understands a little more than PMI-1
+    bool ours_;         // this library's mpirun, which understands a little more than PMI-1
+    int segment_fd_;
     std::string unread_;  // received after the last complete line
     std::string kvsname_;
     size_t longest_key_ = 64;
@@ -61,9 +66,20 @@ bool plain_word(std::string_view word) {
 }
 
 Error Pmi1::lost(const char *what) const {
+    if (closed_here())
+        return Error(ErrorClass::other,
+                     "rank " + std::to_string(identity_.rank) +
+                         " has closed its connection to the launcher, descriptor " + std::to_string(fd_) +
+                         ", itself; let the program close only descriptors that it has opened");
     return Error(ErrorClass::other, "rank " + std::to_string(identity_.rank) + " lost its launcher (" + what +
                                         " on descriptor PMI_FD=" + std::to_string(fd_) +
                                         "): the launcher has ended or closed the connection; start the job again");
+}
+
+// Where the program has closed the connection our mpirun sees it, says so, perhaps to people who can read
+// nothing from this process any more, and ends it, if it still finds it.
+void Pmi1::await_end_if_closed() const {
+    if (ours_ && closed_here()) sleep(longest_farewell_s);
 }
 
 Error Pmi1::send_line(const std::string &line) {
@@ -135,7 +151,7 @@ Error Pmi1::learn_places() {
     int size = identity_.size;
     auto &nodes = identity_.node_of_rank;
     if (!parse_process_mapping(mapping, size, nodes)) {
-        const char *local_size = getenv("MPI_LOCALNRANKS");
+        const char *local_size = started_with("MPI_LOCALNRANKS");
         if (!local_size || atoi(local_size) != size)
             return Error(ErrorClass::other, "the launcher does not say which ranks share a node (PMI_process_mapping is \"" + mapping +
                                                 "\"); use a launcher that does, such as this library's mpirun");
@@ -169,12 +185,8 @@ Error Pmi1::open(int rank, int size) {
     identity_.job = kvsname_;
     if (Error error = learn_places()) return error;
 
-    // Of an outer job these two would be inherited by the ranks of a job within it: they count only where the names agree.
-    const char *job = getenv("LANYARD_JOB");
-    const char *segment = getenv("LANYARD_SEGMENT_FD");
-    ours_ = job && kvsname_ == job;
     identity_.launcher = ours_ ? "mpirun" : "PMI-1";
-    if (ours_ && segment && fcntl(atoi(segment), F_SETFD, FD_CLOEXEC) == 0) identity_.segment_fd = atoi(segment);
+    if (segment_fd_ >= 0 && fcntl(segment_fd_, F_SETFD, FD_CLOEXEC) == 0) identity_.segment_fd = segment_fd_;
     return {};
 }
 
@@ -222,19 +234,22 @@ void Pmi1::abort(int code, std::string_view message, bool asked) {
     std::string text(message);
     if (!text.empty()) text += '\n';
     [[maybe_unused]] ssize_t written = write(2, text.data(), text.size());
+    await_end_if_closed();
     // Our mpirun tells an error from a program that asked for the end; others need not know the word.
     send_line("cmd=abort exitcode=" + std::to_string(code) + (ours_ && !asked ? " for=error\n" : "\n")).discard();
 }
 
 Error Pmi1::finalize() {
     std::string answer;
-    return ask("cmd=finalize", "finalize_ack", answer);
+    Error error = ask("cmd=finalize", "finalize_ack", answer);
+    if (error) await_end_if_closed();
+    return error;
 }
 
 }  // namespace
 
-std::unique_ptr<Bootstrap> connect_pmi1(int fd, int rank, int size, Error &error) {
-    auto client = std::make_unique<Pmi1>(fd);
+std::unique_ptr<Bootstrap> connect_pmi1(int fd, int rank, int size, Error &error, const Seat *seat) {
+    auto client = std::make_unique<Pmi1>(fd, seat);
     error = client->open(rank, size);
     if (error) return nullptr;
     return client;

@@ -5,10 +5,12 @@
 #include <memory>
 
 #include "launch/bootstrap.h"
+#include "launch/origin.h"
 
 namespace lanyard {
 
-// Speaks the opening of the protocol on `fd` and learns the identity. On error returns nullptr and sets `error`.
-std::unique_ptr<Bootstrap> connect_pmi1(int fd, int rank, int size, Error &error);
+// Speaks the opening of the protocol on `fd` and learns the identity. On error returns nullptr and sets
+// `error`. `seat`: the connection is named so, as those of this library's mpirun are.
+std::unique_ptr<Bootstrap> connect_pmi1(int fd, int rank, int size, Error &error, const Seat *seat = nullptr);
 
 }  // namespace lanyard

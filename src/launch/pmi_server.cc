@@ -3,7 +3,11 @@
 
 #include <errno.h>
 #include <fmt/format.h>
+#include <string.h>
 #include <sys/socket.h>
+
+#include "launch/descendants.h"
+#include "launch/origin.h"
 
 namespace lanyard::launch {
 
@@ -14,6 +18,24 @@ constexpr size_t longest_key = 256;
 constexpr size_t longest_value = 4096;
 constexpr size_t longest_line = 64 * 1024;
 constexpr size_t most_unsent = 1024 * 1024;
+
+// As recv without waiting; the kernel says which process has sent it, 0 if it does not.
+ssize_t receive(int fd, char *chunk, size_t size, pid_t &sender) {
+    iovec into{chunk, size};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred))];
+    msghdr message{};
+    message.msg_iov = &into;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    ssize_t count = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    cmsghdr *first = count > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+    ucred credentials{};
+    if (first && first->cmsg_level == SOL_SOCKET && first->cmsg_type == SCM_CREDENTIALS)
+        memcpy(&credentials, CMSG_DATA(first), sizeof credentials);
+    sender = credentials.pid;
+    return count;
+}
 
 }  // namespace
 
@@ -27,9 +49,18 @@ PmiServer::~PmiServer() {
     for (auto &[rank, client] : clients_) drop(rank);
 }
 
-int PmiServer::connect_rank(int rank, int program, int program_ranks) {
+int PmiServer::connect_rank(int rank, int program, int program_ranks, int segment) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+    int on = 1;
+    bool named = name_connection(ends[0], {job_, rank, static_cast<int>(ranks_), segment});
+    if (!named || setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
+        int error_number = errno;
+        close(ends[0]);
+        close(ends[1]);
+        errno = error_number;
+        return -1;
+    }
     Client &client = clients_.at(rank);
     client.fd = ends[0];
     client.program = program;
@@ -57,14 +88,25 @@ void PmiServer::drop(int rank) {
     client.fd = -1;
 }
 
+// The rank's end has been closed: by the end of its process, or by a process that does not know what it has
+// closed.
+void PmiServer::closed(int rank) {
+    Client &client = clients_.at(rank);
+    drop(rank);
+    bool inside_now = client.stage.joined && !client.stage.left && !client.stage.ended;
+    if (inside_now && cut_off_ && lives_on(client.process)) cut_off_(rank, client.process);
+}
+
 void PmiServer::ready(int rank, uint32_t events) {
     Client &client = clients_.at(rank);
     if (events & EPOLLOUT) flush(rank);
     if (client.fd < 0 || !(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
     char chunk[4096];
-    ssize_t count = recv(client.fd, chunk, sizeof chunk, MSG_DONTWAIT);
+    pid_t sender = 0;
+    ssize_t count = receive(client.fd, chunk, sizeof chunk, sender);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (count <= 0) return drop(rank);
+    if (count <= 0) return closed(rank);
+    if ((!client.stage.joined || client.stage.left) && sender > 0) client.process = sender;
     client.received.append(chunk, static_cast<size_t>(count));
     size_t end;
     while (client.fd >= 0 && (end = client.received.find('\n')) != std::string::npos) {

@@ -36,10 +36,13 @@ public:
     PmiServer(const PmiServer &) = delete;
     PmiServer &operator=(const PmiServer &) = delete;
 
-    // Opens the connection of a rank and returns the rank's end, which the caller closes after the rank was started.
-    // -1 with errno set when the system refuses.
-    // `program_ranks`: how many ranks that program was started with.
-    int connect_rank(int rank, int program, int program_ranks);
+    // Opens the connection of a rank and returns the rank's end, which the caller closes after the rank was
+    // started. -1 with errno set when the system refuses. `program_ranks`: how many ranks that program was
+    // started with. `segment`: the node's file, as the rank will have it.
+    int connect_rank(int rank, int program, int program_ranks, int segment = -1);
+    // Called when a process that has joined and not left closes its connection, but lives on: nothing can
+    // reach it any more.
+    void on_cut_off(std::function<void(int rank, pid_t process)> cut_off) { cut_off_ = std::move(cut_off); }
     // The rank's process has ended: handles what it had sent until then.
     void rank_ended(int rank);
     // The job ends: whoever ends from now on was told to, and is missed by the others.
@@ -61,6 +64,7 @@ private:
         int fd = -1;
         int program = 0;
         int program_ranks = 1;
+        pid_t process = 0;  // that joined
         RankStage stage;
         bool was_told_to_end = false;
         bool waiting_to_send = false;
@@ -83,10 +87,12 @@ private:
     void answer(int rank, const std::string &line);
     void flush(int rank);
     void drop(int rank);
+    void closed(int rank);
 
     Loop &loop_;
     std::string job_;
     std::function<void(const Abort &)> aborted_;
+    std::function<void(int, pid_t)> cut_off_;
     size_t ranks_;  // of the job
     Neighbours neighbours_;
     std::map<int, Client> clients_;  // by rank

@@ -149,18 +149,22 @@ bool Preparation::add_rank(int rank) {
     start.folder = program.folder;
     start.environment = environments_[static_cast<size_t>(number)];
     if (!open_standard_files(rank, start)) return false;
-    int pmi = local_.pmi.connect_rank(rank, number, program.ranks);
+    int pmi = local_.pmi.connect_rank(rank, number, program.ranks, prepared_.segment);
     if (pmi < 0) return fail_opening(rank, "its connection to mpirun");
     prepared_.for_ranks.push_back(pmi);
     start.inherited.push_back(pmi);
     std::string own = std::to_string(rank), ranks = std::to_string(plan_.ranks());
     std::string local_own = std::to_string(prepared_.starts.size()), local_ranks = std::to_string(prepared_.ranks.size());
     auto tell = [&](const char *name, const std::string &value) { start.environment.push_back(std::string(name) + "=" + value); };
-    tell("PMI_FD", std::to_string(pmi));
-    for (const char *name : {"PMI_RANK", "PMI_ID", "LANYARD_RANK"}) tell(name, own);
-    for (const char *name : {"PMI_SIZE", "LANYARD_SIZE"}) tell(name, ranks);
-    for (const char *name : {"MPI_LOCALRANKID", "LANYARD_LOCAL_RANK"}) tell(name, local_own);
-    for (const char *name : {"MPI_LOCALNRANKS", "LANYARD_LOCAL_SIZE"}) tell(name, local_ranks);
+    // Those of PMI-1 and Hydra, ours, and those of Open MPI that scripts and programs read.
+    for (const char *name : {"PMI_FD", "LANYARD_PMI_FD"}) tell(name, std::to_string(pmi));
+    for (const char *name : {"PMI_RANK", "PMI_ID", "LANYARD_RANK", "OMPI_COMM_WORLD_RANK"}) tell(name, own);
+    for (const char *name : {"PMI_SIZE", "LANYARD_SIZE", "OMPI_COMM_WORLD_SIZE"}) tell(name, ranks);
+    for (const char *name :
+         {"MPI_LOCALRANKID", "LANYARD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK"})
+        tell(name, local_own);
+    for (const char *name : {"MPI_LOCALNRANKS", "LANYARD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"})
+        tell(name, local_ranks);
     tell("LANYARD_JOB", local_.job);
     if (prepared_.segment >= 0) {
         start.inherited.push_back(prepared_.segment);

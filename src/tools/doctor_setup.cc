@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <string_view>
 
 #include "base/error.h"
 #include "coll/select.h"
@@ -63,11 +64,21 @@ void examine_library_path(const Place &place, Findings &findings) {
 
 struct Launcher {
     const char *variable, *name;
+    const char *own;  // of this library's mpirun, which sets both to the same value; or leaves the other as
+                      // it is, if this is LANYARD_JOB
 };
 
 // Set by other launchers in every process of a job.
-constexpr Launcher launchers[] = {
-    {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun"}, {"PMIX_RANK", "a PMIx launcher"}, {"SLURM_PROCID", "Slurm's srun"}, {"PMI_FD", "mpiexec (PMI)"}};
+constexpr Launcher launchers[] = {{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun", "LANYARD_SIZE"},
+                                  {"PMIX_RANK", "a PMIx launcher", nullptr},
+                                  {"SLURM_PROCID", "Slurm's srun", "LANYARD_JOB"},
+                                  {"PMI_FD", "mpiexec (PMI)", "LANYARD_PMI_FD"}};
+
+bool is_ours(const Launcher &launcher) {
+    std::string own = launcher.own ? variable(launcher.own) : "";
+    bool left_alone = launcher.own == std::string_view("LANYARD_JOB");
+    return !own.empty() && (left_alone || own == variable(launcher.variable));
+}
 
 }  // namespace
 
@@ -122,8 +133,7 @@ Findings examine_environment() {
     for (const std::string &warning : warnings)
         findings.push_back({Verdict::note, "settings", warning, "it is ignored", "correct or unset it"});
     for (const Launcher &launcher : launchers) {
-        bool ours = !variable("LANYARD_JOB").empty();
-        if (variable(launcher.variable).empty() || ours) continue;
+        if (variable(launcher.variable).empty() || is_ours(launcher)) continue;
         std::string sentence = fmt::format("{} is set: this shell runs inside a job of {}", launcher.variable, launcher.name);
         findings.push_back({Verdict::note, "another job", sentence,
                             "a program started here without mpirun refuses to run as one of many copies", "start programs with mpirun, or unset it"});

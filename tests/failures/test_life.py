@@ -41,6 +41,12 @@ def test_child_is_not_part_of_the_job(mpirun, program, ranks):
     assert "this process was made by fork() and is not part of the MPI job; only its parent may call MPI" in err
 
 
+def test_copy_of_a_process_alone_is_alone(mpirun, program):
+    """Unlike that of a rank: as a server of Python's multiprocessing is copied for each worker."""
+    code, out, err = mpirun.run("fork", "mpi", launcher=program("life"))
+    assert (code, out, err) == (0, "not reached\nchild 97\nsum 0\n", "")  # MPI_Barrier has returned
+
+
 @pytest.mark.parametrize("paths", [pytest.param("self,shm", marks=pytest.mark.one_host("shared memory")), "self,tcp"])
 def test_child_may_end_as_it_likes(mpirun, program, paths):
     """Also where its parent has a helper thread, which the child has not.

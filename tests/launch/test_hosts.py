@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from .test_streams import whole_lines
+
 
 def ready(mpirun, process, lines):
     mpirun.read_until(process.stdout, lambda text: text.count(b"ready\n") >= lines)
@@ -227,3 +229,18 @@ def test_waits_on_request_name_the_host_that_does_not_answer(mpirun, hosts):
     assert "  rank 0: has called MPI_Init" in text and "  rank 1: its host b has not answered\n" in text
     process.send_signal(signal.SIGTERM)
     assert finish(process)[0] == 143
+
+
+def test_host_file_from_windows(mpirun):
+    """With a byte-order mark, lines that end with CRLF, and spaces around '='."""
+    (mpirun.folder / "hosts").write_bytes(b"\xef\xbb\xbf# hosts\r\na slots = 2\r\nb slots= 1\r\n")
+    show = "sh", "-c", "echo $LANYARD_RANK $HOSTNAME"
+    code, out, err = mpirun.run("--ssh", mpirun.remote_shell, "-f", "hosts", "-n", 3, *show)
+    assert (code, sorted(out.splitlines()), err) == (0, ["0 a", "1 a", "2 b"], "")
+
+
+def test_long_lines_of_several_hosts_do_not_mix(hosts):
+    program = "python3", "-c", "import os; print(os.environ['PMI_RANK'] * 2_000_000)"
+    code, out, err = hosts("a,b", "-n", 2, *program)
+    assert (code, err) == (0, "")
+    assert whole_lines(out) == {rank: {rank * 2_000_000: 1} for rank in "01"}

@@ -243,7 +243,8 @@ int main(int count, char **words) {
 
 @pytest.fixture
 def probe(built):
-    sources = [ROOT / "src" / name for name in ("launch/bootstrap.cc", "launch/pmi_client.cc", "base/error.cc")]
+    names = "launch/bootstrap.cc", "launch/origin.cc", "launch/pmi_client.cc", "base/error.cc"
+    sources = [ROOT / "src" / name for name in names]
     return built("probe", PROBE, "g++", "-std=c++20", "-I", ROOT / "src", *sources, suffix=".cc")
 
 

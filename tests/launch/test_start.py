@@ -127,6 +127,18 @@ def test_folder(mpirun):
     assert mpirun.run("--wdir", "sub", "./own-echo", "x") == (0, "x\n", "")
 
 
+def test_variable_that_is_not_set_is_told_and_the_job_runs(mpirun):
+    """As with Open MPI, whose users list variables that some machines do not have."""
+    note = "mpirun: -x B: B is not set, here or for the ranks; -x B=VALUE would set it\n"
+    for options in (["-x", "B"], ["-x", "A,B"], ["-x=B", "-x", "A=outer"]):
+        code, out, err = mpirun.run("-n", 2, *options, "sh", "-c", ASSIGNED, env={"A": "outer"})
+        assert (code, out, err) == (0, "outer unset\n" * 2, note)
+    code, out, err = mpirun.run("-x", "B", "sh", "-c", ASSIGNED, ":", "-x", "B", "sh", "-c", ASSIGNED)
+    assert (code, out, err) == (0, "unset unset\n" * 2, note)  # once for all programs
+    code, out, err = mpirun.run("-x", "B", "-genv", "B", "all", "sh", "-c", ASSIGNED)
+    assert (code, out) == (0, "unset all\n")
+
+
 def test_folder_of_several_programs(mpirun):
     """A folder is that of the program it stands before; the next one starts in mpirun's own."""
     code, out, err = mpirun.run("-l", "-n", 1, "-wdir", "/usr", "pwd", ":", "-n", 1, "pwd", ":", "-n", 1, "--wdir=/etc", "pwd")
@@ -134,15 +146,16 @@ def test_folder_of_several_programs(mpirun):
 
 
 OUTER = {"PMI_FD": 99, "PMI_RANK": 7, "PMI_SIZE": 9, "PMI_PORT": "x", "PMIX_RANK": 3, "PMIX_NAMESPACE": "n", "OMPI_COMM_WORLD_SIZE": 5,
-         "MPI_LOCALRANKID": 7, "LANYARD_JOB": "outer", "LANYARD_SEGMENT_FD": 77, "LANYARD_RANK": 7}
+         "OMPI_MCA_x": 1, "MPI_LOCALRANKID": 7, "LANYARD_JOB": "outer", "LANYARD_SEGMENT_FD": 77, "LANYARD_RANK": 7}
 
 
 def test_an_outer_job_is_not_visible(mpirun):
     code, out, _ = mpirun.run("-n", 1, *mpirun.python("import os, json; print(json.dumps(dict(os.environ)))"), env=OUTER)
     assert code == 0
     seen = json.loads(out)
-    assert not {"PMI_PORT", "PMIX_RANK", "PMIX_NAMESPACE", "OMPI_COMM_WORLD_SIZE"} & set(seen)
+    assert not {"PMI_PORT", "PMIX_RANK", "PMIX_NAMESPACE", "OMPI_MCA_x"} & set(seen)
     assert (seen["PMI_RANK"], seen["PMI_SIZE"], seen["LANYARD_RANK"], seen["MPI_LOCALRANKID"]) == ("0", "1", "0", "0")
+    assert (seen["OMPI_COMM_WORLD_RANK"], seen["OMPI_COMM_WORLD_SIZE"]) == ("0", "1")
     assert seen["LANYARD_JOB"] != "outer" and len(seen["LANYARD_JOB"]) == 32
 
 

@@ -51,6 +51,99 @@ def test_very_long_lines(mpirun):
     assert [len(line) for line in out.splitlines()] == [900003, 900003]
 
 
+def whole_lines(out):
+    """{rank: {line: how many}} of lines that consist of their rank's digit alone, those put together that were cut."""
+    form = re.compile(r"(?:\[rank (\d): the line goes on\] )?(\d*)(?: \[rank (\d): the line goes on below\])?")
+    whole, begun = {}, {}
+    for line in out.splitlines():
+        goes_on, text, cut = form.fullmatch(line).groups()
+        assert len(set(text)) <= 1, "lines of several ranks are mixed"
+        rank = goes_on or cut or text[0]
+        assert set(text) <= {rank} and cut in (None, rank)
+        text = begun.pop(rank, "") + text
+        if cut:
+            begun[rank] = text
+            continue
+        lines = whole.setdefault(rank, {})
+        lines[text] = lines.get(text, 0) + 1
+    assert not begun
+    return whole
+
+
+@pytest.mark.parametrize("options", [[], ["-l"]], ids=["plain", "tagged"])
+def test_lines_of_several_mebibytes_do_not_mix(mpirun, options):
+    program = mpirun.python("import os\nfor _ in range(2): print(os.environ['PMI_RANK'] * 2_000_000)")
+    code, out, err = mpirun.run(*options, "-n", 3, *program)
+    assert (code, err) == (0, "")
+    if not options:
+        assert whole_lines(out) == {rank: {rank * 2_000_000: 2} for rank in "012"}
+        return
+    count = dict.fromkeys("012", 0)
+    for line in out.splitlines():
+        rank, text = re.fullmatch(r"\[(\d)\] (\d+)", line).groups()
+        assert set(text) == {rank}
+        count[rank] += len(text)
+    assert count == dict.fromkeys("012", 4_000_000)
+
+
+def test_endless_line_does_not_keep_the_others_waiting(mpirun):
+    """Rank 0 stands in the middle of a line until rank 1, which has much to say, has said it."""
+    code, out, err = mpirun.run("-n", 2, *mpirun.python("""
+import os, time
+if os.environ["PMI_RANK"] == "0":
+    os.write(1, b"0" * 3_000_000)
+    open("begun", "w").close()
+    while not os.path.exists("said"): time.sleep(0.01)
+    print("0" * 1000)
+else:
+    while not os.path.exists("begun"): time.sleep(0.01)
+    for _ in range(3000): print("1" * 999)
+    open("said", "w").close()"""))
+    assert (code, err) == (0, "")
+    assert whole_lines(out) == {"0": {"0" * 3_001_000: 1}, "1": {"1" * 999: 3000}}
+    assert out.count(" [rank 0: the line goes on below]\n") == out.count("\n[rank 0: the line goes on] ") == 1
+
+
+def test_short_line_behind_one_that_stands_still_comes_out(mpirun):
+    """Rank 0 goes on only when somebody has read what rank 1 says."""
+    process = mpirun.start("-n", 2, *mpirun.python("""
+import os, time
+if os.environ["PMI_RANK"] == "0":
+    os.write(1, b"0" * 2_000_000)
+    open("begun", "w").close()
+    while not os.path.exists("read"): time.sleep(0.01)
+    print("0")
+else:
+    while not os.path.exists("begun"): time.sleep(0.01)
+    print("1111")"""))
+    text = mpirun.read_until(process.stdout, lambda text: b"1111\n" in text)
+    (mpirun.folder / "read").touch()
+    rest, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert whole_lines((text + rest).decode()) == {"0": {"0" * 2_000_001: 1}, "1": {"1111": 1}}
+
+
+def test_endless_line_that_ends_with_its_rank(mpirun):
+    """What others said meanwhile is not lost, nor what mpirun says itself."""
+    code, out, err = mpirun.run("-n", 3, *mpirun.python("""
+import os, time
+rank = os.environ["PMI_RANK"]
+if rank == "0":
+    os.write(1, b"0" * 3_000_000)
+    open("begun", "w").close()
+    while not os.path.exists("said"): time.sleep(0.01)
+    os._exit(5)
+while not os.path.exists("begun"): time.sleep(0.01)
+if rank == "1":
+    print("1" * 10, flush=True)
+    open("said", "w").close()
+else: print("2" * 10)"""), stderr=subprocess.STDOUT)
+    assert (code, err) == (5, None)
+    pieces = re.findall(r"0+|1+\n|2+\n|mpirun: .*\n", out)
+    assert sum(len(piece) for piece in pieces if piece[0] == "0" and len(piece) > 9) == 3_000_000
+    assert out.count("1" * 10 + "\n") == 1 and out.count("2" * 10 + "\n") == 1 and "mpirun: rank 0 (" in out
+
+
 def test_both_streams_into_one_pipe_keep_lines_whole(mpirun):
     program = mpirun.python("import os\nfor i in range(500):\n  os.write(1 + i % 2, b'ab'); os.write(1 + i % 2, b'cd' + bytes([10]))")
     code, out, _ = mpirun.run("-n", 4, *program, stderr=subprocess.STDOUT)

@@ -53,6 +53,37 @@ def test_wheel_runs_with_nothing_built(job, wheel, library):
     assert libraries(out) == {str(library.resolve())}
 
 
+POOLS = """
+import concurrent.futures, multiprocessing.forkserver, subprocess, sys
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+
+def seen(number):
+    return world.Get_rank(), world.Get_size(), world.allreduce(number)
+
+if __name__ == "__main__":
+    shown = [(0, 1, number) for number in range(3)]
+    for method in ("spawn", "forkserver"):
+        context = multiprocessing.get_context(method)
+        with context.Pool(2) as pool:
+            assert pool.map(seen, range(3)) == shown, method
+        if method == "forkserver":  # newer Pythons load the script itself, and with it MPI, into the server
+            multiprocessing.forkserver._forkserver._stop()
+            context.set_forkserver_preload(["mpi4py.MPI"])
+        with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+            assert list(pool.map(seen, range(3))) == shown, method
+    alone = subprocess.run([sys.executable, "-c", "from mpi4py import MPI; print(MPI.COMM_WORLD.Get_size())"], stdout=subprocess.PIPE)
+    assert alone.stdout == b"1\\n"
+    print(world.allreduce(1), flush=True)
+"""
+
+
+def test_pools_of_python_in_ranks(job, wheel, tmp_path):
+    """Their workers import the script, and MPI with it: each is a process alone."""
+    (tmp_path / "pools.py").write_text(POOLS)
+    assert job(2, wheel, tmp_path / "pools.py", PYTHONDONTWRITEBYTECODE="1") == (0, "2\n2\n", "")
+
+
 def test_wheel_passes_by_an_open_mpi(job, wheel, library, tmp_path):
     (tmp_path / "decoy.c").write_text(DECOY)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "libmpi.so.40", tmp_path / "decoy.c"], check=True)

@@ -50,8 +50,10 @@ TEST(Hostfile, HostsThatOccurAgainGetMore) {
 
 TEST(Hostfile, SaysWhereAndWhatIsWrong) {
     EXPECT_EQ(read_file("a\n\nb slots=x"), "hosts.txt:3: slots=x is not a number");
-    EXPECT_EQ(read_file("a slots="), "hosts.txt:1: slots= needs a number, without a space before it");
-    EXPECT_EQ(read_file("a slots = 2"), "hosts.txt:1: slots= needs a number, without a space before it");
+    EXPECT_EQ(read_file("a slots="), "hosts.txt:1: slots= needs a number after it");
+    EXPECT_EQ(read_file("a slots = "), "hosts.txt:1: slots= needs a number after it");
+    EXPECT_EQ(read_file("a slots = x"), "hosts.txt:1: slots=x is not a number");
+    EXPECT_EQ(read_file("a = 2"), "hosts.txt:1: \"a=2\" is not the name of a host");
     EXPECT_EQ(read_file("a\na:2:2"), "hosts.txt:2: \"a:2:2\" is neither HOST:SLOTS nor an IPv6 address");
     EXPECT_EQ(read_file("a slots=0"), "hosts.txt:1: slots=0 is not from 1 to 65536");
     EXPECT_EQ(read_file("a:99999999999999999999"), "hosts.txt:1: the number of slots after ':', \"99999999999999999999\" is not a number");
@@ -66,7 +68,31 @@ TEST(Hostfile, SaysWhereAndWhatIsWrong) {
     EXPECT_EQ(read_file("# nobody\n\n"), "hosts.txt: the file names no host; write one a line, as HOST or HOST:SLOTS");
 }
 
+TEST(Hostfile, SpacesAroundTheEqualsSign) {
+    for (const char *slots : {"slots = 2", "slots= 2", "slots =2", "slots\t=\t2"})
+        EXPECT_EQ(read_file(std::string("a ") + slots + "\nb  " + slots + "  max_slots = 3 # two\nc"),
+                  "a:2 b:2/3 c:1")
+            << slots;
+    EXPECT_EQ(read_file("a user = me slots = 2"), "me@a:2");
+}
+
+TEST(Hostfile, FromWindows) {
+    const std::string mark = "\xef\xbb\xbf";
+    EXPECT_EQ(read_file(mark + "a slots = 2\r\nb:3\r\n"), "a:2 b:3");
+    EXPECT_EQ(read_file(mark + "# hosts\r\n\r\na\r\n"), "a:1");
+    EXPECT_EQ(read_file("a\n" + mark + "b"),
+              "hosts.txt:2: \"" + mark + "b\" is not the name of a host");  // only at the beginning
+    EXPECT_EQ(read_file(mark), "hosts.txt: the file names no host; write one a line, as HOST or HOST:SLOTS");
+    for (const std::string &text : {std::string("\xff\xfe"
+                                                "a\0",
+                                                4),
+                                    std::string("\xfe\xff\0a", 4), std::string("a\0\n\0", 4)})
+        EXPECT_EQ(read_file(text), "hosts.txt: it is no plain text (UTF-16 perhaps); save it as UTF-8");
+}
+
 TEST(HostList, OnTheCommandLine) {
+    EXPECT_EQ(read_list(" a:2, b ,c"), "a:2 b:1 c:1");
+    EXPECT_EQ(read_list("a, ,b"), "--host a, ,b: \"\" is not the name of a host");
     EXPECT_EQ(read_list("a:2,b,[::1]:4"), "a:2 b:1 ::1:4");
     EXPECT_EQ(read_list("a,"), "--host a,: \"\" is not the name of a host");
     EXPECT_EQ(read_list("fe80::2%eth0,1:2:3:4:5:6:7:8"), "fe80::2%eth0:1 1:2:3:4:5:6:7:8:1");
