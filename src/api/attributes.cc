@@ -2,8 +2,11 @@
 // MPI-1 are the same ones under older names.
 #include "comm/attributes.h"
 
+#include <string>
+
 #include "api/door.h"
 #include "api/generated/core.h"
+#include "base/thrown.h"
 #include "comm/comm.h"
 #include "datatype/datatype.h"
 
@@ -11,17 +14,38 @@ namespace lanyard {
 
 namespace {
 
+std::string name_of(const char *what, const Keyval &key) {
+    std::string name("the program's ");
+    return name.append(what).append(" function for attribute key ").append(std::to_string(key.value));
+}
+
+// Calls a function of the program; its failure.
+template <class Call>
+Error calling(const char *what, const Keyval &key, Call call) {
+    return catching([&] { return name_of(what, key); }, [&]() -> Error {
+        int code = call();
+        if (code == abi::success) return {};
+        return {code, name_of(what, key) + " returned " + std::to_string(code)};
+    });
+}
+
 // The doors' functions for one kind of object.
 template <class Object, auto copier, auto deleter>
 struct Through {
-    static int copy(const Keyval &key, void *object, void *value, void *&copied, bool &wanted) {
-        int flag = 0;
-        int code = (key.door->*copier)(key.copy_function, static_cast<Object *>(object), key.value, key.extra_state, value, &copied, &flag);
-        wanted = flag != 0;
-        return code;
+    static Error copy(const Keyval &key, void *object, void *value, void *&copied, bool &wanted) {
+        return calling("copy", key, [&] {
+            int flag = 0;
+            int code = (key.door->*copier)(key.copy_function, static_cast<Object *>(object), key.value, key.extra_state,
+                                           value, &copied, &flag);
+            wanted = flag != 0;
+            return code;
+        });
     }
-    static int remove(const Keyval &key, void *object, void *value) {
-        return (key.door->*deleter)(key.delete_function, static_cast<Object *>(object), key.value, value, key.extra_state);
+    static Error remove(const Keyval &key, void *object, void *value) {
+        return calling("delete", key, [&] {
+            return (key.door->*deleter)(key.delete_function, static_cast<Object *>(object), key.value, value,
+                                        key.extra_state);
+        });
     }
 };
 

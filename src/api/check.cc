@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/call.h"
+#include "api/door.h"
 
 namespace lanyard::complaint {
 
@@ -67,9 +68,10 @@ Error bad_handle(const char *name, uint64_t handle, int null_handle, ErrorClass 
     return {error_class, std::string(name) + " is no " + noun + ": it was freed or never made"};
 }
 
-Error foreign_handle(const char *name, const char *abi, ErrorClass error_class) {
-    return {error_class, std::string(name) + " looks like a handle of " + abi + ", but this function belongs to another one: parts of this program "
-                             "were built with the mpi.h of different MPI libraries; build all of them with one mpicc"};
+Error foreign_handle(const char *name, const Door &called, ErrorClass error_class) {
+    return {error_class, std::string(name) + " is no handle of " + called.abi + ", to which this function belongs (" +
+                             called.library + "): this program, or a part of it, was compiled with " + called.strangers +
+                             "; " + called.advice};
 }
 
 Error bad_type(const char *name, const Datatype &datatype) {

@@ -23,8 +23,8 @@ namespace complaint {
 [[gnu::cold]] Error not_active(ProcessState state);
 [[gnu::cold]] Error not_implemented(const char *function, int code);
 [[gnu::cold]] Error bad_handle(const char *name, uint64_t handle, int null_handle, ErrorClass error_class);
-// The handle is one of `abi`, which is not the caller's.
-[[gnu::cold]] Error foreign_handle(const char *name, const char *abi, ErrorClass error_class);
+// The handle is one of the ABI that the other door has.
+[[gnu::cold]] Error foreign_handle(const char *name, const Door &called, ErrorClass error_class);
 [[gnu::cold]] Error bad_type(const char *name, const Datatype &datatype);
 [[gnu::cold]] Error negative(const char *name, int64_t value, ErrorClass error_class);
 [[gnu::cold]] Error negative_count(const char *name, int64_t place, int64_t value);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "api/runtime.h"
+#include "base/thrown.h"
 
 namespace lanyard {
 
@@ -30,6 +31,7 @@ std::atomic<const Door *> door_in_use{nullptr};
 }  // namespace lanyard
 
 extern "C" void lanyard_use_door(const lanyard::Door &door) {
+    lanyard::ready_unwinder();
     const lanyard::Door *first = nullptr;
     if (!lanyard::door_in_use.compare_exchange_strong(first, &door) && first != &door) lanyard::stop_for_second_door(*first, door);
 }

@@ -13,7 +13,9 @@ namespace lanyard {
 using Function = void (*)();
 
 struct Door {
-    const char *library;  // file name, for messages: "libmpi_abi.so.1"
+    // For messages: its file name, "libmpi_abi.so.1"; its ABI, "the MPI-5.0 standard's ABI"; and of a program whose
+    // handles are of the other ABI: how it must have been compiled, and what to do.
+    const char *library, *abi, *strangers, *advice;
 
     // inout[i] = in[i] op inout[i]; a function without large counts is called in pieces.
     void (*call_op)(Function, bool large_count, const void *in, void *inout, int64_t count, Datatype *);

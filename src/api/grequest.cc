@@ -1,5 +1,6 @@
 // Generalized requests: operations of the program behind requests (MPI-5.0 section 13.2). The program says when one is complete; its
-// functions are called without the engine, by the call that waits, tests, asks, frees or cancels, so they may call MPI themselves.
+// functions are called without the engine, by the call that waits, tests, asks, frees or cancels, so they may call MPI themselves,
+// and throw, which is as if they had failed (base/thrown.h).
 // When the program freed the request first, the call that completes it ends it.
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "api/generated/core.h"
 #include "api/request.h"
 #include "api/runtime.h"
+#include "base/thrown.h"
 
 namespace lanyard {
 
@@ -20,19 +22,29 @@ struct Generalized {
 
 Generalized &generalized(Request &request) { return *static_cast<Generalized *>(request.state); }
 
-Error returned(int code, const char *function) {
-    if (code == abi::success) return {};
-    return Error(code, std::string("the program's ") + function + " function of a generalized request returned " + std::to_string(code));
+std::string name_of(const char *function) {
+    return std::string("the program's ").append(function).append(" function of a generalized request");
+}
+
+// Calls the program's function of that name; its failure.
+template <class Call>
+Error calling(const char *function, Call call) {
+    return catching([&] { return name_of(function); }, [&]() -> Error {
+        int code = call();
+        if (code == abi::success) return {};
+        return {code, name_of(function) + " returned " + std::to_string(code)};
+    });
 }
 
 Error query(Request &request) {
     Generalized &own = generalized(request);
-    return returned(own.query.door->query_request(own.query.function, own.extra_state, &request.status), "query");
+    auto querying = [&] { return own.query.door->query_request(own.query.function, own.extra_state, &request.status); };
+    return calling("query", querying);
 }
 
 Error call_free(Request &request) {
     Generalized &own = generalized(request);
-    return returned(own.free.door->free_request(own.free.function, own.extra_state), "free");
+    return calling("free", [&] { return own.free.door->free_request(own.free.function, own.extra_state); });
 }
 
 // A wait or test has seen the completion: the status is asked for and then the program's part freed, whatever the first said.
@@ -45,7 +57,10 @@ Error picked_up(Request &request) {
 
 Error cancel(Request &request) {
     Generalized &own = generalized(request);
-    return returned(own.cancel.door->cancel_request(own.cancel.function, own.extra_state, request.complete()), "cancel");
+    auto cancelling = [&] {
+        return own.cancel.door->cancel_request(own.cancel.function, own.extra_state, request.complete());
+    };
+    return calling("cancel", cancelling);
 }
 
 Error end(Request &request) {

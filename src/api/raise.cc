@@ -1,11 +1,15 @@
 // Errors meet their error handler here (MPI-5.0 section 9.3): the only place that aborts a job for an error, returns its
 // code, or calls the program's function. Called by the doors, without the engine, on the thread that made the call.
+// It may be left by an exception: by one that the program's function throws, or by one that another function of the program threw
+// earlier in the call (base/thrown.h), for which no handler is asked.
 #include "api/raise.h"
 
 #include <unistd.h>
 
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/activity.h"
@@ -109,11 +113,9 @@ void call_function(const Errhandler &handler, RaiseOn on, int &code) {
     if (on.kind != RaiseOn::Kind::comm) return handler.call(handler, on.object, code);
     Comm *comm = on.comm();
     comm->hold();  // the function may free it
-    {
-        HandleLent lent(*comm);
-        handler.call(handler, comm, code);
-    }
-    release_comm(comm);
+    std::unique_ptr<Comm, decltype(&release_comm)> held(comm, release_comm);
+    HandleLent lent(*comm);
+    handler.call(handler, comm, code);
 }
 
 }  // namespace
@@ -129,6 +131,7 @@ void call_handler(const Errhandler &handler, RaiseOn on, int &code, const std::s
 
 int raise(Error error, RaiseOn on, const Call &call) {
     ErrorRecord record = error.take();
+    if (record.thrown) std::rethrow_exception(std::move(record.thrown));
     Handling handling = handling_of(on, record);
     std::string shown = call.text();
     int code = code_of(record, kept_text(shown, call.function, record.sentence));

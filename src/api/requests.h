@@ -40,12 +40,12 @@ public:
         ErrorRecord record = error.take();
         int code = code_of(record, record.sentence);
         if (status) status->error = code;
-        if (!first_.code) first_ = {code, record.sentence, record.about};
+        if (!first_.code) first_ = {.code = code, .sentence = record.sentence, .about = record.about, .thrown = record.thrown};
     }
     Error error() {
         if (!first_.code) return {};
         Error error(ErrorClass::in_status, first_.sentence);
-        return error.about(first_.about).because_of(first_.code);
+        return error.about(first_.about).because_of(first_.code).that_threw(first_.thrown);
     }
 
 private:

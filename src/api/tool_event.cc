@@ -5,6 +5,7 @@
 #include "api/generated/core.h"
 #include "api/tool.h"
 #include "base/clock.h"
+#include "base/thrown.h"
 #include "comm/info.h"
 #include "datatype/predefined.h"
 #include "tool/event.h"
@@ -12,6 +13,8 @@
 namespace lanyard {
 
 namespace {
+
+constexpr const char *tools_function = "a function of a tool that is told of events";
 
 // No hint about events is known, so none is ever in use.
 Error give_no_hints(Info **info) {
@@ -122,7 +125,9 @@ Error lanyard_t_event_handle_free(EventRegistration *event_registration, void *u
     tool::FreedFunction freed;
     if (free_cb_function.function)
         freed = [=](EventRegistration &registration, int safety) {
-            free_cb_function.door->event_freed(free_cb_function.function, &registration, safety, user_data);
+            forbidding_to_throw(tools_function, [&] {
+                free_cb_function.door->event_freed(free_cb_function.function, &registration, safety, user_data);
+            });
         };
     tool::free_registration(*event_registration, std::move(freed));
     return {};
@@ -147,7 +152,9 @@ Error lanyard_t_event_register_callback(EventRegistration *event_registration, i
     tool::EventFunction function;
     if (event_cb_function.function)
         function = [=](EventInstance &instance, EventRegistration &registration, int safety, void *data) {
-            event_cb_function.door->event(event_cb_function.function, &instance, &registration, safety, data);
+            forbidding_to_throw(tools_function, [&] {
+                event_cb_function.door->event(event_cb_function.function, &instance, &registration, safety, data);
+            });
         };
     tool::set_event_function(*event_registration, level, std::move(function), user_data);
     return {};
@@ -174,7 +181,9 @@ Error lanyard_t_event_set_dropped_handler(EventRegistration *event_registration,
     tool::DroppedFunction function;
     if (dropped_cb_function.function)
         function = [=](int64_t count, EventRegistration &registration, int source, int safety, void *user_data) {
-            dropped_cb_function.door->events_dropped(dropped_cb_function.function, count, &registration, source, safety, user_data);
+            forbidding_to_throw(tools_function, [&] {
+                dropped_cb_function.door->events_dropped(dropped_cb_function.function, count, &registration, source, safety, user_data);
+            });
         };
     tool::set_dropped_function(*event_registration, std::move(function));
     return {};

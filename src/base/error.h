@@ -3,6 +3,7 @@
 // one hands it on or ends it with take()/discard(). No exceptions in the data path.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -87,6 +88,8 @@ struct ErrorRecord {
     bool mismatch = false;
     int other_rank = -1;      // of a mismatch, where it is known: who calls something else,
     uint32_t other_word = 0;  // and what (p2p/agreement.h)
+    // What a function of the program threw: the door throws it on instead of asking an error handler (base/thrown.h).
+    std::exception_ptr thrown = {};
 };
 
 class [[nodiscard]] Error {
@@ -120,6 +123,10 @@ public:
     uint32_t other_word() const { return record_ ? record_->other_word : 0; }
     Error because_of(int code) {
         record_->reason = code;
+        return *this;
+    }
+    Error that_threw(std::exception_ptr thrown) {
+        record_->thrown = std::move(thrown);
         return *this;
     }
     // Ends the error: its record as a value, or nothing.

@@ -68,6 +68,7 @@ struct ExchangeTask : ExchangePlace {
     const void *owner;  // turns blocks into memory, and answers what is asked of this rank on other teams
     Buffer (*buffer_of)(const void *owner, const Block &block);
     void (*answer_elsewhere)(const void *owner) = [](const void *) {};
+    Error *failure = nullptr;  // where the failure of the program's operation goes, which may be there already
     Stage *stage = nullptr;  // nullptr: there is none
     const std::string *copies = nullptr;  // the setting; nullptr: "auto"
 

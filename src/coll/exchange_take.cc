@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "coll/combine.h"
 #include "coll/exchange_run.h"
 #include "datatype/cursor.h"
 
@@ -129,7 +130,8 @@ void ExchangeRun::reduce_slots(const ExchangeTask &task, const Buffer &into) {
     auto contributed = static_cast<size_t>(exchange.data.bytes());
     for (int rank = exchange.last; rank >= 0 && into.count > 0; --rank) {
         const std::byte *from = task.area.payload(rank, generation_, contributed) + exchange.skip;
-        if (rank < exchange.last) reduce(*task.schedule.op, from, into.base, into.count, *into.datatype);
+        if (rank < exchange.last)
+            combine(*task.schedule.op, from, into.base, into.count, *into.datatype, *task.failure);
         else std::memcpy(into.base, from, static_cast<size_t>(into.bytes()));
     }
 }
@@ -146,7 +148,7 @@ void ExchangeRun::reduce_piece(const ExchangeTask &task, std::byte *into, int64_
         const std::byte *from = rank == own ? reinterpret_cast<const std::byte *>(address) : task.pieces;
         if (posted.staged) piece_there(task, *posted.staged, staged_piece, from);
         else if (rank != own) read(task, rank, address, first ? into : task.pieces, bytes);
-        if (!first) reduce(op, from, into, bytes / type.size, type);
+        if (!first) combine(op, from, into, bytes / type.size, type, *task.failure);
         else if (posted.staged || rank == own) std::memcpy(into, from, static_cast<size_t>(bytes));
         if (posted.staged) piece_taken(task, rank, *posted.staged, staged_piece);
     };

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "coll/collective_tag.h"
+#include "coll/combine.h"
 #include "datatype/cursor.h"
 
 namespace lanyard {
@@ -220,7 +221,8 @@ void Collective::run(StepId id) {
         case StepKind::receive: return launch(id);
         case StepKind::copy: copy(buffer(step.from), buffer(step.to)); break;
         case StepKind::reduce:
-            lanyard::reduce(*schedule_->op, buffer(step.from).base, buffer(step.to).base, step.to.count, *step.to.type);
+            combine(*schedule_->op, buffer(step.from).base, buffer(step.to).base, step.to.count, *step.to.type,
+                    error);
             break;
         case StepKind::join: break;
         case StepKind::exchange:
@@ -263,11 +265,11 @@ void Collective::launch(StepId id) {
     }
 }
 
-ExchangeTask Collective::task_of(const Exchange &exchange) const {
+ExchangeTask Collective::task_of(const Exchange &exchange) {
     auto buffer_of = [](const void *owner, const Block &block) { return static_cast<const Collective *>(owner)->buffer(block); };
     auto answer_elsewhere = [](const void *owner) { static_cast<const Collective *>(owner)->executor_.answer_in_areas(); };
     return {{exchange, *team_, NodeArea(*team_), executor_.reach_}, *schedule_, executor_.pieces_, this, buffer_of, answer_elsewhere,
-            &executor_.stage_, &executor_.messenger_.settings().copies};
+            &error, &executor_.stage_, &executor_.messenger_.settings().copies};
 }
 
 bool Collective::advance(StepId id) {

@@ -111,7 +111,7 @@ private:
     void run(StepId id);
     void launch(StepId id);
     bool advance(StepId id);
-    ExchangeTask task_of(const Exchange &exchange) const;
+    ExchangeTask task_of(const Exchange &exchange);
     void done(StepId id);
     void finish();
     void keep(Error &failure);

@@ -67,12 +67,10 @@ bool take_out(Attributes *attributes, const Keyval *key, Attribute &taken) {
 
 // Calls the delete function for an attribute already taken out. When it refuses the attribute is put back.
 Error end_attribute(Registry &r, Attributes *attributes, void *object, Attribute taken) {
-    int code = taken.key->remove ? taken.key->remove(*taken.key, object, taken.value) : abi::success;
-    if (code != abi::success) {
+    if (Error error = taken.key->remove ? taken.key->remove(*taken.key, object, taken.value) : Error()) {
         SpinGuard guard(r.lock);
         attributes->list.push_back(taken);
-        return {code, "the program's delete function for attribute key " + std::to_string(taken.key->value) + " returned " +
-                          std::to_string(code)};
+        return error;
     }
     let_go(r, taken.key);
     return {};
@@ -173,9 +171,7 @@ Error copy_attributes(Attributes *const &from, void *object, Attributes *&to, vo
         const Keyval &key = *attribute.key;
         void *copied = attribute.value;
         bool wanted = key.copies_as_is;
-        int code = !failed && key.copy ? key.copy(key, object, attribute.value, copied, wanted) : abi::success;
-        if (code != abi::success)
-            failed = {code, "the program's copy function for attribute key " + std::to_string(key.value) + " returned " + std::to_string(code)};
+        if (!failed && key.copy) failed = key.copy(key, object, attribute.value, copied, wanted);
         if (failed || !wanted) {
             let_go(r, attribute.key);
             continue;

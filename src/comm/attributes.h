@@ -1,6 +1,7 @@
 // Attributes that programs and libraries cache on communicators, datatypes and windows. MPI-5.0 sections 7.7 and 11.2.4.
 // Keys belong to the process; values to the object that carries them, in the order of setting. Thread-safe: one short
-// lock for all, never held while a function of the program runs; such a function may itself use attributes.
+// lock for all, never held while a function of the program runs; such a function may itself use attributes, and may throw, which is
+// as if it had failed (base/thrown.h).
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,7 @@ namespace lanyard {
 
 struct Comm;
 
-// A key. `copy` and `remove` call the program's functions through its door and return what they returned; nullptr for
+// A key. `copy` and `remove` call the program's functions through its door, whose failure they return; nullptr for
 // the predefined functions, which need no call.
 struct Keyval {
     int value = 0;
@@ -25,8 +26,8 @@ struct Keyval {
     const Door *door = nullptr;
     void (*copy_function)() = nullptr;
     void (*delete_function)() = nullptr;
-    int (*copy)(const Keyval &key, void *object, void *value, void *&copied, bool &wanted) = nullptr;
-    int (*remove)(const Keyval &key, void *object, void *value) = nullptr;
+    Error (*copy)(const Keyval &key, void *object, void *value, void *&copied, bool &wanted) = nullptr;
+    Error (*remove)(const Keyval &key, void *object, void *value) = nullptr;
 };
 
 struct Attribute {

@@ -6,6 +6,8 @@
 // restrictive one registered is called. What comes while the queue is full is counted, and told as dropped.
 // While nothing is registered a layer pays for one look at a word, off the short way of a message, and nobody else for anything.
 //
+// It must not throw, as the call in which it happens to run has done its work: the process is stopped then (base/thrown.h).
+//
 // Thread rule: registrations are made and changed under tool_lock(). The queue has a lock of its own, which the engine's owner takes too.
 // Functions of the program run without any lock; a registration is only freed by who may call them (deliver), so none is called after it.
 #pragma once

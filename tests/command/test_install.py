@@ -73,5 +73,18 @@ def test_programs_compile_and_run_with_the_moved_install(moved, tmp_path):
     assert run(program) == "0\n"
 
 
+def test_install_over_an_earlier_version(moved, tmp_path):
+    """Which had a link to libmpi.so.12 where the name for -lmpi is: nothing is written through it."""
+    shutil.copytree(moved / "lib", tmp_path / "lib", symlinks=True)
+    (tmp_path / "lib" / "libmpi.so").unlink()
+    (tmp_path / "lib" / "libmpi.so").symlink_to("libmpi.so.12")
+    run("cmake", "--install", BUILD, "--prefix", tmp_path)
+    names = {path.name for path in (tmp_path / "lib").glob("lib*")}
+    assert names == {"liblanyard.so", "liblanyard.so.0", "libmpi.so", "libmpi.so.12", "libmpi_abi.so", "libmpi_abi.so.1", "libmpich.so.12"}
+    assert "INPUT ( libmpi_abi.so )" in (tmp_path / "lib" / "libmpi.so").read_text()
+    for name in ("libmpi.so.12", "libmpi_abi.so.1"):
+        assert (tmp_path / "lib" / name).read_bytes()[:4] == b"\x7fELF"
+
+
 def test_benchmarks_are_found_in_the_moved_install(moved):
     assert "latency" in run(moved / "bin" / "lanyard", "bench").split()

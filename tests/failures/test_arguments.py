@@ -25,7 +25,8 @@ CASES = {
     "freed communicator": ("COMM", r"MPI_Barrier\(comm=0x\w+\)", "comm is no communicator: it was freed or never made"),
     "no communicator": ("COMM", r"MPI_Barrier\(comm=0x7777777\)", "comm is no communicator: it was freed or never made"),
     "communicator of another ABI": ("COMM", r"MPI_Barrier\(comm=0x44000000\)",
-                                    "comm looks like a handle of MPICH's ABI, but this function belongs to another one"),
+                                    r"comm is no handle of the MPI-5.0 standard's ABI, .* \(libmpi_abi.so.1\): this program, or a part of it, was "
+                                    "compiled with the mpi.h of MPICH, Intel MPI or another library with MPICH's ABI; compile all of it with"),
     "datatype as communicator": ("COMM", r"MPI_Barrier\(comm=MPI_INT\)", "comm is MPI_INT, which is no communicator"),
     "null datatype": ("TYPE", send(datatype="MPI_DATATYPE_NULL"), "datatype is MPI_DATATYPE_NULL"),
     "uncommitted datatype": ("TYPE", send(datatype=r"0x\w+"), "is not committed; call MPI_Type_commit first"),

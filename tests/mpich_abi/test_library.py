@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from .conftest import BUILD, ROOT, clean_environment
+from .conftest import BUILD, MPICH, ROOT, clean_environment
 
 # Beside functions: variables that the ABI's header names, and MPI_COMM_DUP_FN.
 MORE = {"MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY", "MPI_T_PVAR_ALL_HANDLES", "MPI_F_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE", "MPI_F08_STATUS_IGNORE",
@@ -38,8 +38,30 @@ def test_is_found_under_all_its_names(library):
     dynamic = subprocess.run(["readelf", "-d", "-V", library], capture_output=True, text=True, check=True).stdout
     assert "Library soname: [libmpi.so.12]" in dynamic and "[$ORIGIN]" in dynamic and "[liblanyard.so.0]" in dynamic
     assert "Version definition section" not in dynamic
-    for name in ("libmpi.so", "libmpich.so.12"):
-        assert (library.parent / name).resolve() == library.resolve()
+    assert (library.parent / "libmpich.so.12").resolve() == library.resolve()
+    # The names for linking: one is of the other library (tests/launch/test_linking.py), the other would lead here with no mpi.h for it.
+    assert (library.parent / "libmpi.so").resolve() != library.resolve() and not (library.parent / "libmpich.so").exists()
+
+
+ASK_VERSION = """
+import ctypes, sys
+library, text, length = ctypes.CDLL(sys.argv[1]), ctypes.create_string_buffer(8192), ctypes.c_int()
+assert library.MPI_Get_library_version(text, ctypes.byref(length)) == 0 and length.value == len(text.value)
+print(text.value.decode(), end="")
+"""
+
+
+def version_of(library):
+    return subprocess.run([sys.executable, "-c", ASK_VERSION, library], capture_output=True, text=True, check=True,
+                          env=clean_environment()).stdout
+
+
+def test_text_of_the_version_is_understood(library, unsanitized):
+    """The beginnings by which mpi4py (sscanf) and MPI.jl know a library of this ABI, which must not be seen in the other one."""
+    text, other = version_of(library), version_of(library.parent / "libmpi_abi.so.1")
+    assert re.match(r"MPICH2? Version:\s+(\d+\.\d+(?:\.\d+)?\w*)\n", text)[1] == MPICH.partition("==")[2]
+    assert re.fullmatch(r"Lanyard \d+\.\d+\.\d+", text.splitlines()[1])
+    assert other == text.splitlines()[1]
 
 
 @pytest.mark.parametrize("order", [[], ["other-first"]], ids=["standard first", "other first"])

@@ -30,11 +30,19 @@ inline bool is_null(MpiHandle handle) {
     return bits_of(handle) == static_cast<uintptr_t>(HandleType<MpiHandle>::null);
 }
 
-// Handles of MPICH, but null ones, are 32-bit numbers with one of the upper two bits set; constants of this ABI are small, objects far above.
+// Handles of MPICH are 32-bit numbers: their kind stands at bit 26, and above it one of two bits is set, but in
+// null ones, where nothing stands below either. Constants of this ABI are small, objects far above. One that is
+// negative there may come with its sign extended.
+inline bool of_mpich(uintptr_t bits) {
+    auto extended = static_cast<uintptr_t>(static_cast<intptr_t>(static_cast<int32_t>(bits)));
+    if (bits != static_cast<uint32_t>(bits) && bits != extended) return false;
+    uintptr_t upper = bits >> 30 & 3, kind = bits >> 26 & 15, index = bits & 0x3ffffff;
+    return kind != 0 && kind != 15 && (upper != 0 || index == 0);
+}
 template <class MpiHandle>
 [[gnu::cold, gnu::noinline]] Error refuse(const char *name, MpiHandle handle) {
     using Type = HandleType<MpiHandle>;
-    if (bits_of(handle) >> 30 != 0 && bits_of(handle) <= UINT32_MAX) return complaint::foreign_handle(name, "MPICH's ABI", Type::error);
+    if (of_mpich(bits_of(handle))) return complaint::foreign_handle(name, door, Type::error);
     return complaint::bad_handle(name, bits_of(handle), Type::null, Type::error);
 }
 

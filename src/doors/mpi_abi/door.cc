@@ -87,6 +87,10 @@ Comm *tool_comm(const void *handle) { return object_of<Comm>(bits_of(*static_cas
 
 const Door door = {
     .library = "libmpi_abi.so.1",
+    .abi = "the MPI-5.0 standard's ABI",
+    .strangers = "the mpi.h of MPICH, Intel MPI or another library with MPICH's ABI",
+    .advice = "compile all of it with the mpi.h of the standard's ABI (Lanyard's mpicc does), or link it with its own "
+              "MPI library; Lanyard's mpirun then loads libmpi.so.12, which has MPICH's ABI",
     .call_op = call_op,
     .copy_comm_attribute = copy_attribute<MPI_Comm_copy_attr_function, MPI_Comm>,
     .delete_comm_attribute = delete_attribute<MPI_Comm_delete_attr_function, MPI_Comm>,

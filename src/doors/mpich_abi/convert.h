@@ -57,13 +57,14 @@ inline uint64_t shown_bits(MpiHandle handle) {
 }
 inline uint64_t shown_bits(MPI_File handle) { return handle ? reinterpret_cast<uint64_t>(handle) : uint64_t{abi::file_null}; }
 
-// Constants of the standard's ABI are small numbers; handles here have their kind in the upper bits.
+// Constants of the standard's ABI are numbers from 0x20 to 0x3ff; handles here have their kind in the upper
+// bits.
 template <class MpiHandle>
 [[gnu::cold, gnu::noinline]] Error refuse(const char *name, MpiHandle handle) {
     using Type = HandleType<MpiHandle>;
     if constexpr (!std::is_pointer_v<MpiHandle>)
-        if (bits_of(handle) >= 0x100 && bits_of(handle) < 0x400)
-            return complaint::foreign_handle(name, "the MPI-5.0 standard's ABI", Type::error);
+        if (bits_of(handle) >= 0x20 && bits_of(handle) < 0x400)
+            return complaint::foreign_handle(name, door, Type::error);
     return complaint::bad_handle(name, shown_bits(handle), Type::null, Type::error);
 }
 
@@ -154,6 +155,7 @@ inline MPI_Aint subtract_addresses(MPI_Aint one, MPI_Aint other) {
 
 // extras.cc
 int no_standard_abi(int *major, int *minor);
+int library_version(char *version, int *resultlen);
 int copy_status(const MPI_Status *from, int *to);
 int copy_status(const int *from, MPI_Status *to);
 int copy_status(const int *from, int *to);

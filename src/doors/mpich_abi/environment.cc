@@ -6,7 +6,6 @@
 #pragma weak lanyard_alloc_mem
 #pragma weak lanyard_free_mem
 #pragma weak lanyard_get_hw_resource_info
-#pragma weak lanyard_get_library_version
 #pragma weak lanyard_get_processor_name
 #pragma weak lanyard_get_version
 #pragma weak lanyard_wtick
@@ -63,13 +62,7 @@ int PMPI_Get_hw_resource_info(MPI_Info *hw_info) {
 #pragma weak MPI_Get_hw_resource_info = PMPI_Get_hw_resource_info
 
 int PMPI_Get_library_version(char *version, int *resultlen) {
-    Error error = check_available(lanyard_get_library_version, "MPI_Get_library_version");
-    if (!error) error = check_out("version", version);
-    if (!error) error = check_out("resultlen", resultlen);
-    if (!error) error = lanyard_get_library_version(version, resultlen);
-    if (!error) return MPI_SUCCESS;
-    return fail_translated(error, RaiseOn(), "MPI_Get_library_version", {shown("version", version),
-        shown("resultlen", resultlen)});
+    return library_version(version, resultlen);
 }
 #pragma weak MPI_Get_library_version = PMPI_Get_library_version
 

@@ -2,6 +2,7 @@
 // itself (api/mpich_abi). The values of the variables are chosen so that they need no translation: they are the standard's.
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "doors/mpich_abi/convert.h"
@@ -67,6 +68,25 @@ int copy_words(const void *from, void *to, bool either_ignored) {
 int no_standard_abi(int *major, int *minor) {
     if (!major || !minor) return error_class_out(abi::err_arg);
     *major = *minor = -1;
+    return MPI_SUCCESS;
+}
+
+// Programs with this ABI, as mpi4py's wheel and MPI.jl, know its libraries by the beginning of the text, and MPI.jl
+// takes the ABI from it: so it begins as MPICH's does, with the release whose functions and constants these are
+// (api/mpich_abi/values.toml).
+int library_version(char *version, int *resultlen) {
+    constexpr int room = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING there
+    char own[abi::max_library_version_string];
+    int length = 0;
+    Error error = check_out("version", version);
+    if (!error) error = check_out("resultlen", resultlen);
+    if (!error) error = lanyard_get_library_version(own, &length);
+    if (error)
+        return fail_translated(error, RaiseOn(), "MPI_Get_library_version",
+                               {shown("version", version), shown("resultlen", resultlen)});
+    std::string text = "MPICH Version:\t5.0.2\n";
+    text.append(own).append("\nby libmpi.so.12, which has the ABI of MPICH and Intel MPI\n");
+    copy_text(text.c_str(), version, room, resultlen);
     return MPI_SUCCESS;
 }
 

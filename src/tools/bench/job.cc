@@ -26,6 +26,8 @@ Job describe_job(const Settings& settings) {
     int length = 0;
     MPI_Get_library_version(text, &length);
     job.library = text;  // as a C string: some libraries count their terminating zero in the length
+    // Its first line; Lanyard's own name stands in the second one where it has MPICH's ABI.
+    if (std::size_t own = job.library.find("\nLanyard "); own != std::string::npos) job.library.erase(0, own + 1);
     job.library.resize(std::min(job.library.size(), job.library.find_first_of("\r\n")));
     job.library.resize(job.library.find_last_not_of(' ') + 1);
     char host[MPI_MAX_PROCESSOR_NAME];

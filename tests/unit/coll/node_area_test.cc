@@ -131,8 +131,9 @@ public:
         auto answer_elsewhere = [](const void *owner) {
             if (const Team *other = static_cast<const Spaces *>(owner)->other) ExchangeRun::answer(NodeArea(*other), *other);
         };
-        ExchangeTask task{{exchange, team, NodeArea(team), &shared_.bells}, schedule, pieces_.data(), &spaces, buffer_of, answer_elsewhere, &stage,
-                          &shared_.copies};
+        Error failure;
+        ExchangeTask task{{exchange, team, NodeArea(team), &shared_.bells}, schedule, pieces_.data(), &spaces, buffer_of, answer_elsewhere, &failure,
+                          &stage, &shared_.copies};
         do {
             if (run.advance(task)) return true;
         } while (run.got_on());

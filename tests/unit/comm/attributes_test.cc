@@ -21,15 +21,15 @@ int refuse_deleting = 0, refuse_copying = 0;  // the value of the attribute whos
 long number(void *value) { return static_cast<long>(reinterpret_cast<intptr_t>(value)); }
 void *value(long n) { return reinterpret_cast<void *>(n); }
 
-int copy_recorded(const Keyval &, void *, void *from, void *&to, bool &wanted) {
+Error copy_recorded(const Keyval &, void *, void *from, void *&to, bool &wanted) {
     events.push_back("copy " + std::to_string(number(from)));
     to = value(number(from) + 100);
     wanted = number(from) != 13;
-    return number(from) == refuse_copying ? 99 : 0;
+    return number(from) == refuse_copying ? Error(99, "the copy function refuses") : Error();
 }
-int delete_recorded(const Keyval &, void *, void *from) {
+Error delete_recorded(const Keyval &, void *, void *from) {
     events.push_back("delete " + std::to_string(number(from)));
-    return number(from) == refuse_deleting ? 98 : 0;
+    return number(from) == refuse_deleting ? Error(98, "the delete function refuses") : Error();
 }
 
 struct AttributeTest : ::testing::Test {
@@ -140,11 +140,11 @@ TEST_F(AttributeTest, KeysAreForOneKindOfObject) {
 
 // A delete function that deletes another attribute and sets a third one, as libraries do.
 int second_key, third_key;
-int delete_and_meddle(const Keyval &, void *of, void *from) {
+Error delete_and_meddle(const Keyval &, void *of, void *from) {
     auto &object = *static_cast<Object *>(of);
-    delete_recorded({}, of, from);
+    delete_recorded({}, of, from).discard();
     delete_attribute(object.attributes, ObjectKind::comm, of, second_key).discard();
-    return set_attribute(object.attributes, ObjectKind::comm, of, third_key, value(30)).take().code;
+    return set_attribute(object.attributes, ObjectKind::comm, of, third_key, value(30));
 }
 
 TEST_F(AttributeTest, FunctionsMayUseAttributesThemselves) {

@@ -316,10 +316,10 @@ TEST_P(Creation, DuplicatesWithoutBlocking) {
     census.expect_complete();
 }
 
-int fails_on_rank_0(const Keyval &, void *object, void *value, void *&copied, bool &wanted) {
+Error fails_on_rank_0(const Keyval &, void *object, void *value, void *&copied, bool &wanted) {
     copied = value;
     wanted = true;
-    return static_cast<Comm *>(object)->rank == 0 ? abi::err_other : abi::success;
+    return static_cast<Comm *>(object)->rank == 0 ? Error(ErrorClass::other, "the copy function fails on rank 0") : Error();
 }
 
 TEST_P(Creation, ARankWhoseAttributesFailDoesNotHoldUpTheOthers) {
