@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 
 #include "api/network_agreement.h"
 #include "api/node_services.h"
@@ -242,7 +243,8 @@ void make_helper(Runtime &made) {
     bool periodic = made.network.datagrams && made.settings.dgram_progress == "thread";
     auto helper = std::make_unique<Helper>(*made.engine, made.idle->descriptor(), periodic ? datagrams_period_ns : 0);
     if (!helper->usable()) {
-        log(LogLevel::warn, "engine", "too many files are open: messages move only while the program is inside MPI");
+        log(LogLevel::warn, "engine", "no descriptors to sleep at (%s): messages move only while the program is inside MPI",
+            system_text(errno).c_str());
         return;
     }
     bool memory = made.settings.progress == "helper" && !periodic;
@@ -314,11 +316,16 @@ Error meet_others(Runtime &runtime) {
         std::atomic<bool> over{false};
         Error error;
     } meeting;
-    std::thread waiter([&] {
-        meeting.error = runtime.bootstrap->barrier();
-        meeting.over.store(true, std::memory_order_release);
-        runtime.idle->wake();
-    });
+    std::thread waiter;
+    try {
+        waiter = std::thread([&] {
+            meeting.error = runtime.bootstrap->barrier();
+            meeting.over.store(true, std::memory_order_release);
+            runtime.idle->wake();
+        });
+    } catch (const std::system_error &) {  // no more threads are allowed
+        return runtime.bootstrap->barrier([&] { runtime.engine->step(); });
+    }
     auto over = [](const void *subject) { return static_cast<const Meeting *>(subject)->over.load(std::memory_order_acquire); };
     runtime.engine->wait_owned(Condition{over, &meeting});
     waiter.join();
@@ -350,7 +357,7 @@ Error make_runtime(const char *call) {
     if (policy.crowded && made->network.path) made->network.path->share_processors();
     bool wakes = !(made->network.path || wants_helper(*made)) || made->idle->use_descriptors();
     if (made->network.path && wakes) wakes = made->idle->watch(made->network.path->descriptor());
-    if (!wakes) return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: too many files are open");
+    if (!wakes) return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: " + system_text(errno));
     made->engine = std::make_unique<Engine>(*made->idle);
     made->engine->set_crowded(policy.crowded);
     auto peers = static_cast<uint32_t>(made->bootstrap->size());

@@ -6,6 +6,7 @@
 #include <climits>
 
 #include "base/clock.h"
+#include "base/refusal.h"
 
 namespace lanyard {
 
@@ -32,8 +33,8 @@ int epoll_sleep(int epoll, std::span<epoll_event> events, uint64_t limit_ns) {
     timespec limit = to_timespec(limit_ns);
     auto most = static_cast<int>(events.size());
     int count = epoll_pwait2(epoll, events.data(), most, limit_ns == no_limit ? nullptr : &limit, nullptr);
-    // Linux before 5.11 says ENOSYS, older container engines say EPERM to every call that they do not know.
-    if (count < 0 && (errno == ENOSYS || errno == EPERM)) count = epoll_wait(epoll, events.data(), most, milliseconds(limit_ns));
+    if (count < 0 && may_be_refused(-errno)) count = epoll_wait(epoll, events.data(), most, milliseconds(limit_ns));  // before Linux 5.11
+    if (count < 0 && may_be_refused(-errno)) count = epoll_pwait(epoll, events.data(), most, milliseconds(limit_ns), nullptr);
     return count;
 }
 

@@ -27,7 +27,7 @@ constexpr uint64_t lookout_ns = 2'000'000;
 
 Helper::Helper(Engine &engine, int sockets, uint64_t period_ns)
     : engine_(engine), sockets_(sockets), period_ns_(period_ns), set_(epoll_create1(EPOLL_CLOEXEC)), bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    usable_ = epoll_add(set_, sockets_, EPOLLONESHOT) && epoll_add(set_, bell_, EPOLLIN);
+    usable_ = set_ >= 0 && bell_ >= 0 && epoll_add(set_, sockets_, EPOLLONESHOT) && epoll_add(set_, bell_, EPOLLIN);  // errno says why not
 }
 
 Helper::~Helper() {

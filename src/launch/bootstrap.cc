@@ -47,7 +47,7 @@ public:
             }
         return Error(ErrorClass::name, "nothing was published under \"" + key + "\" in this process, which runs without a launcher");
     }
-    Error barrier() override { return {}; }
+    Error barrier(const std::function<void()> &) override { return {}; }
     void abort(int, std::string_view message, bool) override {
         std::string text(message);
         if (!text.empty()) text += '\n';

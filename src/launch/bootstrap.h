@@ -6,6 +6,7 @@
 // Invariant: a process that sees another launcher's job and cannot join it is an Error, never rank 0 of 1.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -54,8 +55,9 @@ public:
     // The value some rank has put. An unknown key is an Error of class `name`; one of class `pending` says that another thread is
     // waiting for the launcher now.
     virtual Error get(const std::string &key, std::string &value) = 0;
-    // Returns when every rank of the job has called it.
-    virtual Error barrier() = 0;
+    // Returns when every rank of the job has called it. Where there is a `meanwhile` it is called again and again until then, in which get()
+    // is pending.
+    virtual Error barrier(const std::function<void()> &meanwhile = {}) = 0;
     // Writes `message` to standard error and has the launcher end the whole job with exit code `code`. Returns: the
     // caller then ends its own process with that code. `asked`: the program called MPI_Abort; otherwise it is for an error.
     virtual void abort(int code, std::string_view message, bool asked) = 0;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,7 +28,7 @@ public:
     Error open(int rank, int size);
     Error put(const std::string &key, const std::string &value) override;
     Error get(const std::string &key, std::string &value) override;
-    Error barrier() override;
+    Error barrier(const std::function<void()> &meanwhile) override;
     void abort(int code, std::string_view message, bool asked) override;
     Error finalize() override;
     bool takes_back() const override { return ours_; }
@@ -37,7 +38,8 @@ private:
     Error join();
     Error send_line(const std::string &line);
     Error receive_line(std::string &line);
-    Error ask(const std::string &request, std::string_view expected_command, std::string &answer);
+    void await_line(const std::function<void()> &meanwhile) const;
+    Error ask(const std::string &request, std::string_view expected_command, std::string &answer, const std::function<void()> &meanwhile = {});
     Error ask_number(const char *request, const char *answer_command, const char *name, int &number);
     Error learn_limits();
     Error learn_places();
@@ -90,10 +92,17 @@ Error Pmi1::receive_line(std::string &line) {
     }
 }
 
+// Nothing is unread, as each line is the answer to one request.
+void Pmi1::await_line(const std::function<void()> &meanwhile) const {
+    pollfd waited{fd_, POLLIN, 0};
+    while (poll(&waited, 1, 1) == 0) meanwhile();
+}
+
 // One request and its answer, which must be the command expected and say rc=0 (or nothing about it).
-Error Pmi1::ask(const std::string &request, std::string_view expected_command, std::string &answer) {
+Error Pmi1::ask(const std::string &request, std::string_view expected_command, std::string &answer, const std::function<void()> &meanwhile) {
     std::lock_guard guard(asked_);
     if (Error error = send_line(request + "\n")) return error;
+    if (meanwhile) await_line(meanwhile);
     if (Error error = receive_line(answer)) return error;
     PmiLine line(answer);
     if (line.command() != expected_command)
@@ -197,9 +206,9 @@ Error Pmi1::get(const std::string &key, std::string &value) {
     return {};
 }
 
-Error Pmi1::barrier() {
+Error Pmi1::barrier(const std::function<void()> &meanwhile) {
     std::string answer;
-    return ask(ours_ && *call_ ? std::string("cmd=barrier_in call=") + call_ : "cmd=barrier_in", "barrier_out", answer);
+    return ask(ours_ && *call_ ? std::string("cmd=barrier_in call=") + call_ : "cmd=barrier_in", "barrier_out", answer, meanwhile);
 }
 
 void Pmi1::abort(int code, std::string_view message, bool asked) {

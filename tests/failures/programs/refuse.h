@@ -1,4 +1,5 @@
-// Makes the kernel refuse process_vm_readv and process_vm_writev with EPERM to all threads, as containers and hardened systems do.
+// Makes the kernel refuse system calls to all threads of this process and to what it starts, as containers, hardened systems and sandboxes do
+// (seccomp), or as a kernel that does not know them (ENOSYS).
 #pragma once
 
 #include <errno.h>
@@ -11,17 +12,44 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void refuse_memory_of_others(void) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-    };
-    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+// A call, with these values of its first three arguments where `compared` has their bits, and the errno that it fails with.
+struct refusal {
+    unsigned call, compared, argument[3];
+    int trouble;
+};
+
+static unsigned add_refusal(struct sock_filter *step, const struct refusal *what) {
+    unsigned count = 0, tests = 1;
+    for (unsigned i = 0; i < 3; ++i) tests += what->compared >> i & 1;
+    // Each test that fails goes behind the refusal: past two steps of each test that follows, and past the refusal.
+    step[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    step[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, what->call, 0, (unsigned char)(2 * --tests + 1));
+    for (unsigned i = 0; i < 3; ++i) {
+        if (!(what->compared >> i & 1)) continue;
+        unsigned at = (unsigned)(offsetof(struct seccomp_data, args) + 8 * i);  // the low half, on little-endian machines
+        step[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at);
+        step[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, what->argument[i], 0, (unsigned char)(2 * --tests + 1));
+    }
+    step[count++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)what->trouble);
+    return count;
+}
+
+enum { most_refusals = 64 };
+
+// Ends the process with 96 where the kernel has no such filters.
+static void refuse_calls(const struct refusal *list, int count) {
+    struct sock_filter step[most_refusals * 9 + 1];
+    unsigned steps = 0;
+    for (int i = 0; i < count && i < most_refusals; ++i) steps += add_refusal(step + steps, &list[i]);
+    step[steps++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog filter = {(unsigned short)steps, step};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0) {
         perror("seccomp");
         exit(96);
     }
+}
+
+static inline void refuse_memory_of_others(void) {
+    struct refusal both[] = {{SYS_process_vm_readv, 0, {0}, EPERM}, {SYS_process_vm_writev, 0, {0}, EPERM}};
+    refuse_calls(both, 2);
 }
