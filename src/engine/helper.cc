@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/epoll.h"
 #include "base/log.h"
+#include "base/race_checker.h"
 #include "engine/engine.h"
 
 namespace lanyard {
@@ -53,7 +54,10 @@ void Helper::start() {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-        thread_ = std::thread([this] { period_ns_ ? run_by_clock() : run(); });
+        thread_ = std::thread([this] {
+            race_checker::Unseen unseen;
+            period_ns_ ? run_by_clock() : run();
+        });
         pthread_setname_np(thread_.native_handle(), "lanyard-helper");
     } catch (const std::exception &) {
         log(LogLevel::warn, "engine", "no thread can be made: messages move only while the program is inside MPI");

@@ -38,6 +38,7 @@ private:
     Guard guard_;
     long memory_kills_before_ = 0;
     bool over_ = false;
+    size_t told_ = 0;  // by the guard, of ranks
 };
 
 }  // namespace lanyard::launch

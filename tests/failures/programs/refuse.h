@@ -49,6 +49,16 @@ static void refuse_calls(const struct refusal *list, int count) {
     }
 }
 
+// For each of them another does the same, or nothing has to be done.
+static inline void refuse_all_that_others_do(void) {
+    static const unsigned calls[] = {SYS_process_vm_readv, SYS_process_vm_writev, SYS_membarrier, SYS_recvmmsg,    SYS_sendmmsg, SYS_epoll_pwait2,
+                                     SYS_sched_yield,      SYS_madvise,           SYS_fallocate,  SYS_sched_getaffinity, SYS_getrandom};
+    enum { count = sizeof calls / sizeof *calls };
+    struct refusal list[count];
+    for (int i = 0; i < count; ++i) list[i] = (struct refusal){calls[i], 0, {0}, EPERM};
+    refuse_calls(list, count);
+}
+
 static inline void refuse_memory_of_others(void) {
     struct refusal both[] = {{SYS_process_vm_readv, 0, {0}, EPERM}, {SYS_process_vm_writev, 0, {0}, EPERM}};
     refuse_calls(both, 2);

@@ -137,6 +137,30 @@ static void errors() {
     MPI_Comm_free(&copy);
 }
 
+static void partitions() {
+    MPI_Request request[2];
+    int flag = 0;
+    MPI_Psend_init(out.data(), 4, 500, MPI_INT, to, 6, world, MPI_INFO_NULL, &request[0]);
+    MPI_Precv_init(in.data(), 2, 1000, MPI_INT, from, 6, world, MPI_INFO_NULL, &request[1]);
+    MPI_Startall(2, request);
+    for (int i = 0; i < 4; ++i) MPI_Pready(i, request[0]);
+    while (!flag) MPI_Parrived(request[1], 1, &flag);
+    MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    MPI_Request_free(&request[0]);
+    MPI_Request_free(&request[1]);
+}
+
+static void tool() {
+    int provided, count = 0;
+    MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided);
+    MPI_T_pvar_get_num(&count);
+    check(count > 0);
+    MPI_T_cvar_get_num(&count);
+    check(count > 0);
+    MPI_T_event_get_num(&count);
+    MPI_T_finalize();
+}
+
 static void noted() {
     char name[MPI_MAX_INFO_KEY] = "what", value[64] = "ever";
     MPI_Info info;
@@ -151,7 +175,8 @@ static const struct Part {
     const char *name;
     void (*run)();
 } parts[] = {{"messages", messages},   {"nonblocking", nonblocking},     {"probes", probes}, {"datatypes", datatypes}, {"collectives", collectives},
-             {"later", later_collectives}, {"communicators", communicators}, {"errors", errors}, {"info", noted}};
+             {"later", later_collectives}, {"communicators", communicators}, {"errors", errors}, {"info", noted},
+             {"partitions", partitions}, {"tool", tool}};
 
 static void *run_part(void *part) {
     static_cast<const Part *>(part)->run();
