@@ -18,6 +18,7 @@
 #include "api/runtime.h"
 #include "api/state.h"
 #include "base/clock.h"
+#include "base/race_checker.h"
 #include "coll/collectives.h"
 #include "comm/info.h"
 #include "tool/event.h"
@@ -58,7 +59,8 @@ void forget_parent() {
 void publish_state() {
     Activity &now = activity();
     ProcessState unused = now.world.load() == WorldState::finalized ? ProcessState::finalized : ProcessState::before;
-    ProcessState used = runtime() && runtime()->profile ? ProcessState::timed : ProcessState::active;
+    bool timed = (runtime() && runtime()->profile) || race_checker::there();
+    ProcessState used = timed ? ProcessState::timed : ProcessState::active;
     lanyard_process_state.store(now.used() ? used : unused);
 }
 

@@ -141,7 +141,7 @@ Error open_links(const Settings &settings, Bootstrap &bootstrap, const std::vect
     if (settings.checksum)
         if (Error error = Crc32c::load(crc)) return error;
     network.sockets = std::make_unique<SystemSockets>(static_cast<int>(settings.socket_buffer), static_cast<int>(settings.peer_timeout));
-    if (network.sockets->descriptor() < 0) return Error(ErrorClass::other, "the kernel gives no epoll descriptor: too many files are open");
+    if (network.sockets->descriptor() < 0) return Error(ErrorClass::other, "the kernel gives no epoll descriptor: " + system_text(errno));
     LinkLimits limits;
     limits.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
     limits.most_open = most_connections();

@@ -76,7 +76,7 @@ Error change_to_links(Runtime &made) {
     if (made.engine->crowded()) links.path->share_processors();
     made.engine->replace_path(*made.network.path, *links.path);
     if (!made.idle->watch(links.path->descriptor()))
-        return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: too many files are open");
+        return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: " + system_text(errno));
     std::swap(made.network, links);
     return {};
 }

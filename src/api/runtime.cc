@@ -221,7 +221,8 @@ void make_helper(Runtime &made) {
     bool periodic = made.network.datagrams && made.settings.dgram_progress == "thread";
     auto helper = std::make_unique<Helper>(*made.engine, made.idle->descriptor(), periodic ? datagrams_period_ns : 0);
     if (!helper->usable()) {
-        log(LogLevel::warn, "engine", "too many files are open: messages move only while the program is inside MPI");
+        log(LogLevel::warn, "engine", "no descriptors to sleep at (%s): messages move only while the program is inside MPI",
+            system_text(errno).c_str());
         return;
     }
     bool memory = made.settings.progress == "helper" && !periodic;
@@ -330,7 +331,7 @@ Error make_runtime(const char *call) {
     if (policy.crowded && made->network.path) made->network.path->share_processors();
     bool wakes = !(made->network.path || wants_helper(*made)) || made->idle->use_descriptors();
     if (made->network.path && wakes) wakes = made->idle->watch(made->network.path->descriptor());
-    if (!wakes) return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: too many files are open");
+    if (!wakes) return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: " + system_text(errno));
     made->engine = std::make_unique<Engine>(*made->idle);
     made->engine->set_crowded(policy.crowded);
     auto peers = static_cast<uint32_t>(made->bootstrap->size());

@@ -6,6 +6,7 @@ namespace lanyard {
 
 // This process takes part; false where the system cannot.
 bool register_for_barriers();
-void barrier_everywhere();
+// False where the system does not let this process any more: the program has locked itself in.
+bool barrier_everywhere();
 
 }  // namespace lanyard

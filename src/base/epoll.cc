@@ -7,6 +7,8 @@
 #include <climits>
 
 #include "base/clock.h"
+#include "base/refusal.h"
+#include "base/valgrind.h"
 
 namespace lanyard {
 
@@ -44,9 +46,11 @@ bool epoll_remove(int epoll, int descriptor) { return control(epoll, EPOLL_CTL_D
 int epoll_sleep(int epoll, std::span<epoll_event> events, uint64_t limit_ns) {
     timespec limit = to_timespec(limit_ns);
     auto most = static_cast<int>(events.size());
+    // Which does not know epoll_pwait2 before 3.21, and says so at length.
+    if (under_valgrind()) return epoll_wait(epoll, events.data(), most, milliseconds(limit_ns));
     int count = epoll_pwait2(epoll, events.data(), most, limit_ns == no_limit ? nullptr : &limit, nullptr);
-    // Linux before 5.11 says ENOSYS, older container engines say EPERM to every call that they do not know.
-    if (count < 0 && (errno == ENOSYS || errno == EPERM)) count = epoll_wait(epoll, events.data(), most, milliseconds(limit_ns));
+    if (count < 0 && may_be_refused(-errno)) count = epoll_wait(epoll, events.data(), most, milliseconds(limit_ns));  // before Linux 5.11
+    if (count < 0 && may_be_refused(-errno)) count = epoll_pwait(epoll, events.data(), most, milliseconds(limit_ns), nullptr);
     if (count < 0 && (errno == EBADF || errno == EINVAL)) end_without_descriptors();
     return count;
 }

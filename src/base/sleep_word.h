@@ -6,6 +6,8 @@
 // (base/barriers.h) the sleeper makes both barriers: publishing costs no wait for the processor's stores then, falling asleep some us.
 #pragma once
 
+#include <time.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -24,8 +26,19 @@ struct alignas(64) SleepWord {
 
     void fall_asleep_soon(uint32_t how) {
         asleep.store(how, std::memory_order_relaxed);
-        if (makes_both_barriers.load(std::memory_order_relaxed)) barrier_everywhere();
-        else std::atomic_thread_fence(std::memory_order_seq_cst);
+        if (makes_both_barriers.load(std::memory_order_relaxed)) {
+            if (barrier_everywhere()) return;
+            leave_barriers_to_others();
+        }
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    // From now on. Who has looked at the flag before, and published without a barrier, does not see that this one sleeps; but its stores are out
+    // long before the nap is over, and are seen by the look that follows. (A processor keeps them for less than a microsecond, and while a thread
+    // has none it keeps none of it.)
+    void leave_barriers_to_others() {
+        constexpr timespec nap{0, 1'000'000};
+        makes_both_barriers.store(false, std::memory_order_seq_cst);
+        nanosleep(&nap, nullptr);
     }
     void wake_up() { asleep.store(awake, std::memory_order_relaxed); }
     // On the futex; no_limit: until woken. `shared`: other processes wake it.

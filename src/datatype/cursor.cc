@@ -232,7 +232,7 @@ int64_t copy(const Buffer &from, const Buffer &to) {
     if (bytes <= 0) return 0;
     if (from.contiguous()) return static_cast<int64_t>(target.unpack(from.base, static_cast<size_t>(bytes)));
     if (to.contiguous()) return static_cast<int64_t>(source.pack(to.base, static_cast<size_t>(bytes)));
-    std::byte piece[8192];
+    std::byte piece[4096];  // a thread of the program may have little stack
     for (int64_t done = 0; done < bytes;) {
         size_t some = source.pack(piece, static_cast<size_t>(std::min<int64_t>(bytes - done, sizeof piece)));
         target.unpack(piece, some);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/epoll.h"
 #include "base/log.h"
+#include "base/race_checker.h"
 #include "engine/engine.h"
 
 namespace lanyard {
@@ -27,7 +28,7 @@ constexpr uint64_t lookout_ns = 2'000'000;
 
 Helper::Helper(Engine &engine, int sockets, uint64_t period_ns)
     : engine_(engine), sockets_(sockets), period_ns_(period_ns), set_(epoll_create1(EPOLL_CLOEXEC)), bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    usable_ = epoll_add(set_, sockets_, EPOLLONESHOT) && epoll_add(set_, bell_, EPOLLIN);
+    usable_ = set_ >= 0 && bell_ >= 0 && epoll_add(set_, sockets_, EPOLLONESHOT) && epoll_add(set_, bell_, EPOLLIN);  // errno says why not
 }
 
 Helper::~Helper() {
@@ -53,7 +54,10 @@ void Helper::start() {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-        thread_ = std::thread([this] { period_ns_ ? run_by_clock() : run(); });
+        thread_ = std::thread([this] {
+            race_checker::Unseen unseen;
+            period_ns_ ? run_by_clock() : run();
+        });
         pthread_setname_np(thread_.native_handle(), "lanyard-helper");
     } catch (const std::exception &) {
         log(LogLevel::warn, "engine", "no thread can be made: messages move only while the program is inside MPI");

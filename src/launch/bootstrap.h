@@ -6,6 +6,7 @@
 // Invariant: a process that sees another launcher's job and cannot join it is an Error, never rank 0 of 1.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>

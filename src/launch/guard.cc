@@ -77,8 +77,8 @@ void close_all_but(int lower, int higher) {
 
 class GuardProcess {
 public:
-    GuardProcess(int control, const std::vector<RankStart> &starts, const InheritedState &inherited)
-        : control_(control), starts_(starts), inherited_(inherited), pids_(starts.size(), -1) {}
+    GuardProcess(int control, int child_events, const std::vector<RankStart> &starts, const InheritedState &inherited)
+        : control_(control), child_events_(child_events), starts_(starts), inherited_(inherited), pids_(starts.size(), -1) {}
     void run();
 
 private:
@@ -93,7 +93,7 @@ private:
     }
 
     int control_;
-    int child_events_ = -1;
+    int child_events_;
     const std::vector<RankStart> &starts_;
     const InheritedState &inherited_;
     std::vector<pid_t> pids_;  // of living ranks; -1 of others
@@ -193,10 +193,6 @@ void GuardProcess::end_what_is_left() {
 }
 
 void GuardProcess::run() {
-    sigset_t child_signal;
-    sigemptyset(&child_signal);
-    sigaddset(&child_signal, SIGCHLD);
-    child_events_ = signalfd(-1, &child_signal, SFD_NONBLOCK | SFD_CLOEXEC);
     start_ranks();
     for (;;) {
         reap();
@@ -212,6 +208,12 @@ void GuardProcess::run() {
     }
 }
 
+void close_keeping_error(int descriptor) {
+    int trouble = errno;
+    close(descriptor);
+    errno = trouble;
+}
+
 void take_own_name(char *name_area, size_t name_length) {
     constexpr char name[] = "lanyard-guard";
     prctl(PR_SET_NAME, name, 0, 0, 0);
@@ -224,19 +226,28 @@ void take_own_name(char *name_area, size_t name_length) {
 
 Guard start_guard(const std::vector<RankStart> &ranks, const InheritedState &inherited, char *name_area, size_t name_length) {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return {};
+    sigset_t child_signal;
+    sigemptyset(&child_signal);
+    sigaddset(&child_signal, SIGCHLD);
+    int child_events = signalfd(-1, &child_signal, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (child_events < 0) return {};
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        close_keeping_error(child_events);
+        return {};
+    }
     pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
         setsid();
         take_own_name(name_area, name_length);
         adopt_orphans();
-        GuardProcess(ends[1], ranks, inherited).run();
+        GuardProcess(ends[1], child_events, ranks, inherited).run();
         _exit(0);
     }
-    close(ends[1]);
+    close_keeping_error(child_events);
+    close_keeping_error(ends[1]);
     if (pid < 0) {
-        close(ends[0]);
+        close_keeping_error(ends[0]);
         return {};
     }
     return {pid, ends[0]};

@@ -90,6 +90,7 @@ void LocalHost::on_reports() {
 }
 
 void LocalHost::on_report(const GuardReport &report) {
+    ++told_;
     if (report.kind == GuardReport::failed_to_start) return on_failed_start(report);
     // What the rank said last, to people and to us, comes before what is said about its end.
     local_.streams.catch_up();
@@ -158,6 +159,8 @@ void LocalHost::on_guard_gone() {
     int status = 0;
     waitpid(guard_.pid, &status, 0);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) end_without_guard();
+    else if (told_ < prepared_.starts.size())
+        fail(exit_own_trouble, "the process that guards the ranks (lanyard-guard) has ended without saying how they ended: it could not reach mpirun");
     be_over();
 }
 

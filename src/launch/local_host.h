@@ -50,6 +50,7 @@ private:
     std::vector<CutOff> cut_off_;
     long memory_kills_before_ = 0;
     bool over_ = false;
+    size_t told_ = 0;  // by the guard, of ranks
 };
 
 }  // namespace lanyard::launch

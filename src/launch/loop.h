@@ -10,6 +10,9 @@
 #include <memory>
 #include <unordered_map>
 
+#include "base/clock.h"
+#include "base/epoll.h"
+
 namespace lanyard::launch {
 
 class Loop {
@@ -42,7 +45,7 @@ public:
     // Waits for events up to timeout_ms (-1: without limit) and handles them.
     void wait(int timeout_ms) {
         epoll_event events[64];
-        int count = epoll_wait(epoll_, events, 64, timeout_ms);
+        int count = epoll_sleep(epoll_, events, timeout_ms < 0 ? no_limit : static_cast<uint64_t>(timeout_ms) * 1'000'000);
         for (int i = 0; i < count; ++i) {
             auto entry = handlers_.find(events[i].data.fd);
             if (entry == handlers_.end()) continue;

@@ -154,7 +154,7 @@ Error FabricPackets::open(const FabricLibrary &library, const FabricChoice &choi
     packets->epoll_ = epoll_create1(EPOLL_CLOEXEC);
     packets->timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (packets->epoll_ < 0 || packets->timer_ < 0 || !epoll_add(packets->epoll_, packets->timer_, EPOLLIN))
-        return Error(ErrorClass::other, "the kernel gives no descriptor to sleep at: too many files are open");
+        return Error(ErrorClass::other, "the kernel gives no descriptor to sleep at: " + system_text(errno));
     auto open_fabric = [&](fid_fabric **fabric) { return library.fabric(info.fabric_attr, fabric, nullptr); };
     if (int result = make<fid_fabric>(packets->fabric_, open_fabric))
         return Error(ErrorClass::other,

@@ -4,7 +4,8 @@
 //
 // Contract
 // - Nothing blocks. Results are numbers >= 0 or -errno; an errno concerns this endpoint, never one peer: what the network says of a peer
-//   (ECONNREFUSED and its like) counts as loss, since anybody can forge it.
+//   (ECONNREFUSED and its like) counts as loss, since anybody can forge it. One that lasts() ends the endpoint: the system refuses the calls that it
+//   needs, or its descriptor was closed by somebody else.
 // - send() takes packets from the front of the list: all bytes of those taken have been copied or sent when it returns, so the endpoint owns
 //   what its kind needs for that (registered memory, the room of a completion queue). Fewer taken than given means *full*, the only
 //   back-pressure: descriptor() becomes readable when it is worth trying again; without one, after a later receive().
@@ -17,6 +18,7 @@
 // Thread rule: the owner of the engine; descriptor() by whoever sleeps.
 #pragma once
 
+#include <errno.h>
 #include <sys/uio.h>
 
 #include <cstddef>
@@ -41,6 +43,8 @@ public:
         size_t size;
         uint32_t note = 0;  // the endpoint's own, for origin()
     };
+
+    static bool lasts(int trouble) { return trouble == EPERM || trouble == EACCES || trouble == ENOSYS || trouble == EBADF || trouble == ENOTSOCK; }
 
     virtual ~PacketIo() = default;
 

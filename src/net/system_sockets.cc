@@ -1,6 +1,7 @@
 #include "net/system_sockets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/tcp.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
@@ -12,6 +13,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/refusal.h"
 
 namespace lanyard {
 
@@ -30,6 +32,16 @@ template <class... Arguments>
 ssize_t system_call(long number, Arguments... arguments) {
     ssize_t result = syscall(number, arguments...);
     return result >= 0 ? result : -errno;
+}
+
+// The kernel makes it so at once, where accept4 is allowed.
+int accept_plainly(int listener) {
+    int socket = accept(listener, nullptr, nullptr);
+    if (socket >= 0) {
+        fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
+        fcntl(socket, F_SETFD, FD_CLOEXEC);
+    }
+    return socket;
 }
 
 void set(int socket, int level, int option, int value) { setsockopt(socket, level, option, &value, sizeof value); }
@@ -80,7 +92,9 @@ int SystemSockets::listen(const Address &at) {
     if (at.port) set(socket, SOL_SOCKET, SO_REUSEADDR, 1);  // connections of an earlier job may still be in TIME-WAIT there
     sockaddr_storage place;
     socklen_t length = to_system(at, place);
-    if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) == 0 && ::listen(socket, waiting_connections) == 0) return socket;
+    if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) == 0 && ::listen(socket, waiting_connections) == 0 &&
+        getsockname(socket, reinterpret_cast<sockaddr *>(&place), &length) == 0)  // which all who ask for the port rely on
+        return socket;
     int trouble = -errno;
     ::close(socket);
     return trouble;
@@ -108,6 +122,7 @@ Sockets::Traffic SystemSockets::traffic(int socket) {
 
 int SystemSockets::accept(int listener) {
     int socket = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (socket < 0 && may_be_refused(-errno)) socket = accept_plainly(listener);
     if (socket < 0) return -errno;
     tune(socket);
     tune_connected(socket, other_end(socket));
@@ -132,8 +147,7 @@ int SystemSockets::connect(const Address &to) {
 int SystemSockets::connect_result(int socket) {
     int trouble = 0;
     socklen_t length = sizeof trouble;
-    if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &trouble, &length) != 0) return -errno;
-    if (trouble) return -trouble;
+    if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &trouble, &length) == 0 && trouble) return -trouble;
     sockaddr_storage place;
     length = sizeof place;
     if (getpeername(socket, reinterpret_cast<sockaddr *>(&place), &length) == 0) return 0;
@@ -141,7 +155,10 @@ int SystemSockets::connect_result(int socket) {
 }
 
 ssize_t SystemSockets::read(int socket, const iovec *parts, int count) {
-    if (count == 1) return system_call(SYS_recvfrom, socket, parts->iov_base, parts->iov_len, MSG_DONTWAIT, nullptr, nullptr);
+    if (count == 1) {
+        ssize_t got = system_call(SYS_recvfrom, socket, parts->iov_base, parts->iov_len, MSG_DONTWAIT, nullptr, nullptr);
+        if (!may_be_refused(got)) return got;
+    }
     msghdr message{};
     message.msg_iov = const_cast<iovec *>(parts);
     message.msg_iovlen = static_cast<size_t>(count);
@@ -149,7 +166,10 @@ ssize_t SystemSockets::read(int socket, const iovec *parts, int count) {
 }
 
 ssize_t SystemSockets::write(int socket, const iovec *parts, int count) {
-    if (count == 1) return system_call(SYS_sendto, socket, parts->iov_base, parts->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
+    if (count == 1) {
+        ssize_t sent = system_call(SYS_sendto, socket, parts->iov_base, parts->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
+        if (!may_be_refused(sent)) return sent;
+    }
     msghdr message{};
     message.msg_iov = const_cast<iovec *>(parts);
     message.msg_iovlen = static_cast<size_t>(count);
@@ -170,6 +190,7 @@ void SystemSockets::wake_at(int socket, size_t bytes) { set(socket, SOL_SOCKET, 
 int SystemSockets::ready(Ready *list, int most) {
     epoll_event events[64];
     auto count = static_cast<int>(system_call(SYS_epoll_pwait, epoll_, events, std::min(most, 64), 0, nullptr, 0));
+    if (may_be_refused(count)) count = epoll_wait(epoll_, events, std::min(most, 64), 0);
     for (int i = 0; i < count; ++i) {
         uint32_t what = events[i].events;
         // An error or a hang-up shows when the socket is read or written.

@@ -15,6 +15,8 @@
 
 #include "base/clock.h"
 #include "base/epoll.h"
+#include "base/refusal.h"
+#include "net/udp_batch.h"
 #include "net/udp_calls.h"
 
 namespace lanyard {
@@ -63,6 +65,7 @@ struct UdpPackets::Inbox {
     std::unique_ptr<sockaddr_in6[]> origin{new sockaddr_in6[slots]()};  // of each message, in IPv6's form or IPv4's
     bool notes_origins = false;
     bool joins = false;      // the kernel, packets that come
+    bool one = true, several = true;  // may be asked for by one call
     bool single = false;     // looks are for one packet, which it has not joined with others
     int alone = 0;           // looks in a row that found one short message and no other
     bool found = false;      // did the last look find anything,
@@ -101,9 +104,14 @@ struct UdpPackets::Inbox {
         return count;
     }
     int look_for_one(int socket) {
+        if (!one) return look_for_several(socket);
         socklen_t length = sizeof origin[0];
         int got = system_call(SYS_recvfrom, socket, slot[0].bytes, slot_bytes, MSG_DONTWAIT, notes_origins ? &origin[0] : nullptr,
                               notes_origins ? &length : nullptr);
+        if (may_be_refused(got)) {
+            one = false;
+            return look_for_several(socket);
+        }
         if (got < 0) return got;
         // Another was behind the one before, or follows, mostly.
         if (found || static_cast<size_t>(got) > near_bytes) {
@@ -116,13 +124,26 @@ struct UdpPackets::Inbox {
         return 1;
     }
     int look_for_several(int socket) {
-        int count = system_call(SYS_recvmmsg, socket, message, static_cast<unsigned>(slots), MSG_DONTWAIT, nullptr);
+        int count = several ? system_call(SYS_recvmmsg, socket, message, static_cast<unsigned>(slots), MSG_DONTWAIT, nullptr) : look_for_each(socket);
+        if (several && may_be_refused(count)) {
+            several = false;
+            count = look_for_each(socket);
+        }
         if (count > 0) alone = count == 1 && message[0].msg_len <= near_bytes ? alone + 1 : 0;
         for (int i = 0; i < count; ++i) {
             segment[i] = segment_of(i);
             join(i);
         }
         return count;
+    }
+    // As recvmmsg does it.
+    int look_for_each(int socket) {
+        for (int i = 0; i < slots; ++i) {
+            int got = system_call(SYS_recvmsg, socket, &message[i].msg_hdr, MSG_DONTWAIT);
+            if (got < 0) return i > 0 ? i : got;
+            message[i].msg_len = static_cast<unsigned>(got);
+        }
+        return slots;
     }
     // Makes one piece of message `i`.
     void join(int i) {
@@ -144,7 +165,7 @@ struct UdpPackets::Inbox {
     }
 };
 
-UdpPackets::UdpPackets(const Options &options) : options_(options), inbox_(new Inbox), cuts_(options.join) {}
+UdpPackets::UdpPackets(const Options &options) : options_(options), inbox_(new Inbox), batch_(new Batch), cuts_(options.join) {}
 
 UdpPackets::~UdpPackets() {
     close_all();
@@ -172,7 +193,7 @@ int UdpPackets::open_at(const std::vector<Address> &addresses, uint16_t port) {
         sockaddr_storage place{};
         socklen_t length = to_system(address.with_port(port), place);
         if (bind(socket, reinterpret_cast<sockaddr *>(&place), length) != 0) return -errno;
-        getsockname(socket, reinterpret_cast<sockaddr *>(&place), &length);
+        if (getsockname(socket, reinterpret_cast<sockaddr *>(&place), &length) != 0) return -errno;
         sockets_.back().bound = from_system(place);
         port = sockets_.back().bound.port;
         if (!epoll_add(epoll_, socket, EPOLLIN)) return -errno;
@@ -184,8 +205,8 @@ Error UdpPackets::open(const std::vector<Address> &addresses, uint16_t least, ui
     if (epoll_ < 0) epoll_ = epoll_create1(EPOLL_CLOEXEC);
     uint32_t choices = least == 0 ? ports_tried : static_cast<uint32_t>(most - least) + 1, first = 0;
     if (getrandom(&first, sizeof first, GRND_NONBLOCK) < 0) first = 0;
-    int result = -EADDRNOTAVAIL;
-    for (uint32_t i = 0; i < choices && result != 0; ++i) {
+    int result = epoll_ < 0 ? -errno : -EADDRNOTAVAIL;
+    for (uint32_t i = 0; epoll_ >= 0 && i < choices && result != 0; ++i) {
         close_all();
         result = open_at(addresses, least == 0 ? 0 : static_cast<uint16_t>(least + (first % choices + i) % choices));
         if (result != -EADDRINUSE && result != -EACCES) break;

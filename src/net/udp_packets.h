@@ -1,7 +1,8 @@
 // Packets over UDP: one socket for each address of this process, for all peers.
 //
 // - Several packets to one destination leave by one system call, and as one where the kernel cuts them (UDP_SEGMENT); several that came arrive
-//   by one, joined (UDP_GRO). Whether that works is found by using it: what the kernel or a driver refuses is not tried again.
+//   by one, joined (UDP_GRO). Whether that works is found by using it: what the kernel or a driver refuses is not tried again. Nor are
+//   the calls for several (sendmmsg, recvmmsg) where a filter of system calls refuses them: each message has a call of its own then.
 // - No packet is cut on its way (IP_PMTUDISC_DO). A destination's largest packet is what the kernel believes of the path; one that proves to
 //   be too long is dropped, and the kernel asked again. A router that drops long packets without saying so is for the flow to notice.
 // - A single packet leaves by the call for one, and one is asked for where they came one by one of late, and short: the calls for several cost
@@ -114,6 +115,7 @@ private:
     uint32_t &place_of(const Destination &destination);
     void make_room();
     int take_batch(const Outgoing *list, int count, Batch &batch) const;
+    int send_messages(int socket, mmsghdr *list, int count);
     int send_batch(Batch &batch);
     int send_several(const Outgoing *list, int count);
     bool forgive(int trouble, Batch &batch, int first);
@@ -135,7 +137,9 @@ private:
     std::vector<Destination> destinations_;
     std::vector<uint32_t> known_;  // their numbers, each plus one, by a hash of the address; 0: free
     std::unique_ptr<Inbox> inbox_;
-    bool cuts_ = true;  // the kernel, by UDP_SEGMENT
+    std::unique_ptr<Batch> batch_;  // not on the stack, of which a thread of the program may have little
+    bool cuts_ = true;           // the kernel, by UDP_SEGMENT
+    bool sends_several_ = true;  // by one call
     Counts counts_;
 };
 

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/epoll.h"
+#include "base/refusal.h"
+#include "net/udp_batch.h"
 #include "net/udp_calls.h"
 #include "net/udp_packets.h"
 
@@ -16,9 +18,7 @@ namespace lanyard {
 
 namespace {
 
-constexpr int most_messages = 64;  // of one system call
 constexpr int most_segments = 64;  // of one message: older kernels take no more
-constexpr int most_pieces = most_messages * PacketIo::most_parts * 2;
 constexpr int favoured_after = 64;   // packets in a row
 
 size_t bytes_of(const PacketIo::Outgoing &packet) {
@@ -28,33 +28,6 @@ size_t bytes_of(const PacketIo::Outgoing &packet) {
 }
 
 }  // namespace
-
-// Some packets of a list that leave by one system call: each message is one packet, or several that the kernel cuts apart.
-struct UdpPackets::Batch {
-    size_t socket = 0;
-    int messages = 0, pieces = 0, packets = 0;
-    mmsghdr message[most_messages];
-    iovec piece[most_pieces];
-    int first_packet[most_messages + 1];  // of each message, by place in the list
-    uint64_t destination[most_messages];
-    size_t segment[most_messages];  // bytes of its packets, but the last; 0: it is one packet
-    struct alignas(cmsghdr) Control {
-        char bytes[CMSG_SPACE(sizeof(uint16_t))];
-    } control[most_messages];
-
-    void control_segments(int which) {
-        msghdr &header = message[which].msg_hdr;
-        control[which] = {};  // with what is behind the number
-        header.msg_control = control[which].bytes;
-        header.msg_controllen = sizeof control[which].bytes;
-        cmsghdr *said = CMSG_FIRSTHDR(&header);
-        said->cmsg_level = SOL_UDP;
-        said->cmsg_type = UDP_SEGMENT;
-        said->cmsg_len = CMSG_LEN(sizeof(uint16_t));
-        auto bytes = static_cast<uint16_t>(segment[which]);
-        std::memcpy(CMSG_DATA(said), &bytes, sizeof bytes);
-    }
-};
 
 // As many packets from the front as one system call takes, all by one socket and none too long; how many.
 int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const {
@@ -67,12 +40,12 @@ int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const 
         const Destination &to = destinations_[packet.destination];
         size_t bytes = bytes_of(packet);
         if (batch.messages == 0) batch.socket = to.socket;
-        if (to.socket != batch.socket || bytes > to.largest || batch.pieces + packet.count > most_pieces) break;
+        if (to.socket != batch.socket || bytes > to.largest || batch.pieces + packet.count > Batch::most_pieces) break;
         int last = batch.messages - 1;
         bool joins = cuts_ && batch.messages > 0 && batch.destination[last] == packet.destination && segments < most_segments &&
                      bytes <= batch.segment[last] && latest == batch.segment[last] && bytes > 0 && together + bytes <= most_udp_payload;
         if (!joins) {
-            if (batch.messages == most_messages) break;
+            if (batch.messages == Batch::most_messages) break;
             last = batch.messages++;
             batch.first_packet[last] = at;
             batch.destination[last] = packet.destination;
@@ -96,13 +69,29 @@ int UdpPackets::take_batch(const Outgoing *list, int count, Batch &batch) const 
     return at;
 }
 
+// Messages from the front of the list, as sendmmsg does it: how many have left, or -errno, which the network says of the first of them, or a filter
+// of all: that one refuses the call is seen where it is made for nothing. -ENOSYS: no call that sends them is allowed.
+int UdpPackets::send_messages(int socket, mmsghdr *list, int count) {
+    if (sends_several_) {
+        int sent = system_call(SYS_sendmmsg, socket, list, static_cast<unsigned>(count), MSG_DONTWAIT);
+        if (!may_be_refused(sent) || system_call(SYS_sendmmsg, socket, nullptr, 0u, MSG_DONTWAIT) >= 0) return sent;
+        sends_several_ = false;
+    }
+    for (int i = 0; i < count; ++i) {
+        int sent = system_call(SYS_sendmsg, socket, &list[i].msg_hdr, MSG_DONTWAIT);
+        if (may_be_refused(sent) && system_call(SYS_sendmsg, -1, nullptr, MSG_DONTWAIT) != -EBADF) return -ENOSYS;
+        if (sent < 0) return i > 0 ? i : sent;
+    }
+    return count;
+}
+
 // Of the packets of the batch those that have been dealt with, or -errno.
 int UdpPackets::send_batch(Batch &batch) {
     Socket &socket = sockets_[batch.socket];
     int done = 0;
     while (done < batch.messages) {
         ++counts_.send_calls;
-        int sent = system_call(SYS_sendmmsg, socket.descriptor, &batch.message[done], static_cast<unsigned>(batch.messages - done), MSG_DONTWAIT);
+        int sent = send_messages(socket.descriptor, &batch.message[done], batch.messages - done);
         if (sent > 0) {
             counts_.sent += static_cast<uint64_t>(batch.first_packet[done + sent] - batch.first_packet[done]);
             done += sent;
@@ -200,7 +189,7 @@ int UdpPackets::send(const Outgoing *list, int count) {
 }
 
 int UdpPackets::send_several(const Outgoing *list, int count) {
-    Batch batch;
+    Batch &batch = *batch_;
     for (int done = 0; done < count;) {
         bool cut = cuts_;
         int taken = take_batch(list + done, count - done, batch);

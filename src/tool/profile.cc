@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/race_checker.h"
 #include "coll/collectives.h"
 #include "datatype/predefined.h"
 #include "path/dgram/dgram_path.h"
@@ -37,6 +38,7 @@ thread_local CallTimes *current_call = nullptr;
 namespace timing {
 
 CallTimes &times_of_call(const char *name) {
+    race_checker::Unseen unseen;  // the registry too, which may be made here
     std::lock_guard guard(registry().lock);
     for (CallTimes &times : registry().calls)
         if (times.name == name) return times;
@@ -47,8 +49,12 @@ CallTimes &times_of_call(const char *name) {
 
 bool outside_timed_call() { return current_call == nullptr; }
 
-TimedCall::TimedCall(CallTimes &times) : times_(times), began_ticks_(clock_ticks()) { current_call = &times; }
+TimedCall::TimedCall(CallTimes &times) : times_(times), began_ticks_(clock_ticks()) {
+    current_call = &times;
+    race_checker::begin_unseen();
+}
 TimedCall::~TimedCall() {
+    race_checker::end_unseen();
     current_call = nullptr;
     times_.calls.fetch_add(1, std::memory_order_relaxed);
     times_.ticks.fetch_add(clock_ticks() - began_ticks_, std::memory_order_relaxed);

@@ -42,9 +42,5 @@ def test_a_process_that_gets_no_more_memory_ends_with_a_sentence(mpirun, program
 @pytest.mark.one_host("ranks that share no memory make no barriers in each other")
 @pytest.mark.own_paths("it is about shared memory")
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="ranks that share a processor make no barriers")
-def test_barriers_that_are_refused_later_end_the_job_with_a_sentence(mpirun, program, threadless):
-    code, out, err = mpirun.run("-n", 2, program("barrierless"))
-    assert (code, out) == (1, ""), err
-    assert re.match(r"lanyard rank 1 \[engine\] the system call membarrier is refused now \(Operation not "
-                    r"permitted\), though it was not in MPI_Init; a filter of system calls that is set later must "
-                    r"allow it; this process ends\n", err), err
+def test_barriers_may_be_refused_later(mpirun, program, threadless):
+    assert mpirun.run("-n", 2, program("barrierless")) == (0, "", "")

@@ -73,6 +73,8 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
         if (destination < 0) {
             peer->lost = true;
             lost_.push_back({number, error ? error.take().sentence : "has no address that this process can send datagrams to (" + name + ")", {}});
+        } else if (trouble_) {
+            cut_off_ = trouble_;
         }
     }
     return peer->lost ? nullptr : peer.get();
@@ -262,6 +264,20 @@ void DgramPath::take_packet(const PacketIo::Arrived &come) {
     if (peer->flow.active()) list(*peer);
 }
 
+// Where the endpoint fails for good nobody is reached any more, as the next poll says.
+void DgramPath::note_trouble(int trouble) {
+    if (!trouble_ && PacketIo::lasts(trouble)) cut_off_ = trouble_ = trouble;
+}
+
+void DgramPath::end_all() {
+    cut_off_ = 0;
+    for (Published<Peer> &peer : peers_) {
+        if (!peer || peer->lost) continue;
+        peer->flow.end(FlowEnd::cut_off);
+        list(*peer);
+    }
+}
+
 int DgramPath::take_packets(int budget) {
     PacketIo::Arrived come[Outbox::most];
     int packets = 0;
@@ -270,6 +286,7 @@ int DgramPath::take_packets(int budget) {
     while (told_ < budget) {
         int count = io_.receive(come, std::min(budget - told_, Outbox::most));
         if (count <= 0) {
+            if (count < 0) note_trouble(-count);
             more_ = false;
             break;
         }
@@ -313,7 +330,8 @@ bool DgramPath::fill_from(Peer &peer) {
 bool DgramPath::send_filled() {
     Outbox &out = *outbox_;
     if (out.count == 0) return true;
-    int sent = std::max(io_.send(out.outgoing, out.count), 0);
+    int sent = io_.send(out.outgoing, out.count);
+    if (sent < 0) note_trouble(-std::exchange(sent, 0));
     for (int i = out.count; i-- > sent;) out.peer[i]->flow.take_back(out.packet[i], now_ns_);
     for (int i = 0; i < sent; ++i)
         if (out.peer[i]->way == Way::sought_among_several) send_by_other_ways(*out.peer[i], out.outgoing[i]);
@@ -374,6 +392,7 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     sink_ = &sink;
     now_ns_ = now_ns;
     told_ = 0;
+    if (cut_off_) end_all();
     int work = tell();
     told_ += work;
     if (now_ns >= look_at_ns_) look_after_peers();
@@ -452,11 +471,11 @@ void DgramPath::answer_all() {
 }
 
 bool DgramPath::busy() const {
-    return full_ || more_ || to_write_ || !sent_.empty() || !lost_.empty() || bulk_under_way_ > 0 || assembling_ > 0;
+    return full_ || more_ || to_write_ || cut_off_ || !sent_.empty() || !lost_.empty() || bulk_under_way_ > 0 || assembling_ > 0;
 }
 
 uint64_t DgramPath::deadline_ns() const {
-    if (more_ || !sent_.empty() || !lost_.empty()) return 0;
+    if (more_ || cut_off_ || !sent_.empty() || !lost_.empty()) return 0;
     return known_ > 0 ? std::min({next_ns_, look_at_ns_, quiet_at_ns_}) : next_ns_;
 }
 

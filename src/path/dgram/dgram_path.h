@@ -174,11 +174,14 @@ private:
     void ended(dgram::Flow &flow, dgram::FlowEnd how) override;
 
     std::string why(const Peer &peer, dgram::FlowEnd how) const;
+    std::string cut_off_text() const;
     void look_after_peers();
     void begin(uint32_t peer, const dgram::Piece &piece, const std::byte *payload);
     Peer *contact(uint32_t peer);
     void list(Peer &peer);
     void look_again(Peer &peer);
+    void note_trouble(int trouble);
+    void end_all();
     int take_packets(int budget);
     void take_packet(const PacketIo::Arrived &packet);
     bool keeps(Peer &peer, size_t bytes);
@@ -226,6 +229,8 @@ private:
     bool notes_origins_ = false;
     uint64_t note_origins_until_ns_ = 0;
     uint32_t ways_known_ = 0;  // of so many peers
+    int trouble_ = 0;       // why the endpoint is of no use any more: an errno,
+    int cut_off_ = 0;       // of which the next poll tells
     bool full_ = false;     // the endpoint
     bool leaving_ = false;
     bool told_silence_ = false;  // of a peer that lives; once

@@ -58,6 +58,15 @@ void DgramPath::report_holes() const {
 }
 
 // "at 10.0.1.2:4711 ..."
+std::string DgramPath::cut_off_text() const {
+    bool closed = trouble_ == EBADF || trouble_ == ENOTSOCK;
+    return std::string("is not reached by datagrams any more: ") +
+           (closed ? "the program has closed a descriptor of the library's"
+                   : "the system refuses this process the calls that send or receive them, as a filter (seccomp) does; allow recvmsg and sendmsg, or "
+                     "leave dgram out of LANYARD_PATHS") +
+           " (" + system_text(trouble_) + ")";
+}
+
 std::string DgramPath::why(const Peer &peer, dgram::FlowEnd how) const {
     std::string ends = io_.ends(peer.destination), where;
     if (size_t and_at = ends.find(" and "); and_at != std::string::npos) where = "at " + ends.substr(and_at + 5) + " ";
@@ -65,6 +74,7 @@ std::string DgramPath::why(const Peer &peer, dgram::FlowEnd how) const {
         case dgram::FlowEnd::closed: return where + "has ended";
         case dgram::FlowEnd::gone: return where + "does not answer any more: its process has ended, or its host is cut off";
         case dgram::FlowEnd::refused: return where + "is another process now, which knows nothing of this one";
+        case dgram::FlowEnd::cut_off: return where + cut_off_text();
         case dgram::FlowEnd::silent: break;
     }
     return where + "has not answered for " + std::to_string(limits_.flow.peer_timeout_ns / 1'000'000'000) + " s (LANYARD_PEER_TIMEOUT)";

@@ -62,7 +62,7 @@ namespace lanyard::dgram {
 
 class Flow;
 
-enum class FlowEnd : uint8_t { silent = 1, refused, closed, gone };  // closed: by the peer; gone: as the owner knows
+enum class FlowEnd : uint8_t { silent = 1, refused, closed, gone, cut_off };  // closed: by the peer; gone: as the owner knows; cut off: this process
 // What the owner knows of a peer that does not answer.
 enum class Life : uint8_t { unknown, lives, gone };
 
@@ -268,6 +268,8 @@ public:
     const Congestion &congestion() const { return congestion_; }
     // Bytes that the peer lets be on their way; no_limit: any.
     uint32_t granted() const { return granted_; }
+    // It is over, as the owner knows.
+    void end(FlowEnd how);
     // The peer is within this host. Before anything is sent or received.
     void set_near() { near_ = true; }
     // As the endpoint knows it now.
@@ -285,7 +287,6 @@ private:
     Traffic &current() const { return home_.traffic.at(traffic_); }
     void release();
     bool nothing_under_way() const;
-    void end(FlowEnd how);
     void look_at_time(uint64_t now_ns);
     void find_lost(Traffic &traffic, uint64_t now_ns);
     void give_up_oldest(Traffic &traffic, uint64_t now_ns);

@@ -1,5 +1,6 @@
 // Every rank exchanges messages of many sizes with every other, and all take part in an alltoall; verifies every byte.
-// The word "late": after a first round the process loses the right to touch other processes' memory (seccomp), then goes on.
+// The word "late": after a first round the process loses the right to touch other processes' memory (seccomp), then goes on; "locked": the right to
+// all calls that the library can do without.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ int main(int count, char **words) {
         for (size_t bytes = 1; bytes <= longest; bytes *= 8) pairs(bytes + bytes / 3);
         for (size_t bytes = 1; bytes <= longest / 8; bytes *= 16) all(bytes);
         if (round == 0 && count > 2 && !strcmp(words[2], "late")) refuse_memory_of_others();
+        if (round == 0 && count > 2 && !strcmp(words[2], "locked")) refuse_all_that_others_do();
     }
     if (rank == 0) printf("right\n");
     return MPI_Finalize();

@@ -1,4 +1,5 @@
-// Makes the kernel refuse some calls, as containers and hardened systems do: to all threads, for ever, also in what is executed.
+// Makes the kernel refuse system calls to all threads of this process and to what it starts, as containers, hardened systems and sandboxes do
+// (seccomp), or as a kernel that does not know them (ENOSYS).
 #pragma once
 
 #include <errno.h>
@@ -12,50 +13,68 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void refuse(struct sock_filter *steps, size_t bytes) {
-    struct sock_fprog filter = {(unsigned short)(bytes / sizeof *steps), steps};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0) {
+// A call, with these values of its first three arguments where `compared` has their bits, and the errno that it fails with.
+struct refusal {
+    unsigned call, compared, argument[3];
+    int trouble;
+};
+
+static unsigned add_refusal(struct sock_filter *step, const struct refusal *what) {
+    unsigned count = 0, tests = 1;
+    for (unsigned i = 0; i < 3; ++i) tests += what->compared >> i & 1;
+    // Each test that fails goes behind the refusal: past two steps of each test that follows, and past the refusal.
+    step[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    step[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, what->call, 0, (unsigned char)(2 * --tests + 1));
+    for (unsigned i = 0; i < 3; ++i) {
+        if (!(what->compared >> i & 1)) continue;
+        unsigned at = (unsigned)(offsetof(struct seccomp_data, args) + 8 * i);  // the low half, on little-endian machines
+        step[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at);
+        step[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, what->argument[i], 0, (unsigned char)(2 * --tests + 1));
+    }
+    step[count++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)what->trouble);
+    return count;
+}
+
+enum { most_refusals = 64 };
+
+// Ends the process with 96 where the kernel has no such filters.
+static void refuse_calls(const struct refusal *list, int count) {
+    struct sock_filter step[most_refusals * 9 + 1];
+    unsigned steps = 0;
+    for (int i = 0; i < count && i < most_refusals; ++i) steps += add_refusal(step + steps, &list[i]);
+    step[steps++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog filter = {(unsigned short)steps, step};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0) {
         perror("seccomp");
         exit(96);
     }
 }
 
-// process_vm_readv and process_vm_writev fail with EPERM.
-__attribute__((unused)) static void refuse_memory_of_others(void) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-    };
-    refuse(steps, sizeof steps);
+// For each of them another does the same, or nothing has to be done.
+static inline void refuse_all_that_others_do(void) {
+    static const unsigned calls[] = {SYS_process_vm_readv, SYS_process_vm_writev, SYS_membarrier, SYS_recvmmsg,    SYS_sendmmsg, SYS_epoll_pwait2,
+                                     SYS_sched_yield,      SYS_madvise,           SYS_fallocate,  SYS_sched_getaffinity, SYS_getrandom};
+    enum { count = sizeof calls / sizeof *calls };
+    struct refusal list[count];
+    for (int i = 0; i < count; ++i) list[i] = (struct refusal){calls[i], 0, {0}, EPERM};
+    refuse_calls(list, count);
 }
 
-// A further thread fails with EAGAIN, as under a limit of processes; further processes may be made. (clone3, whose flags are in memory, is
-// said not to exist, and the C library takes clone.)
-__attribute__((unused)) static void refuse_threads(void) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 4, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 2),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 2, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
-    };
-    refuse(steps, sizeof steps);
+static inline void refuse_memory_of_others(void) {
+    struct refusal both[] = {{SYS_process_vm_readv, 0, {0}, EPERM}, {SYS_process_vm_writev, 0, {0}, EPERM}};
+    refuse_calls(both, 2);
 }
 
-// membarrier fails with EPERM.
-__attribute__((unused)) static void refuse_barriers(void) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    refuse(steps, sizeof steps);
+// A further thread fails with EAGAIN, as under a limit of processes; further processes may be made. (clone3, whose flags are in
+// memory, is said not to exist, and the C library takes clone.)
+static inline void refuse_threads(void) {
+    enum { of_a_thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS |
+                         CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID };
+    struct refusal both[] = {{SYS_clone3, 0, {0}, ENOSYS}, {SYS_clone, 1, {of_a_thread}, EAGAIN}};
+    refuse_calls(both, 2);
+}
+
+static inline void refuse_barriers(void) {
+    struct refusal one = {SYS_membarrier, 0, {0}, EPERM};
+    refuse_calls(&one, 1);
 }
