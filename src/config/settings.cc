@@ -267,7 +267,7 @@ const std::vector<const char *> &other_names() {
         "LANYARD_JOB",  "LANYARD_SEGMENT_FD", "LANYARD_LOCAL_RANK",   "LANYARD_LOCAL_SIZE", "LANYARD_RANK",         "LANYARD_SIZE",
         "LANYARD_CC",   "LANYARD_CXX",        "LANYARD_BUILD",        "LANYARD_SHARED",     "LANYARD_TEST_SECONDS", "LANYARD_TEST_SEED",
         "LANYARD_HOME", "LANYARD_TEST_ALL",   "LANYARD_TEST_FEW",     "LANYARD_SETUP",
-        "LANYARD_LAB",  "LANYARD_LAB_SSH",
+        "LANYARD_LAB",  "LANYARD_LAB_SSH",    "LANYARD_MAXPROCS",
     };
     return names;
 }

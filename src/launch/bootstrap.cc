@@ -134,22 +134,44 @@ std::string trouble_with_pmi(int fd, int rank, int size) {
     return "";
 }
 
-}  // namespace
-
-std::unique_ptr<Bootstrap> connect_bootstrap(Error &error) {
-    error = Error{};
+// What the environment says of this process's place in a job of the PMI family.
+struct PmiPlace {
     int fd = number_in(getenv("PMI_FD"), -1);
     int rank = number_in(getenv("PMI_RANK"), -1);
     int size = number_in(getenv("PMI_SIZE"), -1);
     std::string trouble = trouble_with_pmi(fd, rank, size);
-    if (getenv("PMI_FD") && trouble.empty()) {
+
+    bool can_be_joined() const { return getenv("PMI_FD") && trouble.empty(); }
+};
+
+}  // namespace
+
+std::unique_ptr<Bootstrap> connect_bootstrap(Error &error) {
+    error = Error{};
+    PmiPlace place;
+    if (place.can_be_joined()) {
         // Programs this rank starts are not ranks: they must not find a connection that is not theirs.
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
-        return connect_pmi1(fd, rank, size, error);
+        fcntl(place.fd, F_SETFD, FD_CLOEXEC);
+        return connect_pmi1(place.fd, place.rank, place.size, error);
     }
-    error = check_foreign_job(trouble);
+    error = check_foreign_job(place.trouble);
     if (error) return nullptr;
     return std::make_unique<Singleton>();
+}
+
+int expected_maxprocs() {
+    PmiPlace place;
+    if (place.can_be_joined()) {
+        // Another launcher that was started by a rank of a job of mpirun's hands this on, with numbers of
+        // that job.
+        bool of_this_job = number_in(getenv("LANYARD_RANK"), -1) == place.rank &&
+                           number_in(getenv("LANYARD_SIZE"), -1) == place.size;
+        return of_this_job ? number_in(getenv("LANYARD_MAXPROCS"), -1) : -1;
+    }
+    Error error = check_foreign_job(place.trouble);
+    if (!error) return Singleton().maxprocs();
+    error.discard();
+    return -1;
 }
 
 bool parse_process_mapping(std::string_view text, int size, std::vector<int> &node_of_rank) {

@@ -17,7 +17,7 @@ namespace {
 // What launchers tell their ranks. A job started by a rank of another job must not believe it.
 constexpr std::string_view told_by_launchers[] = {
     "PMI_", "PMIX_", "OMPI_", "HYDI_", "HYDRA_PROXY", "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=", "MV2_COMM_WORLD_", "LANYARD_JOB=", "LANYARD_RANK=",
-    "LANYARD_SIZE=", "LANYARD_LOCAL_RANK=", "LANYARD_LOCAL_SIZE=", "LANYARD_SEGMENT_FD=",
+    "LANYARD_SIZE=", "LANYARD_LOCAL_RANK=", "LANYARD_LOCAL_SIZE=", "LANYARD_SEGMENT_FD=", "LANYARD_MAXPROCS=",
 };
 
 bool told_by_launcher(std::string_view variable) {
