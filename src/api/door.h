@@ -14,6 +14,7 @@ using Function = void (*)();
 
 struct Door {
     const char *library;  // file name, for messages: "libmpi_abi.so.1"
+    bool of_the_standard;  // its ABI is that of MPI-5.0
 
     // inout[i] = in[i] op inout[i]; a function without large counts is called in pieces.
     void (*call_op)(Function, bool large_count, const void *in, void *inout, int64_t count, Datatype *);
@@ -48,6 +49,11 @@ struct Door {
     // The communicator whose handle lies there; nullptr: there is none.
     Comm *(*tool_comm)(const void *handle);
 };
+
+// Some of what the standard forbids, or does not define, works in MPICH, Intel MPI and Open MPI alike, and so
+// in programs that users have: it works here, too. Where a program uses the ABI of the standard and
+// LANYARD_CHECK=on asks for it, such a call is refused.
+bool keeps_to_standard();
 
 }  // namespace lanyard
 

@@ -73,6 +73,17 @@ constexpr uint64_t allowed_operations(ReductionGroup group) {
     return 0;
 }
 
+// Those that the standard does not define on the datatype with this handle, but other libraries compute as well.
+constexpr uint64_t accepted_operations(int type_value) {
+    switch (type_value) {
+    case 0x243: return 0x7071e;  // MPI_CHAR: MAX MIN SUM PROD LAND LOR LXOR BAND BOR BXOR
+    case 0x201: return 0x70000;  // MPI_AINT: LAND LOR LXOR
+    case 0x202: return 0x70000;  // MPI_COUNT: LAND LOR LXOR
+    case 0x203: return 0x70000;  // MPI_OFFSET: LAND LOR LXOR
+    }
+    return 0;
+}
+
 struct Type {
     int value;  // the handle
     const char *name;

@@ -87,6 +87,7 @@ Comm *tool_comm(const void *handle) { return object_of<Comm>(bits_of(*static_cas
 
 const Door door = {
     .library = "libmpi_abi.so.1",
+    .of_the_standard = true,
     .call_op = call_op,
     .copy_comm_attribute = copy_attribute<MPI_Comm_copy_attr_function, MPI_Comm>,
     .delete_comm_attribute = delete_attribute<MPI_Comm_delete_attr_function, MPI_Comm>,

@@ -94,6 +94,7 @@ Comm *tool_comm(const void *handle) { return object_behind(*static_cast<const MP
 
 const Door door = {
     .library = "libmpi.so.12",
+    .of_the_standard = false,
     .call_op = call_op,
     .copy_comm_attribute = copy_attribute<MPI_Comm_copy_attr_function, MPI_Comm>,
     .delete_comm_attribute = delete_attribute<MPI_Comm_delete_attr_function, MPI_Comm>,
