@@ -204,6 +204,14 @@ TEST(Op, CharactersHaveTheSignOfChar) {
     EXPECT_EQ(inout[1], CHAR_MIN < 0 ? -6 : 5);
 }
 
+TEST(Op, EveryPredefinedReductionIsDefinedOnNothing) {
+    for (int value : ops)
+        EXPECT_EQ(defined_on(*predefined_op(value), null_datatype()),
+                  value != op_replace && value != op_no_op)
+            << value;
+    reduce(*predefined_op(op_sum), nullptr, nullptr, 0, null_datatype());
+}
+
 TEST(Op, OneSidedOnly) {
     int in[] = {1, 2}, inout[] = {3, 4};
     const Datatype &type = *predefined_datatype(type_int);
