@@ -453,15 +453,15 @@ typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn; /* deprecated since M
 #define MPI_SHORT                   ((MPI_Datatype)0x208) /* short */
 #define MPI_INT                     ((MPI_Datatype)0x209) /* int */
 #define MPI_LONG                    ((MPI_Datatype)0x20a) /* long */
-#define MPI_LONG_LONG               ((MPI_Datatype)0x20b) /* long long */
-#define MPI_LONG_LONG_INT           ((MPI_Datatype)0x20b) /* same as MPI_LONG_LONG */
+#define MPI_LONG_LONG               ((MPI_Datatype)0x20b) /* same as MPI_LONG_LONG_INT */
+#define MPI_LONG_LONG_INT           ((MPI_Datatype)0x20b) /* long long */
 #define MPI_UNSIGNED_SHORT          ((MPI_Datatype)0x20c) /* unsigned short */
 #define MPI_UNSIGNED                ((MPI_Datatype)0x20d) /* unsigned int */
 #define MPI_UNSIGNED_LONG           ((MPI_Datatype)0x20e) /* unsigned long */
 #define MPI_UNSIGNED_LONG_LONG      ((MPI_Datatype)0x20f) /* unsigned long long */
 #define MPI_FLOAT                   ((MPI_Datatype)0x210) /* float */
-#define MPI_C_FLOAT_COMPLEX         ((MPI_Datatype)0x212) /* float _Complex */
-#define MPI_C_COMPLEX               ((MPI_Datatype)0x212) /* same as MPI_C_FLOAT_COMPLEX */
+#define MPI_C_FLOAT_COMPLEX         ((MPI_Datatype)0x212) /* same as MPI_C_COMPLEX */
+#define MPI_C_COMPLEX               ((MPI_Datatype)0x212) /* float _Complex */
 #define MPI_CXX_FLOAT_COMPLEX       ((MPI_Datatype)0x213) /* std::complex<float> */
 #define MPI_DOUBLE                  ((MPI_Datatype)0x214) /* double */
 #define MPI_C_DOUBLE_COMPLEX        ((MPI_Datatype)0x216) /* double _Complex */

@@ -66,6 +66,7 @@ class Description:
         self.constants = self.load('constants.toml')
         self.datatypes = self.load('datatypes.toml')
         self.reductions = self.datatypes.pop('reductions')
+        self.accepted = self.datatypes.pop('accepted')
         self.chapters = {}               # file name -> chapter attributes
         self.functions = []
         self.handle_of_kind = {k: v['c'] for k, v in self.kinds.items() if v.get('c') in self.types['handles']}

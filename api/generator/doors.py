@@ -243,7 +243,9 @@ class EntryPoint:
             steps.append(f'error = check_out("{p.name}", {p.name});')
             handle = '*' + p.name
         find = 'find_committed' if p.has('committed') else 'find_or_null' if p.has('null') else 'find'
-        steps.append(self.where(p) + f'error = {find}("{p.name}", {handle}, {p.name}_object);')
+        nothing = self.nothing(p)
+        nothing = f', [&] {{ return {nothing}; }}' if nothing else ''
+        steps.append(self.where(p) + f'error = {find}("{p.name}", {handle}, {p.name}_object{nothing});')
 
     def convert_objects(self, p):
         length = self.length(p)
@@ -251,9 +253,27 @@ class EntryPoint:
             length = f'{p.name} ? {length} : 0'
         self.objects.append(f'Objects<{self.description.handle_of_kind[p.kind]}> {p.name}_objects;')
         method = 'reserve' if p.direction == 'out' else 'find_committed' if p.has('committed') else 'find_or_null' if p.has('null') else 'find'
-        self.checks.append(self.where(p) + f'error = {p.name}_objects.{method}("{p.name}", {p.name}, {length});')
+        elements = f', {self.counts_of(p).name}' if p.has('committed') else ''
+        self.checks.append(self.where(p) + f'error = {p.name}_objects.{method}("{p.name}", {p.name}, {length}{elements});')
         if p.direction == 'out':
             self.stores.append(f'{p.name}_objects.store_found({p.name});')
+
+    def counts_of(self, datatype):
+        """How many elements of a datatype are communicated: the nearest count before it; None where it is one."""
+        before = self.parameters[:self.parameters.index(datatype)]
+        return next((p for p in reversed(before) if p.kind in ('count', 'large_count') and p.direction == 'in'), None)
+
+    def nothing(self, datatype):
+        """The condition under which nothing is communicated with a datatype: no element, or with no process."""
+        counts = self.counts_of(datatype)
+        if not datatype.has('committed') or not counts:
+            return None
+        conditions = [f'all_zero({counts.name}, {self.length(counts)})' if counts.array else f'{counts.name} == 0']
+        kinds = {'send': ('dest',), 'recv': ('source',)}.get(datatype.name[:4], ('dest', 'source'))
+        peers = [f'{p.name} == abi::proc_null' for p in self.parameters if p.kind in kinds]
+        if peers:
+            conditions.append(f'({" && ".join(peers)})' if len(peers) > 1 else peers[0])
+        return ' || '.join(conditions)
 
     def length(self, p):
         """How many values an array has, where that is known before the call."""

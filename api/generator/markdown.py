@@ -106,11 +106,14 @@ def constant_row(reference, group, name, c):
 def datatypes(description):
     lines = [f'<!-- {NOTICE} -->', '# Predefined datatypes', '',
              'Sizes and extents are in bytes, as on x86-64 and aarch64 Linux; Fortran with its default kinds. The operations are those predefined',
-             'ones that a reduction may use with the datatype.', '',
+             'ones that a reduction may use with the datatype. Those in parentheses the standard does not define, but this library computes them, as',
+             'others do; with `LANYARD_CHECK=on` it refuses them where the program uses the ABI of the standard.', '',
              '| datatype | type | value | size | extent | operations |', '|---|---|---|---|---|---|']
     for name, d in description.datatypes.items():
         kind = f'`{d["type"]}`' if 'type' in d else f'the same as `{d["synonym_of"]}`' if 'synonym_of' in d else ''
         operations = ' '.join(op.removeprefix('MPI_') for op in description.reductions.get(d.get('group'), []))
+        if name in description.accepted:
+            operations = f"{operations} ({' '.join(op.removeprefix('MPI_') for op in description.accepted[name])})".strip()
         size, extent = d.get('size', ''), d.get('extent', d.get('size', ''))
         lines.append(f'| `{name}` | {cell(kind)} | 0x{d["value"]:03x} | {size} | {extent} | {operations} |')
     return lines

@@ -20,11 +20,13 @@ def generate(description, output):
               'constexpr uint64_t operation_bit(int op_value) { return uint64_t{1} << (op_value - 0x20); }', '',
               'constexpr uint64_t allowed_operations(ReductionGroup group) {', '    switch (group) {']
     for group, allowed in description.reductions.items():
-        bits = 0
-        for op in allowed:
-            bits |= 1 << (description.value_of(op) - 0x20)
-        lines.append(f'    case ReductionGroup::{group}: return 0x{bits:x};  // {" ".join(o.removeprefix("MPI_") for o in allowed)}')
+        lines.append(f'    case ReductionGroup::{group}: return {bits(allowed, description)};  // {short(allowed)}')
     lines += ['    case ReductionGroup::none: break;', '    }', '    return 0;', '}', '']
+    lines += ['// Those that the standard does not define on the datatype with this handle, but other libraries compute as well.',
+              'constexpr uint64_t accepted_operations(int type_value) {', '    switch (type_value) {']
+    for name, accepted in description.accepted.items():
+        lines.append(f'    case 0x{types[name]["value"]:03x}: return {bits(accepted, description)};  // {name}: {short(accepted)}')
+    lines += ['    }', '    return 0;', '}', '']
     lines += ['struct Type {', '    int value;  // the handle', '    const char *name;', '    Element element;',
               '    Element index;  // the second part of a pair', '    uint8_t size, extent, alignment;',
               '    uint8_t index_offset;  // of the second part of a pair, else 0', '    uint8_t external32_size;',
@@ -38,6 +40,14 @@ def generate(description, output):
     lines += [f'static_assert(sizeof({c}) == {size});' for c, size in sizes.items()]
     lines += ['', '}  // namespace lanyard::predefined']
     output.write('src/datatype/generated/predefined.h', lines)
+
+
+def bits(operations, description):
+    return hex(sum(1 << (description.value_of(op) - 0x20) for op in operations))
+
+
+def short(operations):
+    return ' '.join(op.removeprefix('MPI_') for op in operations)
 
 
 def element_order(name):

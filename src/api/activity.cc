@@ -212,9 +212,10 @@ Startup startup_facts() {
     std::vector<std::string> warnings;
     if (!runtime()) read_settings(environ, settings, warnings).discard();
     startup.alloc_kinds = supported_alloc_kinds((runtime() ? runtime()->settings : settings).memory_alloc_kinds);
-    if (!runtime()) return startup;
-    startup.maxprocs = runtime()->bootstrap->maxprocs();
-    if (world_state() != WorldState::before) startup.thread_level = runtime()->thread_level;
+    startup.maxprocs = runtime() ? runtime()->bootstrap->maxprocs() : expected_maxprocs();
+    // Before MPI_Init what that would grant: the info is to be the one that MPI_Init makes (MPI-5.0 10.2).
+    startup.thread_level =
+        world_state() != WorldState::before ? runtime()->thread_level : granted_level(abi::thread_single);
     return startup;
 }
 

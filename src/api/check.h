@@ -96,6 +96,15 @@ template <class Count>
     return {};
 }
 
+// Is nothing to be transferred, by counts that may not have been checked yet?
+template <class Count>
+inline bool all_zero(const Count *counts, int64_t length) {
+    if (!counts) return false;
+    for (int64_t i = 0; i < length; ++i)
+        if (counts[i] != 0) return false;
+    return true;
+}
+
 inline int value_or_0(const int *place) { return place ? *place : 0; }
 
 inline bool in_group(int rank, const Comm &comm) { return static_cast<unsigned>(rank) < static_cast<unsigned>(comm.size); }

@@ -27,7 +27,7 @@ Error lanyard_reduce_init(const void *sendbuf, void *recvbuf, int64_t count, Dat
 
 Error lanyard_allreduce_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm,
                              Info *, Request **request) {
-    if (Error error = check_reduction(sendbuf, recvbuf, count, datatype, op)) return error;
+    if (Error error = check_reduction(comm, sendbuf, recvbuf, count, datatype, op)) return error;
     return begin_collective(comm, {{&datatype}, &op}, true, request, plan_allreduce,
                             reduction(sendbuf, recvbuf, count, datatype, op));
 }
@@ -48,21 +48,24 @@ Error lanyard_exscan_init(const void *sendbuf, void *recvbuf, int64_t count, Dat
 
 Error lanyard_reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int64_t recvcount, Datatype &datatype,
                                         Op &op, Comm &comm, Info *, Request **request) {
-    if (Error error = check_reduction(sendbuf, recvbuf, recvcount, datatype, op)) return error;
+    if (Error error = check_reduce_scatter(comm, sendbuf, recvbuf, recvcount, datatype, op)) return error;
     return begin_collective(comm, {{&datatype}, &op}, true, request, plan_reduce_scatter_block,
                             reduction(sendbuf, recvbuf, recvcount, datatype, op));
 }
 
 Error lanyard_reduce_scatter_init(const void *sendbuf, void *recvbuf, Counts recvcounts, Datatype &datatype, Op &op,
                                   Comm &comm, Info *, Request **request) {
-    if (Error error = check_reduction(sendbuf, recvbuf, recvcounts[comm.rank], datatype, op)) return error;
+    if (Error error = check_reduction(comm, sendbuf, recvbuf, recvcounts[comm.rank], datatype, op))
+        return error;
     return begin_collective(comm, {{&datatype}, &op}, true, request, plan_reduce_scatter,
                             reduction(sendbuf, recvbuf, 0, datatype, op), numbers(recvcounts));
 }
 
 Error lanyard_gather_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
                           Datatype *recvtype, int root, Comm &comm, Info *, Request **request) {
-    if (Error error = check_own_block(comm, sendcount, sendtype, recvcount, recvtype)) return error;
+    if (Error error = check_sides(comm, {sendbuf, sendcount, sendtype},
+                                  blocks_of_all(comm, recvbuf, recvcount, recvtype)))
+        return error;
     return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, at_root(root, comm) ? recvtype : nullptr}},
                             true, request, plan_gather, own_buffer(sendbuf, sendcount, sendtype),
                             buffer_of(recvbuf, recvcount, recvtype), root);
@@ -70,7 +73,9 @@ Error lanyard_gather_init(const void *sendbuf, int64_t sendcount, Datatype *send
 
 Error lanyard_gatherv_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, Counts recvcounts,
                            Counts displs, Datatype *recvtype, int root, Comm &comm, Info *, Request **request) {
-    if (Error error = check_own_block(comm, sendcount, sendtype, recvcounts, recvtype)) return error;
+    if (Error error = check_sides(comm, {sendbuf, sendcount, sendtype},
+                                  own_block(comm, recvbuf, recvcounts, displs, recvtype)))
+        return error;
     return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, at_root(root, comm) ? recvtype : nullptr}},
                             true, request, plan_gatherv, own_buffer(sendbuf, sendcount, sendtype),
                             uneven(recvbuf, recvcounts, displs, recvtype), root);
@@ -78,7 +83,9 @@ Error lanyard_gatherv_init(const void *sendbuf, int64_t sendcount, Datatype *sen
 
 Error lanyard_scatter_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
                            Datatype *recvtype, int root, Comm &comm, Info *, Request **request) {
-    if (Error error = check_own_block(comm, sendcount, sendtype, recvcount, recvtype)) return error;
+    if (Error error = check_sides(comm, blocks_of_all(comm, sendbuf, sendcount, sendtype),
+                                  {recvbuf, recvcount, recvtype}, Instead::recvbuf))
+        return error;
     return begin_collective(comm, {{at_root(root, comm) ? sendtype : nullptr, in_place(recvbuf) ? nullptr : recvtype}},
                             true, request, plan_scatter, buffer_of(sendbuf, sendcount, sendtype),
                             own_buffer(recvbuf, recvcount, recvtype), root);
@@ -86,7 +93,9 @@ Error lanyard_scatter_init(const void *sendbuf, int64_t sendcount, Datatype *sen
 
 Error lanyard_scatterv_init(const void *sendbuf, Counts sendcounts, Counts displs, Datatype *sendtype, void *recvbuf,
                             int64_t recvcount, Datatype *recvtype, int root, Comm &comm, Info *, Request **request) {
-    if (Error error = check_own_block(comm, sendcounts, sendtype, recvcount, recvtype)) return error;
+    if (Error error = check_sides(comm, own_block(comm, sendbuf, sendcounts, displs, sendtype),
+                                  {recvbuf, recvcount, recvtype}, Instead::recvbuf))
+        return error;
     return begin_collective(comm, {{at_root(root, comm) ? sendtype : nullptr, in_place(recvbuf) ? nullptr : recvtype}},
                             true, request, plan_scatterv, uneven(sendbuf, sendcounts, displs, sendtype),
                             own_buffer(recvbuf, recvcount, recvtype), root);
@@ -94,7 +103,9 @@ Error lanyard_scatterv_init(const void *sendbuf, Counts sendcounts, Counts displ
 
 Error lanyard_allgather_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
                              int64_t recvcount, Datatype &recvtype, Comm &comm, Info *, Request **request) {
-    if (Error error = check_own_block(comm, sendcount, sendtype, recvcount, &recvtype)) return error;
+    if (Error error = check_sides(comm, {sendbuf, sendcount, sendtype},
+                                  blocks_of_all(comm, recvbuf, recvcount, &recvtype)))
+        return error;
     return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, &recvtype}}, true, request, plan_allgather,
                             own_buffer(sendbuf, sendcount, sendtype), buffer_of(recvbuf, recvcount, &recvtype));
 }
@@ -102,14 +113,18 @@ Error lanyard_allgather_init(const void *sendbuf, int64_t sendcount, Datatype *s
 Error lanyard_allgatherv_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
                               Counts recvcounts, Counts displs, Datatype &recvtype, Comm &comm, Info *,
                               Request **request) {
-    if (Error error = check_own_block(comm, sendcount, sendtype, recvcounts, &recvtype)) return error;
+    if (Error error = check_sides(comm, {sendbuf, sendcount, sendtype},
+                                  own_block(comm, recvbuf, recvcounts, displs, &recvtype)))
+        return error;
     return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, &recvtype}}, true, request, plan_allgatherv,
                             own_buffer(sendbuf, sendcount, sendtype), uneven(recvbuf, recvcounts, displs, &recvtype));
 }
 
 Error lanyard_alltoall_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
                             int64_t recvcount, Datatype &recvtype, Comm &comm, Info *, Request **request) {
-    if (Error error = check_own_block(comm, sendcount, sendtype, recvcount, &recvtype)) return error;
+    if (Error error = check_sides(comm, blocks_of_all(comm, sendbuf, sendcount, sendtype),
+                                  blocks_of_all(comm, recvbuf, recvcount, &recvtype)))
+        return error;
     return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, &recvtype}}, true, request, plan_alltoall,
                             own_buffer(sendbuf, sendcount, sendtype), buffer_of(recvbuf, recvcount, &recvtype));
 }
@@ -117,7 +132,9 @@ Error lanyard_alltoall_init(const void *sendbuf, int64_t sendcount, Datatype *se
 Error lanyard_alltoallv_init(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *sendtype, void *recvbuf,
                              Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm, Info *,
                              Request **request) {
-    if (Error error = check_own_block(comm, sendcounts, sendtype, recvcounts, &recvtype)) return error;
+    if (Error error = check_sides(comm, own_block(comm, sendbuf, sendcounts, sdispls, sendtype),
+                                  own_block(comm, recvbuf, recvcounts, rdispls, &recvtype)))
+        return error;
     return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, &recvtype}}, true, request, plan_alltoallv,
                             uneven(sendbuf, sendcounts, sdispls, sendtype),
                             uneven(recvbuf, recvcounts, rdispls, &recvtype));
@@ -126,6 +143,9 @@ Error lanyard_alltoallv_init(const void *sendbuf, Counts sendcounts, Counts sdis
 Error lanyard_alltoallw_init(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *const *sendtypes,
                              void *recvbuf, Counts recvcounts, Counts rdispls, Datatype *const *recvtypes, Comm &comm,
                              Info *, Request **request) {
+    if (Error error = check_sides(comm, own_block(comm, sendbuf, sendcounts, sdispls, sendtypes),
+                                  own_block(comm, recvbuf, recvcounts, rdispls, recvtypes)))
+        return error;
     return begin_collective(comm, {{}, nullptr, in_place(sendbuf) ? nullptr : sendtypes, recvtypes}, true, request,
                             plan_alltoallw, typed(sendbuf, sendcounts, sdispls, sendtypes),
                             typed(recvbuf, recvcounts, rdispls, recvtypes));

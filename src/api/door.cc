@@ -28,6 +28,11 @@ std::atomic<const Door *> door_in_use{nullptr};
 
 }  // namespace
 
+bool keeps_to_standard() {
+    const Door *door = door_in_use.load(std::memory_order_relaxed);
+    return door && door->of_the_standard && runtime() && runtime()->settings.check;
+}
+
 }  // namespace lanyard
 
 extern "C" void lanyard_use_door(const lanyard::Door &door) {

@@ -16,6 +16,7 @@ struct Door {
     // For messages: its file name, "libmpi_abi.so.1"; its ABI, "the MPI-5.0 standard's ABI"; and of a program whose
     // handles are of the other ABI: how it must have been compiled, and what to do.
     const char *library, *abi, *strangers, *advice;
+    bool of_the_standard;  // its ABI is that of MPI-5.0
 
     // inout[i] = in[i] op inout[i]; a function without large counts is called in pieces.
     void (*call_op)(Function, bool large_count, const void *in, void *inout, int64_t count, Datatype *);
@@ -50,6 +51,11 @@ struct Door {
     // The communicator whose handle lies there; nullptr: there is none.
     Comm *(*tool_comm)(const void *handle);
 };
+
+// Some of what the standard forbids, or does not define, works in MPICH, Intel MPI and Open MPI alike, and so
+// in programs that users have: it works here, too. Where a program uses the ABI of the standard and
+// LANYARD_CHECK=on asks for it, such a call is refused.
+bool keeps_to_standard();
 
 }  // namespace lanyard
 

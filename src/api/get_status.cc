@@ -37,12 +37,10 @@ Error lanyard_request_get_status_all(int count, Request *const *requests, int *f
     Gathered gathered;
     for (int i = 0; *flag && i < count; ++i) {
         Status *status = status_at(statuses, i);
-        if (!idle(requests[i])) {
-            ask_into(gathered, *requests[i], status);
-        } else {
+        if (idle(requests[i]))
             set_empty(status);
-            gathered.add({}, status);
-        }
+        else
+            ask_into(gathered, *requests[i], status);
     }
     return gathered.error();
 }
@@ -52,7 +50,6 @@ Error lanyard_request_get_status_any(int count, Request *const *requests, int *i
     *flag = 1;
     if (!any_active(count, requests)) {
         set_empty(status);
-        if (status) status->error = 0;
         return {};
     }
     if (first_complete(count, requests) < 0)

@@ -1,5 +1,6 @@
 #include "api/handles.h"
 
+#include "api/door.h"
 #include "api/message.h"
 #include "api/predefined_handles.h"
 #include "api/request.h"
@@ -13,6 +14,10 @@
 #include "datatype/predefined.h"
 
 lanyard::HandleTables lanyard_handles;
+
+lanyard::Datatype *lanyard_null_datatype() {
+    return lanyard::keeps_to_standard() ? nullptr : &lanyard::null_datatype();
+}
 
 namespace lanyard {
 

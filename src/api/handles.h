@@ -45,6 +45,9 @@ struct HandleTables {
 }  // namespace lanyard
 
 extern "C" [[gnu::visibility("default")]] lanyard::HandleTables lanyard_handles;
+// The object that stands for MPI_DATATYPE_NULL where nothing is transferred; nullptr where the standard is
+// kept to (door.h).
+extern "C" [[gnu::visibility("default")]] lanyard::Datatype *lanyard_null_datatype();
 
 namespace lanyard {
 

@@ -24,6 +24,19 @@ Error check_topology(const Comm &comm) {
 
 const Neighborhood &around(const Comm &comm) { return comm.topology->neighborhood; }
 
+// The blocks sent and received, each one behind the other, may share no memory.
+Error check_even(const Comm &comm, const Side &sent, const Side &received) {
+    Error error = check_topology(comm);
+    return error ? error : check_apart(sent, received, Instead::none);
+}
+// To all neighbours, and from all.
+Side to_all(const Comm &comm, const void *address, int64_t count, const Datatype &type) {
+    return {address, count, &type, comm.topology ? neighbors(comm).out : 0};
+}
+Side from_all(const Comm &comm, const void *address, int64_t count, const Datatype &type) {
+    return {address, count, &type, comm.topology ? neighbors(comm).in : 0};
+}
+
 // The datatypes of the w form, one for each neighbour.
 Uses uses_of(const Comm &comm, Datatype *const *sendtypes, Datatype *const *recvtypes) {
     return {{}, nullptr, sendtypes, recvtypes, static_cast<int>(around(comm).destinations.size()), static_cast<int>(around(comm).sources.size())};
@@ -40,7 +53,9 @@ Neighbors lanyard_neighbors(const Comm &comm) {
 
 Error lanyard_neighbor_allgather(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
                                  int64_t recvcount, Datatype &recvtype, Comm &comm) {
-    if (Error error = check_topology(comm)) return error;
+    if (Error error =
+            check_even(comm, {sendbuf, sendcount, &sendtype}, from_all(comm, recvbuf, recvcount, recvtype)))
+        return error;
     return run(comm, "MPI_Neighbor_allgather", abi::undefined, plan_neighbor_allgather, around(comm),
                buffer_of(sendbuf, sendcount, &sendtype), buffer_of(recvbuf, recvcount, &recvtype));
 }
@@ -54,7 +69,9 @@ Error lanyard_neighbor_allgatherv(const void *sendbuf, int64_t sendcount, Dataty
 
 Error lanyard_neighbor_alltoall(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
                                 int64_t recvcount, Datatype &recvtype, Comm &comm) {
-    if (Error error = check_topology(comm)) return error;
+    if (Error error = check_even(comm, to_all(comm, sendbuf, sendcount, sendtype),
+                                 from_all(comm, recvbuf, recvcount, recvtype)))
+        return error;
     return run(comm, "MPI_Neighbor_alltoall", abi::undefined, plan_neighbor_alltoall, around(comm),
                buffer_of(sendbuf, sendcount, &sendtype), buffer_of(recvbuf, recvcount, &recvtype));
 }
@@ -76,7 +93,9 @@ Error lanyard_neighbor_alltoallw(const void *sendbuf, Counts sendcounts, Counts 
 
 Error lanyard_ineighbor_allgather(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
                                   int64_t recvcount, Datatype &recvtype, Comm &comm, Request **request) {
-    if (Error error = check_topology(comm)) return error;
+    if (Error error =
+            check_even(comm, {sendbuf, sendcount, &sendtype}, from_all(comm, recvbuf, recvcount, recvtype)))
+        return error;
     return begin_collective(comm, {{&sendtype, &recvtype}}, false, request, plan_neighbor_allgather, around(comm),
                             buffer_of(sendbuf, sendcount, &sendtype), buffer_of(recvbuf, recvcount, &recvtype));
 }
@@ -90,7 +109,9 @@ Error lanyard_ineighbor_allgatherv(const void *sendbuf, int64_t sendcount, Datat
 
 Error lanyard_ineighbor_alltoall(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
                                  int64_t recvcount, Datatype &recvtype, Comm &comm, Request **request) {
-    if (Error error = check_topology(comm)) return error;
+    if (Error error = check_even(comm, to_all(comm, sendbuf, sendcount, sendtype),
+                                 from_all(comm, recvbuf, recvcount, recvtype)))
+        return error;
     return begin_collective(comm, {{&sendtype, &recvtype}}, false, request, plan_neighbor_alltoall, around(comm),
                             buffer_of(sendbuf, sendcount, &sendtype), buffer_of(recvbuf, recvcount, &recvtype));
 }
@@ -115,7 +136,9 @@ Error lanyard_ineighbor_alltoallw(const void *sendbuf, Counts sendcounts, Counts
 
 Error lanyard_neighbor_allgather_init(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
                                       int64_t recvcount, Datatype &recvtype, Comm &comm, Info *, Request **request) {
-    if (Error error = check_topology(comm)) return error;
+    if (Error error =
+            check_even(comm, {sendbuf, sendcount, &sendtype}, from_all(comm, recvbuf, recvcount, recvtype)))
+        return error;
     return begin_collective(comm, {{&sendtype, &recvtype}}, true, request, plan_neighbor_allgather, around(comm),
                             buffer_of(sendbuf, sendcount, &sendtype), buffer_of(recvbuf, recvcount, &recvtype));
 }
@@ -130,7 +153,9 @@ Error lanyard_neighbor_allgatherv_init(const void *sendbuf, int64_t sendcount, D
 
 Error lanyard_neighbor_alltoall_init(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
                                      int64_t recvcount, Datatype &recvtype, Comm &comm, Info *, Request **request) {
-    if (Error error = check_topology(comm)) return error;
+    if (Error error = check_even(comm, to_all(comm, sendbuf, sendcount, sendtype),
+                                 from_all(comm, recvbuf, recvcount, recvtype)))
+        return error;
     return begin_collective(comm, {{&sendtype, &recvtype}}, true, request, plan_neighbor_alltoall, around(comm),
                             buffer_of(sendbuf, sendcount, &sendtype), buffer_of(recvbuf, recvcount, &recvtype));
 }

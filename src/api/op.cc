@@ -1,6 +1,7 @@
 // The typed functions of reduction operations (MPI-5.0 section 6.9). Any thread.
 #include "datatype/op.h"
 
+#include "api/coll_checks.h"
 #include "api/door.h"
 #include "api/generated/core.h"
 #include "api/types.h"
@@ -44,7 +45,13 @@ Error lanyard_op_commutative(Op &op, int *commute) {
 }
 
 Error lanyard_reduce_local(const void *inbuf, void *inoutbuf, int64_t count, Datatype &datatype, Op &op) {
-    if (Error error = check_op(op, datatype)) return error;
+    if (Error error = plans::check_reduction_op(op, datatype)) return error;
+    int64_t bytes = count * datatype.size;
+    bool whole = datatype.contiguous || inbuf == inoutbuf;
+    if (plans::can_meet(inbuf, bytes, inoutbuf, bytes)) [[unlikely]]
+        if (Error error =
+                plans::refuse_shared_memory(inbuf, bytes, inoutbuf, bytes, whole, plans::Instead::inbuf))
+            return error;
     reduce(op, inbuf, inoutbuf, count, datatype);
     return {};
 }

@@ -88,12 +88,23 @@ Request *new_shared_send(bool gathered) {
 Request *const completed_send = new_shared_send(false);
 Request *const gathered_send = new_shared_send(true);
 
+namespace {
+
+// Of a send only whether it was cancelled is told, and its error by calls on several requests alone
+// (MPI-5.0 3.2.5).
+inline void set_sent(Status &status) {
+    status.source = abi::any_source;
+    status.tag = abi::any_tag;
+    status.set_count(0);
+    status.cancelled = 0;
+}
+
+}  // namespace
+
 void set_empty(Status *status) {
     if (!status) return;
-    status->source = abi::any_source;
-    status->tag = abi::any_tag;
-    status->set_count(0);
-    status->cancelled = 0;
+    set_sent(*status);
+    status->error = abi::success;
 }
 
 namespace {
@@ -107,7 +118,7 @@ namespace {
     }
     const Transfer &transfer = request.transfer;
     if (request.kind == Request::Kind::send) {
-        set_empty(status);
+        set_sent(*status);
     } else {
         status->source = transfer.matched_rank;
         status->tag = transfer.matched_tag;
@@ -143,7 +154,7 @@ namespace {
     Request &picked = *request;
     if (picked.shared) {
         if (picked.gathered) [[unlikely]] let_go();
-        set_empty(status);
+        if (status) set_sent(*status);
         request = nullptr;
         return {};
     }

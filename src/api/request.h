@@ -88,7 +88,8 @@ Error pick_up(Request *&request, Status *status);
 Error ask_status(Request &request, Status *status);
 // The error with the request's communicator, whose handler is to be asked; it is held until then, as the request may be the last that holds it.
 Error about(const Request &request, Error error);
-// An inactive or null request's status.
+// The empty status, which tells of an inactive or null request: MPI_ERROR is MPI_SUCCESS in it, whatever call
+// gives it (MPI-5.0 3.7.3).
 void set_empty(Status *status);
 
 }  // namespace lanyard

@@ -31,10 +31,15 @@ const char *kind_name(ObjectKind kind) {
     }
 }
 
-// The key in use under that value, or an Error that says what is wrong with it. Lock held.
-Error find_key(Registry &r, int keyval, ObjectKind kind, Keyval *&key) {
+enum class Freed { allowed, refused };
+
+// The key under that value, or an Error that says what is wrong with it. One that the program has freed is
+// there as long as an attribute uses it: such an attribute can be read and deleted, but no other one set.
+// Lock held.
+Error find_key(Registry &r, int keyval, ObjectKind kind, Freed freed, Keyval *&key) {
     auto place = r.keys.find(keyval);
-    key = place == r.keys.end() ? nullptr : place->second;
+    key =
+        place == r.keys.end() || (place->second->freed && freed == Freed::refused) ? nullptr : place->second;
     if (keyval == abi::keyval_invalid) return {ErrorClass::keyval, "the attribute key is MPI_KEYVAL_INVALID"};
     if (predefined_keyval(keyval, kind))
         return {ErrorClass::keyval, "the attribute key " + std::to_string(keyval) + " is predefined and cannot be changed"};
@@ -50,6 +55,7 @@ void let_go(Registry &r, Keyval *key) {
     {
         SpinGuard guard(r.lock);
         last = --key->users == 0;
+        if (last) r.keys.erase(key->value);
     }
     if (last) delete key;
 }
@@ -92,8 +98,7 @@ Error free_keyval(int keyval, ObjectKind kind) {
     Keyval *key;
     {
         SpinGuard guard(r.lock);
-        if (Error error = find_key(r, keyval, kind, key)) return error;
-        r.keys.erase(keyval);
+        if (Error error = find_key(r, keyval, kind, Freed::refused, key)) return error;
         key->freed = true;
     }
     let_go(r, key);
@@ -103,7 +108,9 @@ Error free_keyval(int keyval, ObjectKind kind) {
 size_t keyvals_in_use() {
     Registry &r = registry();
     SpinGuard guard(r.lock);
-    return r.keys.size();
+    auto used =
+        std::count_if(r.keys.begin(), r.keys.end(), [](const auto &entry) { return !entry.second->freed; });
+    return static_cast<size_t>(used);
 }
 
 Error set_attribute(Attributes *&place, ObjectKind kind, void *object, int keyval, void *value) {
@@ -113,7 +120,7 @@ Error set_attribute(Attributes *&place, ObjectKind kind, void *object, int keyva
     bool replaced;
     {
         SpinGuard guard(r.lock);
-        if (Error error = find_key(r, keyval, kind, key)) return error;
+        if (Error error = find_key(r, keyval, kind, Freed::refused, key)) return error;
         if (!place) place = new Attributes;
         ++key->users;
         replaced = take_out(place, key, before);
@@ -134,7 +141,7 @@ Error get_attribute(Attributes *const &place, ObjectKind kind, int keyval, void 
     SpinGuard guard(r.lock);
     Keyval *key;
     found = false;
-    if (Error error = find_key(r, keyval, kind, key)) return error;
+    if (Error error = find_key(r, keyval, kind, Freed::allowed, key)) return error;
     if (!place) return {};
     for (const Attribute &attribute : place->list)
         if (attribute.key == key) {
@@ -150,7 +157,7 @@ Error delete_attribute(Attributes *&place, ObjectKind kind, void *object, int ke
     {
         SpinGuard guard(r.lock);
         Keyval *key;
-        if (Error error = find_key(r, keyval, kind, key)) return error;
+        if (Error error = find_key(r, keyval, kind, Freed::allowed, key)) return error;
         if (!take_out(place, key, taken))
             return {ErrorClass::keyval, "the object has no attribute with key " + std::to_string(keyval)};
     }

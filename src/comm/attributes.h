@@ -1,7 +1,9 @@
-// Attributes that programs and libraries cache on communicators, datatypes and windows. MPI-5.0 sections 7.7 and 11.2.4.
-// Keys belong to the process; values to the object that carries them, in the order of setting. Thread-safe: one short
-// lock for all, never held while a function of the program runs; such a function may itself use attributes, and may throw, which is
-// as if it had failed (base/thrown.h).
+// Attributes that programs and libraries cache on communicators, datatypes and windows. MPI-5.0 sections 7.7
+// and 11.2.4. Keys belong to the process; values to the object that carries them, in the order of setting.
+// Thread-safe: one short lock for all, never held while a function of the program runs; such a function may
+// itself use attributes, and may throw, which is as if it had failed (base/thrown.h).
+// A key that the program has freed ends with the last attribute that uses it. Until then who has kept its
+// value can read and delete those attributes by it (MPI-5.0 7.7.2), but set no other one.
 #pragma once
 
 #include <atomic>

@@ -44,7 +44,7 @@ void release_info(Info *info);  // nullptr is allowed
 // How this process was started, as far as anybody knows: what MPI_INFO_ENV and MPI_Info_create_env answer.
 struct Startup {
     int maxprocs = 0;       // 0: not known
-    int thread_level = -1;  // granted, an abi::thread_ value; -1 before MPI_Init
+    int thread_level = -1;  // granted, an abi::thread_ value; -1: not known
     std::string soft;       // as given to the launcher; empty: not given
     std::string alloc_kinds = "system,mpi";
 };

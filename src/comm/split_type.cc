@@ -4,6 +4,7 @@
 // ask for, so all types are told in the same messages.
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #include "comm/create.h"
 #include "comm/process_sets.h"
@@ -117,7 +118,11 @@ Error split_comm_by_type(Comm &parent, int split_type, int key, Info *info, Comm
         if (share(own, member, dividing)) wishes.back().color = 0;
     }
     Error error = make_part(parent, wishes, made);
-    if (!error && made && info && split_type == abi::comm_type_hw_unguided) error = info->set(resource_key, name_of_level(dividing));
+    if (error || !made || !info) return error;
+    error = set_hints(*made, info);
+    if (!error && split_type == abi::comm_type_hw_unguided)
+        error = info->set(resource_key, name_of_level(dividing));
+    if (error) release_comm(std::exchange(made, nullptr));
     return error;
 }
 

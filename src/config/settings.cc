@@ -197,7 +197,9 @@ std::vector<SettingRow> other_rows() {
         boolean_row("CHECK", user, &Settings::check,
                     "debug mode: MPI_Finalize, or the last MPI_Session_finalize, tells of messages never received, requests never completed or "
                     "freed, receives never matched, objects never freed, and sends it waits for because no receive has matched them; and a "
-                    "message of the program whose sides have different datatypes is an error")
+                    "message of the program whose sides have different datatypes is an error; so is, where the program uses the "
+                    "standard's ABI, what the standard does not allow but MPICH and Open MPI do (MPI_SUM on MPI_CHAR, "
+                    "MPI_DATATYPE_NULL for no elements)")
             .at_any_time(),
         boolean_row("PROFILE", user, &Settings::profile,
                     "print at MPI_Finalize what the job spent in MPI: time by call, what was waited for, messages by size, protocol and path; the "
@@ -267,7 +269,7 @@ const std::vector<const char *> &other_names() {
         "LANYARD_JOB",  "LANYARD_SEGMENT_FD", "LANYARD_LOCAL_RANK",   "LANYARD_LOCAL_SIZE", "LANYARD_RANK",         "LANYARD_SIZE",
         "LANYARD_CC",   "LANYARD_CXX",        "LANYARD_BUILD",        "LANYARD_SHARED",     "LANYARD_TEST_SECONDS", "LANYARD_TEST_SEED",
         "LANYARD_HOME", "LANYARD_TEST_ALL",   "LANYARD_TEST_FEW",     "LANYARD_SETUP",
-        "LANYARD_LAB",  "LANYARD_LAB_SSH",    "LANYARD_PMI_FD",
+        "LANYARD_LAB",  "LANYARD_LAB_SSH",    "LANYARD_PMI_FD",       "LANYARD_MAXPROCS",
     };
     return names;
 }

@@ -29,8 +29,9 @@ using Float128 = NoType;
 
 using Int128 = __int128;
 
-// Calls body(T{}) with the C++ type of a real element; complex elements give the type of their parts. Characters,
-// bytes, booleans and logicals give an unsigned integer of their size, wide characters aside.
+// Calls body(T{}) with the C++ type of a real element; complex elements give the type of their parts. Bytes,
+// booleans and logicals give an unsigned integer of their size; characters are char, which has a sign on some
+// machines.
 template <class Body>
 decltype(auto) with_element_type(predefined::Element element, Body body) {
     using predefined::Element;
@@ -57,12 +58,14 @@ decltype(auto) with_element_type(predefined::Element element, Body body) {
     case Element::complex_float128: return body(Float128{});
     case Element::long_double:
     case Element::complex_long_double: return body(static_cast<long double>(0));
+    case Element::character:
+        return body(char{});
     case Element::none:
     case Element::uint8:
     case Element::logical8:
     case Element::boolean:
     case Element::byte:
-    case Element::character: break;
+        break;
     }
     return body(uint8_t{});
 }

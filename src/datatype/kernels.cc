@@ -183,7 +183,9 @@ ReductionKernel for_pairs(const predefined::Type &type, bool greatest) {
 }  // namespace
 
 ReductionKernel reduction_kernel(int op_value, const predefined::Type &type) {
-    if ((predefined::allowed_operations(type.group) & predefined::operation_bit(op_value)) == 0) return nullptr;
+    uint64_t computed =
+        predefined::allowed_operations(type.group) | predefined::accepted_operations(type.value);
+    if ((computed & predefined::operation_bit(op_value)) == 0) return nullptr;
     bool complex = is_complex(type.element);
     switch (op_value) {
     case abi::op_sum: return complex ? for_complex(type.element, false) : for_numbers<Sum>(type.element);

@@ -84,6 +84,12 @@ void release(Op &op) {
     op_pool().destroy(&op);
 }
 
+bool accepted_on(const Op &op, const Datatype &datatype) {
+    if (!op.predefined() || !datatype.basic) return false;
+    return (predefined::accepted_operations(datatype.basic->value) &
+            predefined::operation_bit(op.abi_value)) != 0;
+}
+
 Error refuse_op(const Op &op, const Datatype &datatype, bool one_sided) {
     std::string name = name_of(op);
     if (only_one_sided(op)) {

@@ -33,12 +33,18 @@ void release(Op &op);
 // Is `op` allowed on this datatype? A predefined op needs a predefined datatype of a suitable group (MPI-5.0 6.9.2);
 // MPI_REPLACE and MPI_NO_OP are allowed, on any datatype, in one-sided communication only.
 [[gnu::cold]] Error refuse_op(const Op &op, const Datatype &datatype, bool one_sided);
-inline Error check_op(const Op &op, const Datatype &datatype, bool one_sided = false) {
-    bool allowed = !op.predefined() || (datatype.reductions & predefined::operation_bit(op.abi_value)) != 0;
-    return allowed ? Error() : refuse_op(op, datatype, one_sided);
+inline bool defined_on(const Op &op, const Datatype &datatype) {
+    return !op.predefined() || (datatype.reductions & predefined::operation_bit(op.abi_value)) != 0;
 }
+inline Error check_op(const Op &op, const Datatype &datatype, bool one_sided = false) {
+    return defined_on(op, datatype) ? Error() : refuse_op(op, datatype, one_sided);
+}
+// Not defined by the standard, but computed by other libraries, so that programs count on it: reduce() does
+// it as well.
+[[gnu::cold]] bool accepted_on(const Op &op, const Datatype &datatype);
 
-// inout[i] = in[i] op inout[i] for `count` elements. `in` and `inout` do not overlap. check_op has been passed.
+// inout[i] = in[i] op inout[i] for `count` elements. `in` and `inout` do not overlap. `op` is defined or
+// accepted on it.
 void reduce(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype);
 
 }  // namespace lanyard

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "base/abi_constants.h"
+#include "datatype/construct.h"
 #include "datatype/element.h"
 #include "datatype/layout.h"
 
@@ -55,6 +57,25 @@ Datatype *predefined_datatype(int abi_value) {
     static Table &table = *new Table;
     if (abi_value < first_value || abi_value >= first_value + values) return nullptr;
     return table.by_value[static_cast<size_t>(abi_value - first_value)];
+}
+
+Datatype &null_datatype() {
+    static Datatype &only = *[] {
+        auto *made = new Datatype;
+        made->abi_value = abi::datatype_null;
+        made->committed = made->contiguous = true;
+        made->name = "MPI_DATATYPE_NULL";
+        for (const predefined::Type &type : predefined::types)
+            made->reductions |= predefined::allowed_operations(type.group);
+        // To who looks for elements it is no byte.
+        Datatype *nothing = nullptr;
+        Error error = make_contiguous(0, *predefined_datatype(abi::type_byte), &nothing);
+        LANYARD_MUST(!error);
+        made->definition = nothing->definition;
+        release(*nothing);
+        return made;
+    }();
+    return only;
 }
 
 ObjectPool<Datatype> &datatype_pool() {

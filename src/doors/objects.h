@@ -23,9 +23,13 @@ public:
 
     Error find(const char *name, const Handle *handles, int64_t count) { return convert(name, handles, count, false); }
     Error find_or_null(const char *name, const Handle *handles, int64_t count) { return convert(name, handles, count, true); }
-    Error find_committed(const char *name, const Handle *handles, int64_t count) {
-        Error error = convert(name, handles, count, false);
-        for (int64_t i = 0; !error && i < count_; ++i) error = check_committed(name, *all_[i]);
+    // Datatypes to communicate with, so many elements of each.
+    template <class Count>
+    Error find_committed(const char *name, const Handle *handles, int64_t count, const Count *elements) {
+        Error error = check_array(name, handles, count);
+        if (!error) error = make_room(name, count);
+        for (int64_t i = 0; !error && i < count_; ++i)
+            error = Conversion::find_committed(name, handles[i], all_[i], elements && elements[i] == 0);
         return error;
     }
     // Room for `count` objects to come, nullptr until then.

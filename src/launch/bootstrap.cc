@@ -245,6 +245,18 @@ std::unique_ptr<Bootstrap> connect_bootstrap(Error &error) {
     return told ? sit_alone(*told, connection_closed, error) : sit_by_ancestry(error);
 }
 
+int expected_maxprocs() {
+    int fd = number_in(started_with("PMI_FD"), -1);
+    bool theirs = started_with("PMI_FD") && !set_by_mpirun("PMI_FD", "LANYARD_PMI_FD");
+    if (seat_of_connection(fd) && !started_with("PMI_PORT")) return number_in(started_with("LANYARD_MAXPROCS"), -1);
+    if (theirs || seat_told() || find_connection(fd)) return -1;
+    int size = number_in(started_with("PMI_SIZE"), -1);
+    Error error = check_foreign_job(trouble_with_pmi(fd, number_in(started_with("PMI_RANK"), -1), size), false);
+    if (!error) return Singleton().maxprocs();
+    error.discard();
+    return -1;
+}
+
 bool parse_process_mapping(std::string_view text, int size, std::vector<int> &node_of_rank) {
     node_of_rank.clear();
     constexpr std::string_view opening = "(vector";

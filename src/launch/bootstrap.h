@@ -87,6 +87,10 @@ protected:
 // its sentence has two lines (what was seen, what to do) where the process belongs to a job that cannot be joined.
 std::unique_ptr<Bootstrap> connect_bootstrap(Error &error);
 
+// What maxprocs() of that bootstrap will be, for who asks before there is one; -1 where that is known only
+// once the launcher was asked.
+int expected_maxprocs();
+
 // Reads "(vector,(first node,nodes,ranks on each)...)", the form in which PMI launchers say where ranks are, into the
 // node of each of `size` ranks. False when the text has another form.
 bool parse_process_mapping(std::string_view text, int size, std::vector<int> &node_of_rank);

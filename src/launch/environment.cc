@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view told_by_launchers[] = {
     "PMI_", "PMIX_", "OMPI_", "HYDI_", "HYDRA_PROXY", "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=", "MV2_COMM_WORLD_", "LANYARD_JOB=", "LANYARD_RANK=",
     "LANYARD_SIZE=", "LANYARD_LOCAL_RANK=", "LANYARD_LOCAL_SIZE=", "LANYARD_SEGMENT_FD=", "LANYARD_PMI_FD=",
+    "LANYARD_MAXPROCS=",
 };
 
 bool told_by_launcher(std::string_view variable) {

@@ -165,6 +165,7 @@ bool Preparation::add_rank(int rank) {
         tell(name, local_own);
     for (const char *name : {"MPI_LOCALNRANKS", "LANYARD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"})
         tell(name, local_ranks);
+    tell("LANYARD_MAXPROCS", std::to_string(program.ranks));
     tell("LANYARD_JOB", local_.job);
     if (prepared_.segment >= 0) {
         start.inherited.push_back(prepared_.segment);

@@ -6,6 +6,7 @@
 #include "api/generated/core.h"
 
 lanyard::HandleTables lanyard_handles;
+lanyard::Datatype *lanyard_null_datatype() { return nullptr; }
 std::atomic<lanyard::ProcessState> lanyard_process_state{lanyard::ProcessState::before};
 
 namespace lanyard {

@@ -17,15 +17,20 @@ PROGRAM = r"""
 int main(int count, char **words) {
     const char *wish = count > 1 ? words[1] : "";
     int rank, size, sum = -1;
+    MPI_Info early = MPI_INFO_NULL;
+    if (!strcmp(wish, "maxprocs")) MPI_Info_create_env(count, words, &early);
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (!strcmp(wish, "nothing")) return MPI_Finalize();
     if (!strcmp(wish, "maxprocs")) {
-        char value[MPI_MAX_INFO_VAL + 1] = "absent";
+        char value[MPI_MAX_INFO_VAL + 1] = "absent", told[MPI_MAX_INFO_VAL + 1] = "absent";
         int length = sizeof value, found;
         MPI_Info_get_string(MPI_INFO_ENV, "maxprocs", &length, value, &found);
-        printf("%d %s\n", rank, value);
+        length = sizeof told;
+        MPI_Info_get_string(early, "maxprocs", &length, told, &found);
+        MPI_Info_free(&early);
+        printf("%d %s%s\n", rank, value, strcmp(value, told) ? ", before MPI_Init another" : "");
         return MPI_Finalize();
     }
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -135,11 +140,16 @@ def wait_as_expected(text):
 
 
 def test_each_program_sees_its_own_number_of_ranks(mpirun, program):
-    """maxprocs of MPI_INFO_ENV is what the program itself was started with."""
+    """maxprocs of MPI_INFO_ENV is what the program itself was started with, and so it is before MPI_Init by MPI_Info_create_env."""
     code, out, err = mpirun.run("-n", 1, program, "maxprocs", ":", "-n", 2, program, "maxprocs")
     assert (code, sorted(out.splitlines()), err) == (0, ["0 1", "1 2", "2 2"], "")
     done = subprocess.run([program, "maxprocs"], env=mpirun.environment({}), capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "0 1\n"
+
+
+def test_a_job_within_a_job_does_not_see_the_number_of_ranks_of_the_outer(mpirun, program):
+    code, out, err = mpirun.run("-n", 1, mpirun.path, "-n", 2, program, "maxprocs")
+    assert (code, sorted(out.splitlines()), err) == (0, ["0 2", "1 2"], "")
 
 
 def test_hydra_does_not_say_the_number_of_ranks_of_a_program(mpirun, program, mpich):

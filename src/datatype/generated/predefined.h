@@ -73,6 +73,17 @@ constexpr uint64_t allowed_operations(ReductionGroup group) {
     return 0;
 }
 
+// Those that the standard does not define on the datatype with this handle, but other libraries compute as well.
+constexpr uint64_t accepted_operations(int type_value) {
+    switch (type_value) {
+    case 0x243: return 0x7071e;  // MPI_CHAR: MAX MIN SUM PROD LAND LOR LXOR BAND BOR BXOR
+    case 0x201: return 0x70000;  // MPI_AINT: LAND LOR LXOR
+    case 0x202: return 0x70000;  // MPI_COUNT: LAND LOR LXOR
+    case 0x203: return 0x70000;  // MPI_OFFSET: LAND LOR LXOR
+    }
+    return 0;
+}
+
 struct Type {
     int value;  // the handle
     const char *name;
@@ -94,13 +105,13 @@ inline constexpr Type types[70] = {
     {0x208, "MPI_SHORT",                   Element::int16, Element::none, 2, 2, 2, 0, 2, ReductionGroup::c_integer, false},
     {0x209, "MPI_INT",                     Element::int32, Element::none, 4, 4, 4, 0, 4, ReductionGroup::c_integer, false},
     {0x20a, "MPI_LONG",                    Element::int64, Element::none, 8, 8, 8, 0, 4, ReductionGroup::c_integer, false},
-    {0x20b, "MPI_LONG_LONG",               Element::int64, Element::none, 8, 8, 8, 0, 8, ReductionGroup::c_integer, false},
+    {0x20b, "MPI_LONG_LONG_INT",           Element::int64, Element::none, 8, 8, 8, 0, 8, ReductionGroup::c_integer, false},
     {0x20c, "MPI_UNSIGNED_SHORT",          Element::uint16, Element::none, 2, 2, 2, 0, 2, ReductionGroup::c_integer, false},
     {0x20d, "MPI_UNSIGNED",                Element::uint32, Element::none, 4, 4, 4, 0, 4, ReductionGroup::c_integer, false},
     {0x20e, "MPI_UNSIGNED_LONG",           Element::uint64, Element::none, 8, 8, 8, 0, 4, ReductionGroup::c_integer, false},
     {0x20f, "MPI_UNSIGNED_LONG_LONG",      Element::uint64, Element::none, 8, 8, 8, 0, 8, ReductionGroup::c_integer, false},
     {0x210, "MPI_FLOAT",                   Element::float32, Element::none, 4, 4, 4, 0, 4, ReductionGroup::floating_point, false},
-    {0x212, "MPI_C_FLOAT_COMPLEX",         Element::complex_float32, Element::none, 8, 8, 4, 0, 8, ReductionGroup::complex, false},
+    {0x212, "MPI_C_COMPLEX",               Element::complex_float32, Element::none, 8, 8, 4, 0, 8, ReductionGroup::complex, false},
     {0x213, "MPI_CXX_FLOAT_COMPLEX",       Element::complex_float32, Element::none, 8, 8, 4, 0, 8, ReductionGroup::complex, false},
     {0x214, "MPI_DOUBLE",                  Element::float64, Element::none, 8, 8, 8, 0, 8, ReductionGroup::floating_point, false},
     {0x216, "MPI_C_DOUBLE_COMPLEX",        Element::complex_float64, Element::none, 16, 16, 8, 0, 16, ReductionGroup::complex, false},

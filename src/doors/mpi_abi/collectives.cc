@@ -75,8 +75,8 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgather, "MPI_Allgather");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -103,8 +103,8 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgather, "MPI_Allgather_c");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -133,8 +133,8 @@ int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgather_init, "MPI_Allgather_init");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
@@ -167,8 +167,8 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgather_init, "MPI_Allgather_init_c");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
@@ -199,8 +199,8 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgatherv, "MPI_Allgatherv");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("displs", displs, comm_object->size);
@@ -229,8 +229,8 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgatherv, "MPI_Allgatherv_c");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("displs", displs, comm_object->size);
@@ -262,8 +262,8 @@ int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgatherv_init, "MPI_Allgatherv_init");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
@@ -298,8 +298,8 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allgatherv_init, "MPI_Allgatherv_init_c");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
@@ -329,7 +329,7 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allreduce, "MPI_Allreduce");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -354,7 +354,7 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allreduce, "MPI_Allreduce_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -382,7 +382,7 @@ int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allreduce_init, "MPI_Allreduce_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
@@ -414,7 +414,7 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, M
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_allreduce_init, "MPI_Allreduce_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
@@ -444,8 +444,8 @@ int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoall, "MPI_Alltoall");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -472,8 +472,8 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoall, "MPI_Alltoall_c");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -502,8 +502,8 @@ int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoall_init, "MPI_Alltoall_init");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
@@ -536,8 +536,8 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoall_init, "MPI_Alltoall_init_c");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
@@ -568,8 +568,8 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallv, "MPI_Alltoallv");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, comm_object->size); });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
@@ -599,8 +599,8 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallv, "MPI_Alltoallv_c");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, comm_object->size); });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
@@ -632,8 +632,8 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallv_init, "MPI_Alltoallv_init");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, comm_object->size); });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
@@ -669,8 +669,8 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_alltoallv_init, "MPI_Alltoallv_init_c");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, comm_object->size); });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
@@ -705,10 +705,10 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
     if (!error) error = check_available(lanyard_alltoallw, "MPI_Alltoallw");
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
-    if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size, sendcounts);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
-    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size);
+    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size, recvcounts);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_alltoallw(sendbuf, counts(sendcounts), counts(sdispls),
@@ -737,10 +737,10 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     if (!error) error = check_available(lanyard_alltoallw, "MPI_Alltoallw_c");
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
-    if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size, sendcounts);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
-    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size);
+    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size, recvcounts);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_alltoallw(sendbuf, counts(sendcounts), counts(sdispls),
@@ -773,10 +773,10 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
-    if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size, sendcounts);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
-    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size);
+    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size, recvcounts);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_alltoallw_init(sendbuf, counts(sendcounts), counts(sdispls),
@@ -811,10 +811,10 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
-    if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size, sendcounts);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
-    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size);
+    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size, recvcounts);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_alltoallw_init(sendbuf, counts(sendcounts), counts(sdispls),
@@ -874,7 +874,7 @@ int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bcast, "MPI_Bcast");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error && takes_part(root, *comm_object)) error = check_buffer("buffer", buffer, count, *datatype_object);
     if (!error) error = lanyard_bcast(buffer, count, *datatype_object, root, *comm_object);
@@ -894,7 +894,7 @@ int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bcast, "MPI_Bcast_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error && takes_part(root, *comm_object)) error = check_buffer("buffer", buffer, count, *datatype_object);
     if (!error) error = lanyard_bcast(buffer, count, *datatype_object, root, *comm_object);
@@ -918,7 +918,7 @@ int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MP
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bcast_init, "MPI_Bcast_init");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
@@ -947,7 +947,7 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bcast_init, "MPI_Bcast_init_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
@@ -972,7 +972,7 @@ int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_exscan, "MPI_Exscan");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -997,7 +997,7 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_exscan, "MPI_Exscan_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -1025,7 +1025,7 @@ int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_exscan_init, "MPI_Exscan_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
@@ -1057,7 +1057,7 @@ int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_exscan_init, "MPI_Exscan_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
@@ -1088,8 +1088,8 @@ int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gather, "MPI_Gather");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error && at_root(root, *comm_object)) error = check_count("recvcount", recvcount);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
@@ -1118,8 +1118,8 @@ int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gather, "MPI_Gather_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error && at_root(root, *comm_object)) error = check_count("recvcount", recvcount);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
@@ -1150,8 +1150,8 @@ int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gather_init, "MPI_Gather_init");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
@@ -1185,8 +1185,8 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gather_init, "MPI_Gather_init_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
@@ -1218,8 +1218,8 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gatherv, "MPI_Gatherv");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error && at_root(root, *comm_object)) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
@@ -1249,8 +1249,8 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gatherv, "MPI_Gatherv_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error && at_root(root, *comm_object)) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
@@ -1282,8 +1282,8 @@ int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gatherv_init, "MPI_Gatherv_init");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
@@ -1319,8 +1319,8 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_gatherv_init, "MPI_Gatherv_init_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
@@ -1353,8 +1353,8 @@ int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iallgather, "MPI_Iallgather");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
@@ -1385,8 +1385,8 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iallgather, "MPI_Iallgather_c");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
@@ -1417,8 +1417,8 @@ int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iallgatherv, "MPI_Iallgatherv");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
@@ -1451,8 +1451,8 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iallgatherv, "MPI_Iallgatherv_c");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
@@ -1484,7 +1484,7 @@ int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iallreduce, "MPI_Iallreduce");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
@@ -1514,7 +1514,7 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iallreduce, "MPI_Iallreduce_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
@@ -1544,8 +1544,8 @@ int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ialltoall, "MPI_Ialltoall");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
@@ -1576,8 +1576,8 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ialltoall, "MPI_Ialltoall_c");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
@@ -1609,8 +1609,8 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ialltoallv, "MPI_Ialltoallv");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, comm_object->size); });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
@@ -1643,8 +1643,8 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ialltoallv, "MPI_Ialltoallv_c");
-    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, comm_object->size); });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
@@ -1680,10 +1680,10 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
-    if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size, sendcounts);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
-    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size);
+    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size, recvcounts);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_ialltoallw(sendbuf, counts(sendcounts), counts(sdispls),
@@ -1715,10 +1715,10 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     if (!error) error = check_out("request", request);
     if (!error && !in_place(sendbuf)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && !in_place(sendbuf)) error = check_array("sdispls", sdispls, comm_object->size);
-    if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size);
+    if (!error && !in_place(sendbuf)) error = sendtypes_objects.find_committed("sendtypes", sendtypes, comm_object->size, sendcounts);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->size);
     if (!error) error = check_array("rdispls", rdispls, comm_object->size);
-    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size);
+    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, comm_object->size, recvcounts);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_ialltoallw(sendbuf, counts(sendcounts), counts(sdispls),
@@ -1761,7 +1761,7 @@ int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Co
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibcast, "MPI_Ibcast");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error && takes_part(root, *comm_object)) error = check_buffer("buffer", buffer, count, *datatype_object);
@@ -1786,7 +1786,7 @@ int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibcast, "MPI_Ibcast_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error && takes_part(root, *comm_object)) error = check_buffer("buffer", buffer, count, *datatype_object);
@@ -1811,7 +1811,7 @@ int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iexscan, "MPI_Iexscan");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
@@ -1841,7 +1841,7 @@ int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iexscan, "MPI_Iexscan_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
@@ -1872,8 +1872,8 @@ int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_igather, "MPI_Igather");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error && at_root(root, *comm_object)) error = check_count("recvcount", recvcount);
@@ -1905,8 +1905,8 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_igather, "MPI_Igather_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error && at_root(root, *comm_object)) error = check_count("recvcount", recvcount);
@@ -1938,8 +1938,8 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_igatherv, "MPI_Igatherv");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error) error = check_out("request", request);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error && at_root(root, *comm_object)) error = check_counts("recvcounts", recvcounts, comm_object->size);
@@ -1973,8 +1973,8 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_igatherv, "MPI_Igatherv_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_root(root, *comm_object)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, comm_object->size); });
     if (!error) error = check_out("request", request);
     if (!error && at_leaf(root, *comm_object) && !in_place(sendbuf)) error = check_count("sendcount", sendcount);
     if (!error && at_root(root, *comm_object)) error = check_counts("recvcounts", recvcounts, comm_object->size);
@@ -2007,7 +2007,7 @@ int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ireduce, "MPI_Ireduce");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
@@ -2038,7 +2038,7 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ireduce, "MPI_Ireduce_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
@@ -2068,7 +2068,7 @@ int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcount
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ireduce_scatter, "MPI_Ireduce_scatter");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return all_zero(recvcounts, comm_object->group->size()); });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->group->size());
@@ -2097,7 +2097,7 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ireduce_scatter, "MPI_Ireduce_scatter_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return all_zero(recvcounts, comm_object->group->size()); });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->group->size());
@@ -2126,7 +2126,7 @@ int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ireduce_scatter_block, "MPI_Ireduce_scatter_block");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return recvcount == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("recvcount", recvcount);
@@ -2156,7 +2156,7 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ireduce_scatter_block, "MPI_Ireduce_scatter_block_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return recvcount == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("recvcount", recvcount);
@@ -2185,7 +2185,7 @@ int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iscan, "MPI_Iscan");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
@@ -2214,7 +2214,7 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iscan, "MPI_Iscan_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
@@ -2245,8 +2245,8 @@ int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iscatter, "MPI_Iscatter");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error && at_root(root, *comm_object)) error = check_count("sendcount", sendcount);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = check_count("recvcount", recvcount);
@@ -2278,8 +2278,8 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iscatter, "MPI_Iscatter_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error && at_root(root, *comm_object)) error = check_count("sendcount", sendcount);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = check_count("recvcount", recvcount);
@@ -2311,8 +2311,8 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iscatterv, "MPI_Iscatterv");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, comm_object->size); });
+    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error && at_root(root, *comm_object)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
@@ -2345,8 +2345,8 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_iscatterv, "MPI_Iscatterv_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, comm_object->size); });
+    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error && at_root(root, *comm_object)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
@@ -2377,7 +2377,7 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce, "MPI_Reduce");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
@@ -2403,7 +2403,7 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce, "MPI_Reduce_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place_at_root("sendbuf", sendbuf, root, *comm_object);
@@ -2432,7 +2432,7 @@ int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_init, "MPI_Reduce_init");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
@@ -2466,7 +2466,7 @@ int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_init, "MPI_Reduce_init_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
@@ -2493,7 +2493,7 @@ int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype
     Op *op_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_reduce_local, "MPI_Reduce_local");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("inbuf", inbuf, count, *datatype_object);
@@ -2514,7 +2514,7 @@ int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_
     Op *op_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_reduce_local, "MPI_Reduce_local_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("inbuf", inbuf, count, *datatype_object);
@@ -2539,7 +2539,7 @@ int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter, "MPI_Reduce_scatter");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return all_zero(recvcounts, comm_object->group->size()); });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->group->size());
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -2565,7 +2565,7 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter, "MPI_Reduce_scatter_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return all_zero(recvcounts, comm_object->group->size()); });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_counts("recvcounts", recvcounts, comm_object->group->size());
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -2591,7 +2591,7 @@ int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter_block, "MPI_Reduce_scatter_block");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return recvcount == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -2618,7 +2618,7 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter_block, "MPI_Reduce_scatter_block_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return recvcount == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -2647,7 +2647,7 @@ int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvc
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter_block_init, "MPI_Reduce_scatter_block_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return recvcount == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
@@ -2679,7 +2679,7 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter_block_init, "MPI_Reduce_scatter_block_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return recvcount == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
@@ -2711,7 +2711,7 @@ int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvc
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter_init, "MPI_Reduce_scatter_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return all_zero(recvcounts, comm_object->group->size()); });
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
@@ -2742,7 +2742,7 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_reduce_scatter_init, "MPI_Reduce_scatter_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return all_zero(recvcounts, comm_object->group->size()); });
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
@@ -2769,7 +2769,7 @@ int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scan, "MPI_Scan");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -2794,7 +2794,7 @@ int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scan, "MPI_Scan_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = check_count("count", count);
     if (!error) error = check_in_place("sendbuf", sendbuf, *comm_object);
@@ -2822,7 +2822,7 @@ int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scan_init, "MPI_Scan_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
@@ -2854,7 +2854,7 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scan_init, "MPI_Scan_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = find("op", op, op_object);
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
@@ -2885,8 +2885,8 @@ int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatter, "MPI_Scatter");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error && at_root(root, *comm_object)) error = check_count("sendcount", sendcount);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = check_count("recvcount", recvcount);
     if (!error && at_root(root, *comm_object)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -2915,8 +2915,8 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatter, "MPI_Scatter_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error && at_root(root, *comm_object)) error = check_count("sendcount", sendcount);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = check_count("recvcount", recvcount);
     if (!error && at_root(root, *comm_object)) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -2947,8 +2947,8 @@ int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatter_init, "MPI_Scatter_init");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && at_root(root, *comm_object)) error = check_count("sendcount", sendcount);
@@ -2982,8 +2982,8 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatter_init, "MPI_Scatter_init_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && at_root(root, *comm_object)) error = check_count("sendcount", sendcount);
@@ -3015,8 +3015,8 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatterv, "MPI_Scatterv");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, comm_object->size); });
+    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error && at_root(root, *comm_object)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = check_count("recvcount", recvcount);
@@ -3046,8 +3046,8 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatterv, "MPI_Scatterv_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, comm_object->size); });
+    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error && at_root(root, *comm_object)) error = check_counts("sendcounts", sendcounts, comm_object->size);
     if (!error && at_root(root, *comm_object)) error = check_array("displs", displs, comm_object->size);
     if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = check_count("recvcount", recvcount);
@@ -3080,8 +3080,8 @@ int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int di
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatterv_init, "MPI_Scatterv_init");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, comm_object->size); });
+    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && at_root(root, *comm_object)) error = check_counts("sendcounts", sendcounts, comm_object->size);
@@ -3117,8 +3117,8 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_scatterv_init, "MPI_Scatterv_init_c");
     if (!error) error = check_root("root", root, *comm_object);
-    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error && at_root(root, *comm_object)) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, comm_object->size); });
+    if (!error && at_leaf(root, *comm_object) && !in_place(recvbuf)) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error && at_root(root, *comm_object)) error = check_counts("sendcounts", sendcounts, comm_object->size);

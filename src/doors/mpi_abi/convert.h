@@ -58,9 +58,24 @@ template <class MpiHandle>
 inline Error find_or_null(const char *name, MpiHandle handle, ObjectOf<MpiHandle> *&object) {
     return is_null(handle) ? Error() : find(name, handle, object);
 }
+template <class MpiHandle>
+[[gnu::cold, gnu::noinline]] Datatype *datatype_of_nothing(MpiHandle handle, bool nothing) {
+    return nothing && is_null(handle) ? lanyard_null_datatype() : nullptr;
+}
+// A datatype to communicate with. Where `nothing` says that no element is, or that there is no process to do
+// it with, MPI_DATATYPE_NULL will do: only then it is asked.
+template <class Nothing>
+[[gnu::always_inline]] inline Error find_committed(const char *name, MPI_Datatype handle, Datatype *&object,
+                                                   Nothing nothing) {
+    object = object_of<Datatype>(bits_of(handle));
+    if (!object) [[unlikely]] {
+        object = datatype_of_nothing(handle, nothing());
+        if (!object) return refuse(name, handle);
+    }
+    return check_committed(name, *object);
+}
 [[gnu::always_inline]] inline Error find_committed(const char *name, MPI_Datatype handle, Datatype *&object) {
-    Error error = find(name, handle, object);
-    return error ? error : check_committed(name, *object);
+    return find_committed(name, handle, object, [] { return false; });
 }
 
 // The handle of an object; the null handle for nullptr.
@@ -81,6 +96,9 @@ struct HandleConversion {
     using Object = ObjectOf<MpiHandle>;
     static bool is_null(MpiHandle handle) { return mpi_abi::is_null(handle); }
     static Error find(const char *name, MpiHandle handle, Object *&object) { return mpi_abi::find(name, handle, object); }
+    static Error find_committed(const char *name, MpiHandle handle, Object *&object, bool nothing) {
+        return mpi_abi::find_committed(name, handle, object, [=] { return nothing; });
+    }
     static void store(MpiHandle *handle, Object *object) { mpi_abi::store(handle, object); }
 };
 template <class MpiHandle>

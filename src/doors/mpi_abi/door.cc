@@ -91,6 +91,7 @@ const Door door = {
     .strangers = "the mpi.h of MPICH, Intel MPI or another library with MPICH's ABI",
     .advice = "compile all of it with the mpi.h of the standard's ABI (Lanyard's mpicc does), or link it with its own "
               "MPI library; Lanyard's mpirun then loads libmpi.so.12, which has MPICH's ABI",
+    .of_the_standard = true,
     .call_op = call_op,
     .copy_comm_attribute = copy_attribute<MPI_Comm_copy_attr_function, MPI_Comm>,
     .delete_comm_attribute = delete_attribute<MPI_Comm_delete_attr_function, MPI_Comm>,

@@ -297,7 +297,7 @@ int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MP
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread, "MPI_File_iread");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -319,7 +319,7 @@ int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype data
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread, "MPI_File_iread_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -341,7 +341,7 @@ int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_all, "MPI_File_iread_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -363,7 +363,7 @@ int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype 
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_all, "MPI_File_iread_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -386,7 +386,7 @@ int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_at, "MPI_File_iread_at");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -411,7 +411,7 @@ int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count co
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_at, "MPI_File_iread_at_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -436,7 +436,7 @@ int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_at_all, "MPI_File_iread_at_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -461,7 +461,7 @@ int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Coun
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_at_all, "MPI_File_iread_at_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -484,7 +484,7 @@ int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_shared, "MPI_File_iread_shared");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -507,7 +507,7 @@ int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_shared, "MPI_File_iread_shared_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -530,7 +530,7 @@ int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite, "MPI_File_iwrite");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -552,7 +552,7 @@ int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dataty
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite, "MPI_File_iwrite_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -574,7 +574,7 @@ int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype d
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_all, "MPI_File_iwrite_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -597,7 +597,7 @@ int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Da
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_all, "MPI_File_iwrite_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -621,7 +621,7 @@ int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int cou
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_at, "MPI_File_iwrite_at");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -646,7 +646,7 @@ int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_C
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_at, "MPI_File_iwrite_at_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -671,7 +671,7 @@ int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_at_all, "MPI_File_iwrite_at_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -696,7 +696,7 @@ int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, M
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_at_all, "MPI_File_iwrite_at_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -720,7 +720,7 @@ int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatyp
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_shared, "MPI_File_iwrite_shared");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -744,7 +744,7 @@ int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_shared, "MPI_File_iwrite_shared_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -801,7 +801,7 @@ int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read, "MPI_File_read");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -820,7 +820,7 @@ int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read, "MPI_File_read_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -839,7 +839,7 @@ int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all, "MPI_File_read_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_all(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -858,7 +858,7 @@ int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all, "MPI_File_read_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_all(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -877,7 +877,7 @@ int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype dat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all_begin, "MPI_File_read_all_begin");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_all_begin(*fh_object, buf, count, *datatype_object);
@@ -896,7 +896,7 @@ int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Data
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all_begin, "MPI_File_read_all_begin_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_all_begin(*fh_object, buf, count, *datatype_object);
@@ -932,7 +932,7 @@ int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at, "MPI_File_read_at");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_at(*fh_object, offset, buf, count, *datatype_object, status_of(status));
@@ -953,7 +953,7 @@ int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at, "MPI_File_read_at_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_at(*fh_object, offset, buf, count, *datatype_object, status_of(status));
@@ -975,7 +975,7 @@ int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, 
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all, "MPI_File_read_at_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_at_all(*fh_object, offset, buf, count, *datatype_object, status_of(status));
@@ -997,7 +997,7 @@ int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all, "MPI_File_read_at_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_at_all(*fh_object, offset, buf, count, *datatype_object, status_of(status));
@@ -1018,7 +1018,7 @@ int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int c
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all_begin, "MPI_File_read_at_all_begin");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_at_all_begin(*fh_object, offset, buf, count, *datatype_object);
@@ -1039,7 +1039,7 @@ int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all_begin, "MPI_File_read_at_all_begin_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_at_all_begin(*fh_object, offset, buf, count, *datatype_object);
@@ -1075,7 +1075,7 @@ int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered, "MPI_File_read_ordered");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_ordered(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -1095,7 +1095,7 @@ int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered, "MPI_File_read_ordered_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_ordered(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -1116,7 +1116,7 @@ int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered_begin, "MPI_File_read_ordered_begin");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_ordered_begin(*fh_object, buf, count, *datatype_object);
@@ -1136,7 +1136,7 @@ int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered_begin, "MPI_File_read_ordered_begin_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_ordered_begin(*fh_object, buf, count, *datatype_object);
@@ -1171,7 +1171,7 @@ int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_shared, "MPI_File_read_shared");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_shared(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -1190,7 +1190,7 @@ int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_shared, "MPI_File_read_shared_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_shared(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -1322,7 +1322,7 @@ int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write, "MPI_File_write");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -1341,7 +1341,7 @@ int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write, "MPI_File_write_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -1360,7 +1360,7 @@ int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all, "MPI_File_write_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_all(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -1379,7 +1379,7 @@ int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all, "MPI_File_write_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_all(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -1398,7 +1398,7 @@ int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all_begin, "MPI_File_write_all_begin");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_all_begin(*fh_object, buf, count, *datatype_object);
@@ -1417,7 +1417,7 @@ int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, M
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all_begin, "MPI_File_write_all_begin_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_all_begin(*fh_object, buf, count, *datatype_object);
@@ -1453,7 +1453,7 @@ int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at, "MPI_File_write_at");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_at(*fh_object, offset, buf, count, *datatype_object, status_of(status));
@@ -1475,7 +1475,7 @@ int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at, "MPI_File_write_at_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_at(*fh_object, offset, buf, count, *datatype_object, status_of(status));
@@ -1497,7 +1497,7 @@ int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all, "MPI_File_write_at_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_at_all(*fh_object, offset, buf, count, *datatype_object,
@@ -1520,7 +1520,7 @@ int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all, "MPI_File_write_at_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_at_all(*fh_object, offset, buf, count, *datatype_object,
@@ -1542,7 +1542,7 @@ int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all_begin, "MPI_File_write_at_all_begin");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_at_all_begin(*fh_object, offset, buf, count, *datatype_object);
@@ -1564,7 +1564,7 @@ int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *b
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all_begin, "MPI_File_write_at_all_begin_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_at_all_begin(*fh_object, offset, buf, count, *datatype_object);
@@ -1600,7 +1600,7 @@ int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatyp
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered, "MPI_File_write_ordered");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_ordered(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -1621,7 +1621,7 @@ int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered, "MPI_File_write_ordered_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_ordered(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -1642,7 +1642,7 @@ int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_D
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered_begin, "MPI_File_write_ordered_begin");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_ordered_begin(*fh_object, buf, count, *datatype_object);
@@ -1662,7 +1662,7 @@ int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count coun
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered_begin, "MPI_File_write_ordered_begin_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_ordered_begin(*fh_object, buf, count, *datatype_object);
@@ -1697,7 +1697,7 @@ int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_shared, "MPI_File_write_shared");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_shared(*fh_object, buf, count, *datatype_object, status_of(status));
@@ -1718,7 +1718,7 @@ int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_shared, "MPI_File_write_shared_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_shared(*fh_object, buf, count, *datatype_object, status_of(status));

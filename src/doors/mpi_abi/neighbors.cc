@@ -39,8 +39,8 @@ int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype se
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ineighbor_allgather, "MPI_Ineighbor_allgather");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
@@ -70,8 +70,8 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ineighbor_allgather, "MPI_Ineighbor_allgather_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
@@ -101,8 +101,8 @@ int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ineighbor_allgatherv, "MPI_Ineighbor_allgatherv");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, neighbors(*comm_object).in); });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_counts("recvcounts", recvcounts, neighbors(*comm_object).in);
@@ -134,8 +134,8 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ineighbor_allgatherv, "MPI_Ineighbor_allgatherv_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, neighbors(*comm_object).in); });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_counts("recvcounts", recvcounts, neighbors(*comm_object).in);
@@ -166,8 +166,8 @@ int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sen
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ineighbor_alltoall, "MPI_Ineighbor_alltoall");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
@@ -197,8 +197,8 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ineighbor_alltoall, "MPI_Ineighbor_alltoall_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
@@ -229,8 +229,8 @@ int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ineighbor_alltoallv, "MPI_Ineighbor_alltoallv");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, neighbors(*comm_object).out); });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, neighbors(*comm_object).in); });
     if (!error) error = check_out("request", request);
     if (!error) error = check_counts("sendcounts", sendcounts, neighbors(*comm_object).out);
     if (!error) error = check_array("sdispls", sdispls, neighbors(*comm_object).out);
@@ -263,8 +263,8 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ineighbor_alltoallv, "MPI_Ineighbor_alltoallv_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, neighbors(*comm_object).out); });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, neighbors(*comm_object).in); });
     if (!error) error = check_out("request", request);
     if (!error) error = check_counts("sendcounts", sendcounts, neighbors(*comm_object).out);
     if (!error) error = check_array("sdispls", sdispls, neighbors(*comm_object).out);
@@ -300,10 +300,10 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const 
     if (!error) error = check_out("request", request);
     if (!error) error = check_counts("sendcounts", sendcounts, neighbors(*comm_object).out);
     if (!error) error = check_array("sdispls", sdispls, neighbors(*comm_object).out);
-    if (!error) error = sendtypes_objects.find_committed("sendtypes", sendtypes, neighbors(*comm_object).out);
+    if (!error) error = sendtypes_objects.find_committed("sendtypes", sendtypes, neighbors(*comm_object).out, sendcounts);
     if (!error) error = check_counts("recvcounts", recvcounts, neighbors(*comm_object).in);
     if (!error) error = check_array("rdispls", rdispls, neighbors(*comm_object).in);
-    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, neighbors(*comm_object).in);
+    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, neighbors(*comm_object).in, recvcounts);
     if (!error) error = check_not_in_place("sendbuf", sendbuf);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_ineighbor_alltoallw(sendbuf, counts(sendcounts), counts(sdispls),
@@ -335,10 +335,10 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
     if (!error) error = check_out("request", request);
     if (!error) error = check_counts("sendcounts", sendcounts, neighbors(*comm_object).out);
     if (!error) error = check_array("sdispls", sdispls, neighbors(*comm_object).out);
-    if (!error) error = sendtypes_objects.find_committed("sendtypes", sendtypes, neighbors(*comm_object).out);
+    if (!error) error = sendtypes_objects.find_committed("sendtypes", sendtypes, neighbors(*comm_object).out, sendcounts);
     if (!error) error = check_counts("recvcounts", recvcounts, neighbors(*comm_object).in);
     if (!error) error = check_array("rdispls", rdispls, neighbors(*comm_object).in);
-    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, neighbors(*comm_object).in);
+    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, neighbors(*comm_object).in, recvcounts);
     if (!error) error = check_not_in_place("sendbuf", sendbuf);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_ineighbor_alltoallw(sendbuf, counts(sendcounts), counts(sdispls),
@@ -365,8 +365,8 @@ int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_allgather, "MPI_Neighbor_allgather");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -392,8 +392,8 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_allgather, "MPI_Neighbor_allgather_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -421,8 +421,8 @@ int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatyp
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_allgather_init, "MPI_Neighbor_allgather_init");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
@@ -454,8 +454,8 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_allgather_init, "MPI_Neighbor_allgather_init_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
@@ -485,8 +485,8 @@ int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_allgatherv, "MPI_Neighbor_allgatherv");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, neighbors(*comm_object).in); });
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_counts("recvcounts", recvcounts, neighbors(*comm_object).in);
     if (!error) error = check_array("displs", displs, neighbors(*comm_object).in);
@@ -514,8 +514,8 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_allgatherv, "MPI_Neighbor_allgatherv_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, neighbors(*comm_object).in); });
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_counts("recvcounts", recvcounts, neighbors(*comm_object).in);
     if (!error) error = check_array("displs", displs, neighbors(*comm_object).in);
@@ -546,8 +546,8 @@ int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_allgatherv_init, "MPI_Neighbor_allgatherv_init");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, neighbors(*comm_object).in); });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
@@ -581,8 +581,8 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_allgatherv_init, "MPI_Neighbor_allgatherv_init_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, neighbors(*comm_object).in); });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
@@ -613,8 +613,8 @@ int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_alltoall, "MPI_Neighbor_alltoall");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -640,8 +640,8 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_alltoall, "MPI_Neighbor_alltoall_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_count("recvcount", recvcount);
     if (!error && neighbors(*comm_object).out > 0) error = check_buffer("sendbuf", sendbuf, sendcount, *sendtype_object);
@@ -669,8 +669,8 @@ int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_alltoall_init, "MPI_Neighbor_alltoall_init");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
@@ -702,8 +702,8 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_alltoall_init, "MPI_Neighbor_alltoall_init_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
@@ -733,8 +733,8 @@ int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_alltoallv, "MPI_Neighbor_alltoallv");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, neighbors(*comm_object).out); });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, neighbors(*comm_object).in); });
     if (!error) error = check_counts("sendcounts", sendcounts, neighbors(*comm_object).out);
     if (!error) error = check_array("sdispls", sdispls, neighbors(*comm_object).out);
     if (!error) error = check_counts("recvcounts", recvcounts, neighbors(*comm_object).in);
@@ -764,8 +764,8 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_alltoallv, "MPI_Neighbor_alltoallv_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, neighbors(*comm_object).out); });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, neighbors(*comm_object).in); });
     if (!error) error = check_counts("sendcounts", sendcounts, neighbors(*comm_object).out);
     if (!error) error = check_array("sdispls", sdispls, neighbors(*comm_object).out);
     if (!error) error = check_counts("recvcounts", recvcounts, neighbors(*comm_object).in);
@@ -797,8 +797,8 @@ int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], co
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_alltoallv_init, "MPI_Neighbor_alltoallv_init");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, neighbors(*comm_object).out); });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, neighbors(*comm_object).in); });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_counts("sendcounts", sendcounts, neighbors(*comm_object).out);
@@ -834,8 +834,8 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_neighbor_alltoallv_init, "MPI_Neighbor_alltoallv_init_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return all_zero(sendcounts, neighbors(*comm_object).out); });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return all_zero(recvcounts, neighbors(*comm_object).in); });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_counts("sendcounts", sendcounts, neighbors(*comm_object).out);
@@ -871,10 +871,10 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     if (!error) error = check_available(lanyard_neighbor_alltoallw, "MPI_Neighbor_alltoallw");
     if (!error) error = check_counts("sendcounts", sendcounts, neighbors(*comm_object).out);
     if (!error) error = check_array("sdispls", sdispls, neighbors(*comm_object).out);
-    if (!error) error = sendtypes_objects.find_committed("sendtypes", sendtypes, neighbors(*comm_object).out);
+    if (!error) error = sendtypes_objects.find_committed("sendtypes", sendtypes, neighbors(*comm_object).out, sendcounts);
     if (!error) error = check_counts("recvcounts", recvcounts, neighbors(*comm_object).in);
     if (!error) error = check_array("rdispls", rdispls, neighbors(*comm_object).in);
-    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, neighbors(*comm_object).in);
+    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, neighbors(*comm_object).in, recvcounts);
     if (!error) error = check_not_in_place("sendbuf", sendbuf);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_neighbor_alltoallw(sendbuf, counts(sendcounts), counts(sdispls),
@@ -903,10 +903,10 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     if (!error) error = check_available(lanyard_neighbor_alltoallw, "MPI_Neighbor_alltoallw_c");
     if (!error) error = check_counts("sendcounts", sendcounts, neighbors(*comm_object).out);
     if (!error) error = check_array("sdispls", sdispls, neighbors(*comm_object).out);
-    if (!error) error = sendtypes_objects.find_committed("sendtypes", sendtypes, neighbors(*comm_object).out);
+    if (!error) error = sendtypes_objects.find_committed("sendtypes", sendtypes, neighbors(*comm_object).out, sendcounts);
     if (!error) error = check_counts("recvcounts", recvcounts, neighbors(*comm_object).in);
     if (!error) error = check_array("rdispls", rdispls, neighbors(*comm_object).in);
-    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, neighbors(*comm_object).in);
+    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, neighbors(*comm_object).in, recvcounts);
     if (!error) error = check_not_in_place("sendbuf", sendbuf);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_neighbor_alltoallw(sendbuf, counts(sendcounts), counts(sdispls),
@@ -939,10 +939,10 @@ int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], co
     if (!error) error = check_out("request", request);
     if (!error) error = check_counts("sendcounts", sendcounts, neighbors(*comm_object).out);
     if (!error) error = check_array("sdispls", sdispls, neighbors(*comm_object).out);
-    if (!error) error = sendtypes_objects.find_committed("sendtypes", sendtypes, neighbors(*comm_object).out);
+    if (!error) error = sendtypes_objects.find_committed("sendtypes", sendtypes, neighbors(*comm_object).out, sendcounts);
     if (!error) error = check_counts("recvcounts", recvcounts, neighbors(*comm_object).in);
     if (!error) error = check_array("rdispls", rdispls, neighbors(*comm_object).in);
-    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, neighbors(*comm_object).in);
+    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, neighbors(*comm_object).in, recvcounts);
     if (!error) error = check_not_in_place("sendbuf", sendbuf);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_neighbor_alltoallw_init(sendbuf, counts(sendcounts), counts(sdispls),
@@ -977,10 +977,10 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
     if (!error) error = check_out("request", request);
     if (!error) error = check_counts("sendcounts", sendcounts, neighbors(*comm_object).out);
     if (!error) error = check_array("sdispls", sdispls, neighbors(*comm_object).out);
-    if (!error) error = sendtypes_objects.find_committed("sendtypes", sendtypes, neighbors(*comm_object).out);
+    if (!error) error = sendtypes_objects.find_committed("sendtypes", sendtypes, neighbors(*comm_object).out, sendcounts);
     if (!error) error = check_counts("recvcounts", recvcounts, neighbors(*comm_object).in);
     if (!error) error = check_array("rdispls", rdispls, neighbors(*comm_object).in);
-    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, neighbors(*comm_object).in);
+    if (!error) error = recvtypes_objects.find_committed("recvtypes", recvtypes, neighbors(*comm_object).in, recvcounts);
     if (!error) error = check_not_in_place("sendbuf", sendbuf);
     if (!error) error = check_not_in_place("recvbuf", recvbuf);
     if (!error) error = lanyard_neighbor_alltoallw_init(sendbuf, counts(sendcounts), counts(sdispls),

@@ -92,7 +92,7 @@ int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype dat
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_precv_init, "MPI_Precv_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_source("dest", dest, *comm_object);
@@ -122,7 +122,7 @@ int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Dataty
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_psend_init, "MPI_Psend_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = find_or_null("info", info, info_object);
     if (!error) error = check_out("request", request);
     if (!error) error = check_dest("dest", dest, *comm_object);

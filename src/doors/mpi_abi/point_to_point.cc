@@ -57,7 +57,7 @@ int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend, "MPI_Bsend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -79,7 +79,7 @@ int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend, "MPI_Bsend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -103,7 +103,7 @@ int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend_init, "MPI_Bsend_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -130,7 +130,7 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend_init, "MPI_Bsend_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -343,7 +343,7 @@ int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibsend, "MPI_Ibsend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -369,7 +369,7 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibsend, "MPI_Ibsend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -414,7 +414,7 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
     Request *request_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_imrecv, "MPI_Imrecv");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("message", message);
     if (!error) error = find("message", *message, message_object);
     if (!error) error = check_out("request", request);
@@ -440,7 +440,7 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
     Request *request_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_imrecv, "MPI_Imrecv_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("message", message);
     if (!error) error = find("message", *message, message_object);
     if (!error) error = check_out("request", request);
@@ -486,7 +486,7 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irecv, "MPI_Irecv");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || source == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
@@ -512,7 +512,7 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irecv, "MPI_Irecv_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || source == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
@@ -538,7 +538,7 @@ int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irsend, "MPI_Irsend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -564,7 +564,7 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irsend, "MPI_Irsend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -590,7 +590,7 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isend, "MPI_Isend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -616,7 +616,7 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isend, "MPI_Isend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -644,8 +644,8 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv, "MPI_Isendrecv");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0 || dest == abi::proc_null; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0 || source == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -681,8 +681,8 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv, "MPI_Isendrecv_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0 || dest == abi::proc_null; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0 || source == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -716,7 +716,7 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv_replace, "MPI_Isendrecv_replace");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || (dest == abi::proc_null && source == abi::proc_null); });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -747,7 +747,7 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv_replace, "MPI_Isendrecv_replace_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || (dest == abi::proc_null && source == abi::proc_null); });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -777,7 +777,7 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_issend, "MPI_Issend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -803,7 +803,7 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_issend, "MPI_Issend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -846,7 +846,7 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     Message *message_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_mrecv, "MPI_Mrecv");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("message", message);
     if (!error) error = find("message", *message, message_object);
     if (!error) error = check_count("count", count);
@@ -869,7 +869,7 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     Message *message_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_mrecv, "MPI_Mrecv_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("message", message);
     if (!error) error = find("message", *message, message_object);
     if (!error) error = check_count("count", count);
@@ -910,7 +910,7 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv, "MPI_Recv");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || source == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
     if (!error) error = check_recv_tag("tag", tag, *comm_object);
@@ -933,7 +933,7 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv, "MPI_Recv_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || source == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
     if (!error) error = check_recv_tag("tag", tag, *comm_object);
@@ -957,7 +957,7 @@ int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv_init, "MPI_Recv_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || source == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
@@ -984,7 +984,7 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv_init, "MPI_Recv_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || source == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
@@ -1008,7 +1008,7 @@ int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend, "MPI_Rsend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -1030,7 +1030,7 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend, "MPI_Rsend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -1054,7 +1054,7 @@ int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend_init, "MPI_Rsend_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -1081,7 +1081,7 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend_init, "MPI_Rsend_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -1105,7 +1105,7 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send, "MPI_Send");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -1127,7 +1127,7 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send, "MPI_Send_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -1151,7 +1151,7 @@ int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send_init, "MPI_Send_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -1177,7 +1177,7 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send_init, "MPI_Send_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -1204,8 +1204,8 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv, "MPI_Sendrecv");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0 || dest == abi::proc_null; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0 || source == abi::proc_null; });
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("sendtag", sendtag);
@@ -1238,8 +1238,8 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv, "MPI_Sendrecv_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0 || dest == abi::proc_null; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0 || source == abi::proc_null; });
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("sendtag", sendtag);
@@ -1270,7 +1270,7 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv_replace, "MPI_Sendrecv_replace");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || (dest == abi::proc_null && source == abi::proc_null); });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("sendtag", sendtag);
@@ -1298,7 +1298,7 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv_replace, "MPI_Sendrecv_replace_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || (dest == abi::proc_null && source == abi::proc_null); });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("sendtag", sendtag);
@@ -1428,7 +1428,7 @@ int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend, "MPI_Ssend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -1450,7 +1450,7 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend, "MPI_Ssend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -1474,7 +1474,7 @@ int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend_init, "MPI_Ssend_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -1501,7 +1501,7 @@ int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend_init, "MPI_Ssend_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);

@@ -78,7 +78,7 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_pack, "MPI_Pack");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return incount == 0; });
     if (!error) error = check_count("incount", incount);
     if (!error) error = check_size("outsize", outsize);
     if (!error) error = check_out("position", position);
@@ -108,7 +108,7 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_pack, "MPI_Pack_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return incount == 0; });
     if (!error) error = check_count("incount", incount);
     if (!error) error = check_size("outsize", outsize);
     if (!error) error = check_out("position", position);
@@ -133,7 +133,7 @@ int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_
     Datatype *datatype_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_pack_external, "MPI_Pack_external");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return incount == 0; });
     if (!error) error = check_string("datarep", datarep);
     if (!error) error = check_count("incount", incount);
     if (!error) error = check_size("outsize", outsize);
@@ -159,7 +159,7 @@ int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
     Datatype *datatype_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_pack_external, "MPI_Pack_external_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return incount == 0; });
     if (!error) error = check_string("datarep", datarep);
     if (!error) error = check_count("incount", incount);
     if (!error) error = check_size("outsize", outsize);
@@ -1194,7 +1194,7 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_unpack, "MPI_Unpack");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return outcount == 0; });
     if (!error) error = check_size("insize", insize);
     if (!error) error = check_out("position", position);
     if (!error) position_value = *position;
@@ -1224,7 +1224,7 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_unpack, "MPI_Unpack_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return outcount == 0; });
     if (!error) error = check_size("insize", insize);
     if (!error) error = check_out("position", position);
     if (!error) error = check_count("outcount", outcount);
@@ -1249,7 +1249,7 @@ int PMPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize
     Datatype *datatype_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_unpack_external, "MPI_Unpack_external");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return outcount == 0; });
     if (!error) error = check_string("datarep", datarep);
     if (!error) error = check_size("insize", insize);
     if (!error) error = check_out("position", position);
@@ -1275,7 +1275,7 @@ int PMPI_Unpack_external_c(const char *datarep, const void *inbuf, MPI_Count ins
     Datatype *datatype_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_unpack_external, "MPI_Unpack_external_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return outcount == 0; });
     if (!error) error = check_string("datarep", datarep);
     if (!error) error = check_size("insize", insize);
     if (!error) error = check_out("position", position);

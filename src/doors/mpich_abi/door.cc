@@ -98,6 +98,7 @@ const Door door = {
     .strangers = "the mpi.h of the MPI-5.0 standard's ABI, such as Lanyard's",
     .advice = "link it with -lmpi_abi, as Lanyard's mpicc does, and let nothing (LD_PRELOAD) load libmpi.so.12 "
               "before",
+    .of_the_standard = false,
     .call_op = call_op,
     .copy_comm_attribute = copy_attribute<MPI_Comm_copy_attr_function, MPI_Comm>,
     .delete_comm_attribute = delete_attribute<MPI_Comm_delete_attr_function, MPI_Comm>,

@@ -69,7 +69,7 @@ struct HandleType<MPI_Datatype> {
         {0x4c000449, 0x2d0},  // MPI_LOGICAL4
         {0x4c000807, 0x20a},  // MPI_LONG
         {0x4c000808, 0x20e},  // MPI_UNSIGNED_LONG
-        {0x4c000809, 0x20b},  // MPI_LONG_LONG
+        {0x4c000809, 0x20b},  // MPI_LONG_LONG_INT
         {0x4c00080b, 0x214},  // MPI_DOUBLE
         {0x4c000816, 0x22b},  // MPI_2INT
         {0x4c000819, 0x20f},  // MPI_UNSIGNED_LONG_LONG
@@ -83,7 +83,7 @@ struct HandleType<MPI_Datatype> {
         {0x4c000834, 0x213},  // MPI_CXX_FLOAT_COMPLEX
         {0x4c00083a, 0x258},  // MPI_INT64_T
         {0x4c00083e, 0x259},  // MPI_UINT64_T
-        {0x4c000840, 0x212},  // MPI_C_FLOAT_COMPLEX
+        {0x4c000840, 0x212},  // MPI_C_COMPLEX
         {0x4c000843, 0x201},  // MPI_AINT
         {0x4c000844, 0x203},  // MPI_OFFSET
         {0x4c000845, 0x202},  // MPI_COUNT

@@ -306,7 +306,7 @@ int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MP
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread, "MPI_File_iread");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -330,7 +330,7 @@ int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype data
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread, "MPI_File_iread_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -354,7 +354,7 @@ int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_all, "MPI_File_iread_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -378,7 +378,7 @@ int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype 
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_all, "MPI_File_iread_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -403,7 +403,7 @@ int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_at, "MPI_File_iread_at");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -429,7 +429,7 @@ int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count co
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_at, "MPI_File_iread_at_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -455,7 +455,7 @@ int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_at_all, "MPI_File_iread_at_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -481,7 +481,7 @@ int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Coun
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_at_all, "MPI_File_iread_at_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -505,7 +505,7 @@ int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_shared, "MPI_File_iread_shared");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -530,7 +530,7 @@ int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iread_shared, "MPI_File_iread_shared_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -554,7 +554,7 @@ int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite, "MPI_File_iwrite");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -578,7 +578,7 @@ int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dataty
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite, "MPI_File_iwrite_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -602,7 +602,7 @@ int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype d
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_all, "MPI_File_iwrite_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -627,7 +627,7 @@ int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Da
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_all, "MPI_File_iwrite_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -653,7 +653,7 @@ int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int cou
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_at, "MPI_File_iwrite_at");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -679,7 +679,7 @@ int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_C
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_at, "MPI_File_iwrite_at_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -705,7 +705,7 @@ int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_at_all, "MPI_File_iwrite_at_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -731,7 +731,7 @@ int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, M
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_at_all, "MPI_File_iwrite_at_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -756,7 +756,7 @@ int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatyp
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_shared, "MPI_File_iwrite_shared");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -782,7 +782,7 @@ int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_iwrite_shared, "MPI_File_iwrite_shared_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
@@ -844,7 +844,7 @@ int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read, "MPI_File_read");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -868,7 +868,7 @@ int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read, "MPI_File_read_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -892,7 +892,7 @@ int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all, "MPI_File_read_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_all(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -916,7 +916,7 @@ int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all, "MPI_File_read_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_all(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -938,7 +938,7 @@ int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype dat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all_begin, "MPI_File_read_all_begin");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_all_begin(*fh_object, buf, count, *datatype_object);
@@ -958,7 +958,7 @@ int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Data
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_all_begin, "MPI_File_read_all_begin_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_all_begin(*fh_object, buf, count, *datatype_object);
@@ -1001,7 +1001,7 @@ int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at, "MPI_File_read_at");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_at(*fh_object, offset, buf, count, *datatype_object, status_value.data());
@@ -1026,7 +1026,7 @@ int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at, "MPI_File_read_at_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_at(*fh_object, offset, buf, count, *datatype_object, status_value.data());
@@ -1052,7 +1052,7 @@ int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, 
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all, "MPI_File_read_at_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_at_all(*fh_object, offset, buf, count, *datatype_object,
@@ -1079,7 +1079,7 @@ int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all, "MPI_File_read_at_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_at_all(*fh_object, offset, buf, count, *datatype_object,
@@ -1103,7 +1103,7 @@ int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int c
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all_begin, "MPI_File_read_at_all_begin");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_at_all_begin(*fh_object, offset, buf, count, *datatype_object);
@@ -1125,7 +1125,7 @@ int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_at_all_begin, "MPI_File_read_at_all_begin_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_at_all_begin(*fh_object, offset, buf, count, *datatype_object);
@@ -1168,7 +1168,7 @@ int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered, "MPI_File_read_ordered");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_ordered(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -1193,7 +1193,7 @@ int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered, "MPI_File_read_ordered_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_ordered(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -1216,7 +1216,7 @@ int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered_begin, "MPI_File_read_ordered_begin");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_ordered_begin(*fh_object, buf, count, *datatype_object);
@@ -1237,7 +1237,7 @@ int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_ordered_begin, "MPI_File_read_ordered_begin_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_ordered_begin(*fh_object, buf, count, *datatype_object);
@@ -1279,7 +1279,7 @@ int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype dataty
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_shared, "MPI_File_read_shared");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_shared(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -1303,7 +1303,7 @@ int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_read_shared, "MPI_File_read_shared_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_read_shared(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -1446,7 +1446,7 @@ int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype dataty
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write, "MPI_File_write");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -1470,7 +1470,7 @@ int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write, "MPI_File_write_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -1494,7 +1494,7 @@ int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype da
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all, "MPI_File_write_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_all(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -1518,7 +1518,7 @@ int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all, "MPI_File_write_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_all(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -1540,7 +1540,7 @@ int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datat
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all_begin, "MPI_File_write_all_begin");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_all_begin(*fh_object, buf, count, *datatype_object);
@@ -1560,7 +1560,7 @@ int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, M
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_all_begin, "MPI_File_write_all_begin_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_all_begin(*fh_object, buf, count, *datatype_object);
@@ -1603,7 +1603,7 @@ int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int coun
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at, "MPI_File_write_at");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_at(*fh_object, offset, buf, count, *datatype_object, status_value.data());
@@ -1629,7 +1629,7 @@ int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at, "MPI_File_write_at_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_at(*fh_object, offset, buf, count, *datatype_object, status_value.data());
@@ -1655,7 +1655,7 @@ int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all, "MPI_File_write_at_all");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_at_all(*fh_object, offset, buf, count, *datatype_object,
@@ -1682,7 +1682,7 @@ int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all, "MPI_File_write_at_all_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_at_all(*fh_object, offset, buf, count, *datatype_object,
@@ -1706,7 +1706,7 @@ int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all_begin, "MPI_File_write_at_all_begin");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_at_all_begin(*fh_object, offset, buf, count, *datatype_object);
@@ -1729,7 +1729,7 @@ int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *b
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_at_all_begin, "MPI_File_write_at_all_begin_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_at_all_begin(*fh_object, offset, buf, count, *datatype_object);
@@ -1772,7 +1772,7 @@ int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatyp
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered, "MPI_File_write_ordered");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_ordered(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -1798,7 +1798,7 @@ int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered, "MPI_File_write_ordered_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_ordered(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -1821,7 +1821,7 @@ int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_D
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered_begin, "MPI_File_write_ordered_begin");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_ordered_begin(*fh_object, buf, count, *datatype_object);
@@ -1842,7 +1842,7 @@ int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count coun
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_ordered_begin, "MPI_File_write_ordered_begin_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_ordered_begin(*fh_object, buf, count, *datatype_object);
@@ -1884,7 +1884,7 @@ int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_shared, "MPI_File_write_shared");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_shared(*fh_object, buf, count, *datatype_object, status_value.data());
@@ -1910,7 +1910,7 @@ int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
     Error error = check_active(state);
     if (!error) error = find("fh", fh, fh_object);
     if (!error) error = check_available(lanyard_file_write_shared, "MPI_File_write_shared_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_buffer("buf", buf, count, *datatype_object);
     if (!error) error = lanyard_file_write_shared(*fh_object, buf, count, *datatype_object, status_value.data());

@@ -61,7 +61,7 @@ int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend, "MPI_Bsend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -86,7 +86,7 @@ int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend, "MPI_Bsend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -113,7 +113,7 @@ int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend_init, "MPI_Bsend_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -143,7 +143,7 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_bsend_init, "MPI_Bsend_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -375,7 +375,7 @@ int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibsend, "MPI_Ibsend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -404,7 +404,7 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ibsend, "MPI_Ibsend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -456,7 +456,7 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
     Request *request_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_imrecv, "MPI_Imrecv");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("message", message);
     if (!error) error = find("message", *message, message_object);
     if (!error) error = check_out("request", request);
@@ -483,7 +483,7 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
     Request *request_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_imrecv, "MPI_Imrecv_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("message", message);
     if (!error) error = find("message", *message, message_object);
     if (!error) error = check_out("request", request);
@@ -537,7 +537,7 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irecv, "MPI_Irecv");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || source == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
@@ -566,7 +566,7 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irecv, "MPI_Irecv_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || source == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
@@ -595,7 +595,7 @@ int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irsend, "MPI_Irsend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -624,7 +624,7 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_irsend, "MPI_Irsend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -653,7 +653,7 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isend, "MPI_Isend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -682,7 +682,7 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isend, "MPI_Isend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -716,8 +716,8 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv, "MPI_Isendrecv");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0 || dest == abi::proc_null; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0 || source == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -759,8 +759,8 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv, "MPI_Isendrecv_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0 || dest == abi::proc_null; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0 || source == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -799,7 +799,7 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv_replace, "MPI_Isendrecv_replace");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || (dest == abi::proc_null && source == abi::proc_null); });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -835,7 +835,7 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_isendrecv_replace, "MPI_Isendrecv_replace_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || (dest == abi::proc_null && source == abi::proc_null); });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -868,7 +868,7 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_issend, "MPI_Issend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -897,7 +897,7 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_issend, "MPI_Issend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -948,7 +948,7 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     Message *message_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_mrecv, "MPI_Mrecv");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("message", message);
     if (!error) error = find("message", *message, message_object);
     if (!error) error = check_count("count", count);
@@ -975,7 +975,7 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     Message *message_object = nullptr;
     Error error = check_active(state);
     if (!error) error = check_available(lanyard_mrecv, "MPI_Mrecv_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0; });
     if (!error) error = check_out("message", message);
     if (!error) error = find("message", *message, message_object);
     if (!error) error = check_count("count", count);
@@ -1027,7 +1027,7 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv, "MPI_Recv");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || source == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
     if (!error) error = check_recv_tag("tag", tag, *comm_object);
@@ -1056,7 +1056,7 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv, "MPI_Recv_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || source == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
     if (!error) error = check_recv_tag("tag", tag, *comm_object);
@@ -1084,7 +1084,7 @@ int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv_init, "MPI_Recv_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || source == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
@@ -1114,7 +1114,7 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_recv_init, "MPI_Recv_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || source == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_source("source", source, *comm_object);
@@ -1141,7 +1141,7 @@ int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend, "MPI_Rsend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -1166,7 +1166,7 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend, "MPI_Rsend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -1193,7 +1193,7 @@ int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend_init, "MPI_Rsend_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -1223,7 +1223,7 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_rsend_init, "MPI_Rsend_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -1250,7 +1250,7 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send, "MPI_Send");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -1275,7 +1275,7 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send, "MPI_Send_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -1302,7 +1302,7 @@ int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send_init, "MPI_Send_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -1331,7 +1331,7 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_send_init, "MPI_Send_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -1366,8 +1366,8 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv, "MPI_Sendrecv");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0 || dest == abi::proc_null; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0 || source == abi::proc_null; });
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("sendtag", sendtag);
@@ -1409,8 +1409,8 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv, "MPI_Sendrecv_c");
-    if (!error) error = find_committed("sendtype", sendtype, sendtype_object);
-    if (!error) error = find_committed("recvtype", recvtype, recvtype_object);
+    if (!error) error = find_committed("sendtype", sendtype, sendtype_object, [&] { return sendcount == 0 || dest == abi::proc_null; });
+    if (!error) error = find_committed("recvtype", recvtype, recvtype_object, [&] { return recvcount == 0 || source == abi::proc_null; });
     if (!error) error = check_count("sendcount", sendcount);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("sendtag", sendtag);
@@ -1449,7 +1449,7 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv_replace, "MPI_Sendrecv_replace");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || (dest == abi::proc_null && source == abi::proc_null); });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("sendtag", sendtag);
@@ -1485,7 +1485,7 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_sendrecv_replace, "MPI_Sendrecv_replace_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || (dest == abi::proc_null && source == abi::proc_null); });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("sendtag", sendtag);
@@ -1625,7 +1625,7 @@ int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend, "MPI_Ssend");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -1650,7 +1650,7 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend, "MPI_Ssend_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
     if (!error) error = check_tag("tag", tag);
@@ -1677,7 +1677,7 @@ int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest,
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend_init, "MPI_Ssend_init");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);
@@ -1707,7 +1707,7 @@ int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     Error error = check_active(state);
     if (!error) error = find("comm", comm, comm_object);
     if (!error) error = check_available(lanyard_ssend_init, "MPI_Ssend_init_c");
-    if (!error) error = find_committed("datatype", datatype, datatype_object);
+    if (!error) error = find_committed("datatype", datatype, datatype_object, [&] { return count == 0 || dest == abi::proc_null; });
     if (!error) error = check_out("request", request);
     if (!error) error = check_count("count", count);
     if (!error) error = check_dest("dest", dest, *comm_object);

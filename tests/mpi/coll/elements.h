@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +12,17 @@
 #include <string>
 #include <vector>
 
-enum class Kind { none, signed_integer, unsigned_integer, floating, long_floating, complex, long_complex, logical };
+enum class Kind {
+    none,
+    signed_integer,
+    unsigned_integer,
+    floating,
+    long_floating,
+    complex,
+    long_complex,
+    logical,
+    character = CHAR_MIN < 0 ? signed_integer : unsigned_integer
+};
 
 // A predefined datatype; `allowed`: the names of the operations, each between blanks. A pair has an index of its own kind.
 struct Row {

@@ -131,6 +131,64 @@ void datatypes() {
     check_equal(key, MPI_KEYVAL_INVALID);
 }
 
+// A key that was freed while it is in use: who has kept its value reads and deletes by it, but sets nothing.
+template <class Object, auto set, auto get, auto remove>
+void by_a_freed_key(Object of, Object other, int key, void (*free_key)(int)) {
+    void *found = nullptr;
+    int flag = 0;
+    events.clear();
+    check_equal(set(of, key, value(30)), MPI_SUCCESS);
+    check_equal(set(other, key, value(31)), MPI_SUCCESS);
+    free_key(key);
+    check_class(set(of, key, value(32)), MPI_ERR_KEYVAL);
+    check_equal(get(of, key, &found, &flag), MPI_SUCCESS);
+    check(flag && number(found) == 30, "the attribute is still there");
+    check_equal(remove(of, key), MPI_SUCCESS);
+    check_equal(get(of, key, &found, &flag), MPI_SUCCESS);
+    check(!flag, "the attribute is gone");
+    check_class(remove(of, key), MPI_ERR_KEYVAL);
+    check_equal(remove(other, key), MPI_SUCCESS);
+    check_equal(static_cast<int>(events.size()), 2);
+    events.clear();
+    check_class(get(of, key, &found, &flag), MPI_ERR_KEYVAL);  // the key has ended with the last of them
+    check_class(remove(other, key), MPI_ERR_KEYVAL);
+}
+
+void freed_keys() {
+    int key;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (MPI_Comm of : {comm, MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(of, MPI_ERRORS_RETURN);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_comm, &key, &extra);
+    by_a_freed_key<MPI_Comm, MPI_Comm_set_attr, MPI_Comm_get_attr, MPI_Comm_delete_attr>(
+        comm, MPI_COMM_WORLD, key, [](int saved) { MPI_Comm_free_keyval(&saved); });
+    MPI_Keyval_create(MPI_NULL_COPY_FN, delete_comm, &key, &extra);  // the deprecated functions
+    by_a_freed_key<MPI_Comm, MPI_Attr_put, MPI_Attr_get, MPI_Attr_delete>(
+        comm, MPI_COMM_SELF, key, [](int saved) { MPI_Keyval_free(&saved); });
+    // A copy of the object has the attribute as well.
+    MPI_Comm copy;
+    void *found = nullptr;
+    int flag = 0;
+    MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
+    int saved = key;
+    MPI_Comm_set_attr(comm, key, value(33));
+    MPI_Comm_free_keyval(&key);
+    MPI_Comm_dup(comm, &copy);
+    check_equal(MPI_Comm_delete_attr(comm, saved), MPI_SUCCESS);
+    check_equal(MPI_Comm_get_attr(copy, saved, &found, &flag), MPI_SUCCESS);
+    check(flag && number(found) == 33, "the copy has kept its attribute");
+    MPI_Comm_free(&copy);
+    check_class(MPI_Comm_get_attr(comm, saved, &found, &flag), MPI_ERR_KEYVAL);
+    MPI_Comm_free(&comm);
+    MPI_Datatype type;
+    MPI_Type_dup(MPI_INT, &type);
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_type, &key, nullptr);
+    by_a_freed_key<MPI_Datatype, MPI_Type_set_attr, MPI_Type_get_attr, MPI_Type_delete_attr>(
+        type, MPI_INT, key, [](int of_types) { MPI_Type_free_keyval(&of_types); });
+    MPI_Type_free(&type);
+    for (MPI_Comm of : {MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(of, MPI_ERRORS_ARE_FATAL);
+}
+
 void predefined() {
     for (int key : {MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_LASTUSEDCODE}) {
         int *found = nullptr, flag = 0;
@@ -175,6 +233,7 @@ int main(int argc, char **argv) {
     communicators();
     failures();
     datatypes();
+    freed_keys();
     predefined();
     at_finalize();
     MPI_Finalize();

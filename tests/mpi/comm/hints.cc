@@ -73,6 +73,68 @@ void kept() {
     MPI_Comm_free(&comm);
 }
 
+// Every call that makes a communicator and takes an info object.
+void of_all_constructors() {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, assertions[1], "true");
+    MPI_Info_set(info, assertions[2], "true");
+    auto made = [&](const char *call, int code, MPI_Comm &comm) {
+        check_equal(code, MPI_SUCCESS);
+        if (comm == MPI_COMM_NULL) return;
+        for (int i = 0; i < 4; ++i)
+            check(hint(comm, assertions[i]) == (i == 1 || i == 2 ? "true" : "false"),
+                  std::string(call) + ": " + assertions[i]);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        int got = 0;
+        check_error(MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm, MPI_STATUS_IGNORE), MPI_ERR_RANK,
+                    assertions[1]);
+        MPI_Comm_free(&comm);
+    };
+    MPI_Comm comm = MPI_COMM_NULL, world = MPI_COMM_WORLD;
+    MPI_Request request;
+    made("MPI_Comm_dup_with_info", MPI_Comm_dup_with_info(world, info, &comm), comm);
+    check_equal(MPI_Comm_idup_with_info(world, info, &comm, &request), MPI_SUCCESS);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    made("MPI_Comm_idup_with_info", MPI_SUCCESS, comm);
+    made("MPI_Comm_split_type", MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, info, &comm), comm);
+    MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory");
+    made("MPI_Comm_split_type", MPI_Comm_split_type(world, MPI_COMM_TYPE_HW_GUIDED, 0, info, &comm), comm);
+    MPI_Info_delete(info, "mpi_hw_resource_type");
+    MPI_Info_set(info, "mpi_pset_name", "mpi://WORLD");
+    made("MPI_Comm_split_type", MPI_Comm_split_type(world, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &comm),
+         comm);
+    MPI_Info_delete(info, "mpi_pset_name");
+    made("MPI_Comm_split_type", MPI_Comm_split_type(world, MPI_COMM_TYPE_HW_UNGUIDED, 0, info, &comm), comm);
+    check_equal(MPI_Comm_split_type(world, rank == 0 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, info, &comm),
+                MPI_SUCCESS);
+    check(rank != 0 || comm == MPI_COMM_NULL);
+    if (rank != 0) made("MPI_Comm_split_type", MPI_SUCCESS, comm);
+    MPI_Group all, own, others;
+    MPI_Comm_group(world, &all);
+    made("MPI_Comm_create_from_group",
+         MPI_Comm_create_from_group(all, "hints", info, MPI_ERRORS_RETURN, &comm), comm);
+    if (size > 1) {
+        int zero = 0;
+        MPI_Group_incl(all, 1, &zero, rank == 0 ? &own : &others);
+        MPI_Group_excl(all, 1, &zero, rank == 0 ? &others : &own);
+        made("MPI_Intercomm_create_from_groups",
+             MPI_Intercomm_create_from_groups(own, 0, others, 0, "hints", info, MPI_ERRORS_RETURN, &comm),
+             comm);
+        MPI_Group_free(&own);
+        MPI_Group_free(&others);
+    }
+    MPI_Group_free(&all);
+    int next = (rank + 1) % size, before = (rank + size - 1) % size, one = 1;
+    made("MPI_Dist_graph_create",
+         MPI_Dist_graph_create(world, 1, &rank, &one, &next, MPI_UNWEIGHTED, info, 0, &comm), comm);
+    made("MPI_Dist_graph_create_adjacent",
+         MPI_Dist_graph_create_adjacent(world, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, info, 1,
+                                        &comm),
+         comm);
+    MPI_Info_free(&info);
+}
+
 void broken() {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -137,6 +199,7 @@ int main(int argc, char **argv) {
     rank = rank_in(MPI_COMM_WORLD);
     size = size_of(MPI_COMM_WORLD);
     kept();
+    of_all_constructors();
     broken();
     matched();
     MPI_Finalize();

@@ -101,11 +101,27 @@ void errors() {
     MPI_Info_free(&info);
 }
 
+constexpr const char *environment_keys[] = {
+    "command", "argv", "maxprocs", "soft",         "host",
+    "arch",    "wdir", "file",     "thread_level", "mpi_memory_alloc_kinds"};
+
+// What is told before MPI_Init is what MPI_Init then says.
+void check_environment(MPI_Info told, const std::source_location &where = std::source_location::current()) {
+    for (const char *key : environment_keys)
+        check(get(told, key) == get(MPI_INFO_ENV, key),
+              std::string(key) + " was " + get(told, key) + " and is " + get(MPI_INFO_ENV, key), where);
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
     any_time();
+    MPI_Info early;
+    MPI_Info_create_env(argc, argv, &early);
+    check(get(early, "thread_level") == "MPI_THREAD_SINGLE");
     MPI_Init(&argc, &argv);
+    check_environment(early);
+    MPI_Info_free(&early);
     any_time();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -114,8 +130,11 @@ int main(int argc, char **argv) {
     check(get(MPI_INFO_ENV, "maxprocs") == "(absent)" || std::stoi(get(MPI_INFO_ENV, "maxprocs")) >= size_of(MPI_COMM_WORLD));
     MPI_Info environment;
     MPI_Info_create_env(0, nullptr, &environment);
-    for (const char *key : {"command", "host", "arch", "wdir", "thread_level"}) check(get(environment, key) == get(MPI_INFO_ENV, key));
+    check_environment(environment);
     MPI_Info_free(&environment);
     MPI_Finalize();
     any_time();
+    MPI_Info_create_env(0, nullptr, &environment);
+    check(get(environment, "thread_level") == "MPI_THREAD_SINGLE");
+    MPI_Info_free(&environment);
 }

@@ -1,5 +1,6 @@
-// Statuses: MPI_Request_get_status of one, all, any and some, which leave the requests as they are; the functions that read and
-// set a status; counts of whole and of partial elements.
+// Statuses: MPI_Request_get_status of one, all, any and some, which leave the requests as they are; what
+// MPI_ERROR is in the statuses that each call gives; the functions that read and set a status; counts of
+// whole and of partial elements.
 #include <climits>
 
 #include "area.h"
@@ -89,6 +90,101 @@ void of_a_failure() {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
+constexpr int no_code = 123456;  // what MPI_ERROR held before
+
+// Statuses that are about to be given by a call.
+struct Given {
+    MPI_Status all[2];
+
+    Given() {
+        std::memset(all, 0x5a, sizeof all);
+        for (MPI_Status &status : all) status.MPI_ERROR = no_code;
+    }
+    void expect_empty(int count, const std::source_location &where = std::source_location::current()) const {
+        for (int i = 0; i < count; ++i) {
+            check_empty(all[i], where);
+            check_equal(all[i].MPI_ERROR, MPI_SUCCESS, where);
+        }
+    }
+    // A call on one request, or on none, says nothing of errors.
+    void expect_unsaid(const std::source_location &where = std::source_location::current()) const {
+        check_equal(all[0].MPI_ERROR, no_code, where);
+    }
+};
+
+// Every call that tells of null and inactive requests; these are two such ones.
+void empty_ones(const MPI_Request *two) {
+    int flag = 0, index = 0;
+    MPI_Request requests[] = {two[0], two[1]};
+    auto given = [&](int count, auto call,
+                     const std::source_location &where = std::source_location::current()) {
+        Given statuses;
+        check_equal(call(statuses.all), MPI_SUCCESS, where);
+        statuses.expect_empty(count, where);
+    };
+    given(1, [&](MPI_Status *s) { return MPI_Wait(requests, s); });
+    given(1, [&](MPI_Status *s) { return MPI_Test(requests, &flag, s); });
+    given(1, [&](MPI_Status *s) { return MPI_Waitany(2, requests, &index, s); });
+    given(1, [&](MPI_Status *s) { return MPI_Waitany(0, nullptr, &index, s); });
+    given(1, [&](MPI_Status *s) { return MPI_Testany(2, requests, &index, &flag, s); });
+    given(2, [&](MPI_Status *s) { return MPI_Waitall(2, requests, s); });
+    given(2, [&](MPI_Status *s) { return MPI_Testall(2, requests, &flag, s); });
+    given(1, [&](MPI_Status *s) { return MPI_Request_get_status(requests[0], &flag, s); });
+    given(1, [&](MPI_Status *s) { return MPI_Request_get_status_any(2, requests, &index, &flag, s); });
+    given(2, [&](MPI_Status *s) { return MPI_Request_get_status_all(2, requests, &flag, s); });
+    for (int i : {0, 1}) check(requests[i] == two[i], "the requests are as they were");
+}
+
+void empty() {
+    int numbers[2] = {};
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    empty_ones(requests);
+    MPI_Recv_init(&numbers[0], 1, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[0]);
+    MPI_Send_init(&numbers[1], 1, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[1]);
+    empty_ones(requests);
+    MPI_Startall(2, requests);  // and when they have become inactive again
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    empty_ones(requests);
+    for (MPI_Request &request : requests) MPI_Request_free(&request);
+    MPI_Allreduce_init(&numbers[0], &numbers[1], 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, MPI_INFO_NULL,
+                       &requests[0]);
+    MPI_Psend_init(numbers, 2, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, MPI_INFO_NULL, &requests[1]);
+    empty_ones(requests);
+    for (MPI_Request &request : requests) MPI_Request_free(&request);
+}
+
+// What is not empty.
+void unsaid() {
+    int in = 0, flag = 0, index = 0;
+    const int out = 3;
+    auto given = [&](auto call, const std::source_location &where = std::source_location::current()) {
+        Given statuses;
+        check_equal(call(statuses.all), MPI_SUCCESS, where);
+        statuses.expect_unsaid(where);
+    };
+    MPI_Request request;
+    MPI_Message message;
+    given([&](MPI_Status *s) { return MPI_Recv(&in, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, s); });
+    given([&](MPI_Status *s) { return MPI_Probe(MPI_PROC_NULL, 0, MPI_COMM_SELF, s); });
+    given([&](MPI_Status *s) { return MPI_Iprobe(MPI_PROC_NULL, 0, MPI_COMM_SELF, &flag, s); });
+    given([&](MPI_Status *s) { return MPI_Mprobe(MPI_PROC_NULL, 0, MPI_COMM_SELF, &message, s); });
+    given([&](MPI_Status *s) { return MPI_Mrecv(&in, 1, MPI_INT, &message, s); });
+    given([&](MPI_Status *s) {
+        return MPI_Sendrecv(&out, 1, MPI_INT, 0, 0, &in, 1, MPI_INT, 0, 0, MPI_COMM_SELF, s);
+    });
+    MPI_Irecv(&in, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+    MPI_Send(&out, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
+    given([&](MPI_Status *s) { return MPI_Request_get_status_any(1, &request, &index, &flag, s); });
+    given([&](MPI_Status *s) { return MPI_Waitany(1, &request, &index, s); });
+    MPI_Irecv(&in, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+    MPI_Cancel(&request);
+    given([&](MPI_Status *s) { return MPI_Wait(&request, s); });
+    MPI_Isend(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request);
+    given([&](MPI_Status *s) { return MPI_Wait(&request, s); });
+    MPI_Ibarrier(MPI_COMM_SELF, &request);
+    given([&](MPI_Status *s) { return MPI_Wait(&request, s); });
+}
+
 void fields() {
     MPI_Status status;
     std::memset(&status, 0, sizeof status);
@@ -105,7 +201,6 @@ void fields() {
     check(value == MPI_ERR_OTHER && status.MPI_ERROR == MPI_ERR_OTHER, "the error was set");
     MPI_Test_cancelled(&status, &value);
     check_equal(value, 1);
-    constexpr int no_code = 123456;  // whatever is there is left alone, as no call has put an error there
     status.MPI_ERROR = no_code;
     MPI_Status_set_cancelled(&status, 0);
     check_equal(status.MPI_ERROR, no_code);
@@ -171,6 +266,8 @@ int main(int argc, char **argv) {
     one();
     several();
     of_a_failure();
+    empty();
+    unsaid();
     fields();
     set_counts();
     partial();

@@ -129,6 +129,28 @@ TEST_F(AttributeTest, AFreedKeyLivesWhileItIsUsed) {
     EXPECT_EQ(events, std::vector<std::string>{"delete 7"});
 }
 
+TEST_F(AttributeTest, AttributesOfAFreedKeyCanBeReadAndDeleted) {
+    int k = key();
+    Object other;
+    size_t in_use = keyvals_in_use();
+    ASSERT_FALSE(set(k, 7));
+    ASSERT_FALSE(set_attribute(other.attributes, ObjectKind::comm, &other, k, value(8)));
+    ASSERT_FALSE(free_keyval(k, ObjectKind::comm));
+    EXPECT_EQ(keyvals_in_use(), in_use - 1);
+    EXPECT_EQ(get(object, k), 7);
+    EXPECT_FALSE(delete_attribute(object.attributes, ObjectKind::comm, &object, k));
+    EXPECT_EQ(get(object, k), -1);
+    EXPECT_FALSE(delete_attribute(other.attributes, ObjectKind::comm, &other, k));
+    EXPECT_EQ(events, (std::vector<std::string>{"delete 7", "delete 8"}));
+    EXPECT_EQ(code(delete_attribute(other.attributes, ObjectKind::comm, &other, k)),
+              static_cast<int>(ErrorClass::keyval));
+    void *found_value = nullptr;
+    bool found = false;
+    EXPECT_EQ(code(get_attribute(object.attributes, ObjectKind::comm, k, found_value, found)),
+              static_cast<int>(ErrorClass::keyval));
+    ASSERT_FALSE(delete_attributes(other.attributes, &other));
+}
+
 TEST_F(AttributeTest, KeysAreForOneKindOfObject) {
     EXPECT_EQ(code(set(key(ObjectKind::type), 1)), static_cast<int>(ErrorClass::keyval));
     EXPECT_EQ(code(set(abi::keyval_invalid, 1)), static_cast<int>(ErrorClass::keyval));

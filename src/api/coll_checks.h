@@ -1,0 +1,151 @@
+// What collective operations check of their arguments that no entry point can: the operation on the datatype,
+// the block that a rank sends to itself, of which alone it knows both ends, and buffers that share memory.
+// Cheap tests, inline; the sentences are made out of line (coll_checks.cc). Called by the typed functions of
+// every form, blocking, nonblocking and persistent.
+//
+// No memory may be both sent from and received into (MPI-5.0 2.3 and 6.2). What is certain is told: runs of
+// bytes that share one. Of datatypes with gaps that is not asked, as what lies in the gaps of one may belong
+// to the other; nor of blocks that have their own places (the v and w forms) beyond those that a rank sends
+// to itself and receives from itself.
+#pragma once
+
+#include "api/check.h"
+#include "api/types.h"
+#include "comm/comm.h"
+#include "datatype/op.h"
+
+namespace lanyard::plans {
+
+// One side of an operation. The datatype is nullptr where the call is in place, or that side does not matter
+// at this rank.
+struct Side {
+    const void *address = nullptr;
+    int64_t count = 0;  // elements of each block
+    const Datatype *type = nullptr;
+    int64_t blocks = 1;  // one behind the other
+
+    int64_t block_bytes() const { return count * type->size; }
+    int64_t bytes() const { return blocks * block_bytes(); }
+};
+
+// Which buffer may be MPI_IN_PLACE instead. inbuf: none, in MPI_Reduce_local.
+enum class Instead { sendbuf, recvbuf, none, inbuf };
+inline Instead unless_between_groups(const Comm &comm, Instead instead) {
+    return comm.remote_group ? Instead::none : instead;
+}
+
+[[gnu::cold]] Error in_place_beside_root();
+[[gnu::cold]] Error scan_between_groups();
+[[gnu::cold]] Error unequal_own_blocks(int64_t sends, int64_t gets);
+// Of runs of bytes of which can_meet() said so, which are `whole` if they have no gaps; no error where it is
+// not so for certain.
+[[gnu::cold]] Error refuse_shared_memory(const void *sent, int64_t sent_bytes, const void *received,
+                                         int64_t received_bytes, bool whole, Instead instead);
+// The standard does not define the operation on this datatype; maybe it works all the same (door.h).
+[[gnu::cold]] Error check_undefined_op(const Op &op, const Datatype &type);
+
+// Do two runs of bytes share one? Also true where both are empty.
+inline bool can_meet(const void *one, int64_t one_bytes, const void *other, int64_t other_bytes) {
+    auto ahead = reinterpret_cast<uintptr_t>(one) - reinterpret_cast<uintptr_t>(other);
+    auto before = static_cast<uint64_t>(one_bytes) - 1;
+    return ahead + before < before + static_cast<uint64_t>(other_bytes);
+}
+
+inline Error check_reduction_op(const Op &op, const Datatype &type) {
+    return defined_on(op, type) ? Error() : check_undefined_op(op, type);
+}
+
+// The operation on this datatype, and two buffers that share no memory: of `sent_blocks` and of one. `gives`,
+// `gets`: which of them matter here; neither beside the root of an intercommunicator, where nothing else is
+// looked at.
+inline Error check_buffers(const Comm &comm, const void *sendbuf, const void *recvbuf, int64_t count,
+                           const Datatype &type, const Op &op, bool gives, bool gets,
+                           int64_t sent_blocks = 1) {
+    if (!gives && !gets) return {};
+    if (Error error = check_reduction_op(op, type)) return error;
+    if (gives && !gets && in_place(sendbuf)) return in_place_beside_root();
+    int64_t bytes = count * type.size;
+    if (gives && gets && can_meet(sendbuf, sent_blocks * bytes, recvbuf, bytes)) [[unlikely]]
+        return refuse_shared_memory(sendbuf, sent_blocks * bytes, recvbuf, bytes,
+                                    type.contiguous || sendbuf == recvbuf,
+                                    unless_between_groups(comm, Instead::sendbuf));
+    return {};
+}
+
+inline Error check_reduction(const Comm &comm, const void *sendbuf, const void *recvbuf, int64_t count,
+                             const Datatype &type, const Op &op) {
+    return check_buffers(comm, sendbuf, recvbuf, count, type, op, true, true);
+}
+
+inline Error check_reduce(const Comm &comm, const void *sendbuf, const void *recvbuf, int64_t count,
+                          const Datatype &type, const Op &op, int root) {
+    return check_buffers(comm, sendbuf, recvbuf, count, type, op, !comm.remote_group || root >= 0,
+                         at_root(root, comm));
+}
+
+// Each rank gives a block for every rank of its group and gets one.
+inline Error check_reduce_scatter(const Comm &comm, const void *sendbuf, const void *recvbuf,
+                                  int64_t recvcount, const Datatype &type, const Op &op) {
+    return check_buffers(comm, sendbuf, recvbuf, recvcount, type, op, true, true, comm.group->size());
+}
+
+// A scan or exscan, which would need one order of all ranks.
+inline Error check_scan(const Comm &comm, const void *sendbuf, const void *recvbuf, int64_t count,
+                        const Datatype &type, const Op &op) {
+    if (comm.remote_group) return scan_between_groups();
+    return check_reduction(comm, sendbuf, recvbuf, count, type, op);
+}
+
+inline Error check_apart(Side sent, Side received, Instead instead) {
+    if (can_meet(sent.address, sent.bytes(), received.address, received.bytes())) [[unlikely]]
+        return refuse_shared_memory(sent.address, sent.bytes(), received.address, received.bytes(),
+                                    sent.type->contiguous && received.type->contiguous, instead);
+    return {};
+}
+
+// Of the block that a rank sends to itself both ends are known here; of the others each rank knows one. Most
+// calls give the same elements on both sides, in memory far apart, and are looked at no further.
+[[gnu::cold]] Error look_closely(const Comm &comm, const void *sendbuf, int64_t sendcount, const Datatype *sendtype,
+                   int64_t sent_blocks, const void *recvbuf, int64_t recvcount, const Datatype *recvtype,
+                   int64_t received_blocks, Instead instead);
+[[gnu::always_inline]] inline Error check_sides(const Comm &comm, Side sent, Side received,
+                                                Instead instead = Instead::sendbuf) {
+    if (sent.type == received.type && sent.count == received.count) [[likely]] {
+        if (!sent.type) return {};
+        auto one = static_cast<uint64_t>(sent.block_bytes());
+        uint64_t end = reinterpret_cast<uintptr_t>(sent.address) + static_cast<uint64_t>(sent.blocks) * one;
+        uint64_t both = static_cast<uint64_t>(sent.blocks + received.blocks) * one;
+        if (end - reinterpret_cast<uintptr_t>(received.address) >= both) [[likely]]
+            return {};
+    } else if (!sent.type || !received.type) {
+        return {};
+    }
+    return look_closely(comm, sent.address, sent.count, sent.type, sent.blocks, received.address,
+                        received.count, received.type, received.blocks, instead);
+}
+
+// The blocks of all, and the one of this rank among them, which is not there between two groups.
+inline Side blocks_of_all(const Comm &comm, const void *address, int64_t count, const Datatype *type) {
+    return {address, count, type, comm.size};
+}
+inline Side own_block_at(const Comm &comm, const void *address, const Counts &counts,
+                         const Counts &displacements, const Datatype *type, int64_t unit) {
+    auto at = [&](auto number) -> Side {  // both arrays have numbers of one kind
+        auto *all = static_cast<const decltype(number) *>(counts.data);
+        auto *places = static_cast<const decltype(number) *>(displacements.data);
+        return {static_cast<const std::byte *>(address) + places[comm.rank] * unit, all[comm.rank], type};
+    };
+    return counts.width == 4 ? at(int32_t{}) : at(int64_t{});
+}
+inline Side own_block(const Comm &comm, const void *address, const Counts &counts,
+                      const Counts &displacements, const Datatype *type) {
+    if (comm.remote_group || !type) return {};
+    return own_block_at(comm, address, counts, displacements, type, type->extent);
+}
+inline Side own_block(const Comm &comm, const void *address, const Counts &counts,
+                      const Counts &displacements, Datatype *const *types) {
+    if (comm.remote_group || !types) return {};
+    return own_block_at(comm, address, counts, displacements, types[comm.rank], 1);
+}
+
+}  // namespace lanyard::plans
