@@ -312,6 +312,7 @@ void errors(int size) {
     check_class(MPI_Neighbor_allgather(nullptr, 1, MPI_INT, data + 8, 1, MPI_INT, line), MPI_ERR_BUFFER);
     check_class(MPI_Neighbor_alltoall(MPI_IN_PLACE, 1, MPI_INT, data + 8, 1, MPI_INT, line), MPI_ERR_BUFFER);
     check_class(MPI_Neighbor_alltoall(data, 1, MPI_DATATYPE_NULL, data + 8, 1, MPI_INT, line), MPI_ERR_TYPE);
+    std::fill(std::begin(counts), std::end(counts), 1);
     check_class(MPI_Neighbor_alltoallw(data, counts, bytes, types, data + 8, counts, bytes, types, line), MPI_ERR_TYPE);
     MPI_Comm_free(&line);
 
