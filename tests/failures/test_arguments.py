@@ -13,6 +13,9 @@ def send(count="1", datatype="MPI_INT", dest="0", tag="0", comm="MPI_COMM_WORLD"
     return SEND.format(count=count, datatype=datatype, dest=dest, tag=tag, comm=comm)
 
 
+MPICHS = (r"comm is no handle of the MPI-5.0 standard's ABI, .* \(libmpi_abi.so.1\): this program, or a part of it, "
+          "was compiled with the mpi.h of MPICH, Intel MPI or another library with MPICH's ABI; compile all of it with")
+
 # wish: (error class, the call as it must be shown, the reason)
 CASES = {
     "negative count": ("COUNT", send(count="-1"), "count is -1 but must not be negative"),
@@ -24,9 +27,9 @@ CASES = {
     "null communicator": ("COMM", send(comm="MPI_COMM_NULL"), "comm is MPI_COMM_NULL"),
     "freed communicator": ("COMM", r"MPI_Barrier\(comm=0x\w+\)", "comm is no communicator: it was freed or never made"),
     "no communicator": ("COMM", r"MPI_Barrier\(comm=0x7777777\)", "comm is no communicator: it was freed or never made"),
-    "communicator of another ABI": ("COMM", r"MPI_Barrier\(comm=0x44000000\)",
-                                    r"comm is no handle of the MPI-5.0 standard's ABI, .* \(libmpi_abi.so.1\): this program, or a part of it, was "
-                                    "compiled with the mpi.h of MPICH, Intel MPI or another library with MPICH's ABI; compile all of it with"),
+    "communicator of another ABI": ("COMM", r"MPI_Barrier\(comm=0x44000000\)", MPICHS),
+    "null communicator of another ABI": ("COMM", r"MPI_Barrier\(comm=0x4000000\)", MPICHS),
+    "negative communicator of another ABI": ("COMM", r"MPI_Barrier\(comm=0xffffffffc4000001\)", MPICHS),
     "datatype as communicator": ("COMM", r"MPI_Barrier\(comm=MPI_INT\)", "comm is MPI_INT, which is no communicator"),
     "null datatype": ("TYPE", send(datatype="MPI_DATATYPE_NULL"), "datatype is MPI_DATATYPE_NULL"),
     "uncommitted datatype": ("TYPE", send(datatype=r"0x\w+"), "is not committed; call MPI_Type_commit first"),

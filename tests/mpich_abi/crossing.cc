@@ -239,7 +239,11 @@ void errors() {
     MPI_Error_string(MPI_Send(&data, 1, MPI_INT, 0, 0, MPI_COMM_NULL), text, &length);
     check(std::strstr(text, "comm is MPI_COMM_NULL"), text);
     MPI_Error_string(MPI_Send(&data, 1, MPI_INT, 0, 0, static_cast<MPI_Comm>(0x101)), text, &length);
-    check(std::strstr(text, "comm looks like a handle of the MPI-5.0 standard's ABI"), text);
+    check(std::strstr(text, "comm is no handle of the ABI of MPICH and Intel MPI"), text);
+    int sum = 0;
+    auto standard_sum = static_cast<MPI_Op>(0x21);
+    MPI_Error_string(MPI_Allreduce(&data, &sum, 1, MPI_INT, standard_sum, MPI_COMM_WORLD), text, &length);
+    check(std::strstr(text, "op is no handle of the ABI of MPICH and Intel MPI"), text);
 }
 
 }  // namespace

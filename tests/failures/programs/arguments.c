@@ -1,6 +1,7 @@
 // Makes one wrong call, named by the first word. Second word: "return" (the error comes back: prints its class and text) or
 // "fatal" (the default handler; the line behind the call must not be reached).
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,12 @@ static void prepare(void) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     freed_comm = comm;
     MPI_Comm_free(&comm);
+}
+
+static MPI_Comm comm_of_mpich(const char *wish) {
+    if (strncmp(wish, "null", 4) == 0) return (MPI_Comm)(intptr_t)0x04000000;
+    if (strncmp(wish, "negative", 8) == 0) return (MPI_Comm)(intptr_t)(int)0xc4000001;
+    return (MPI_Comm)(intptr_t)0x44000000;
 }
 
 static int user_key(void) {
@@ -155,7 +162,7 @@ static int make(const char *wish) {
     WISH("null communicator") return MPI_Send(numbers, 1, MPI_INT, 0, 0, MPI_COMM_NULL);
     WISH("freed communicator") return MPI_Barrier(freed_comm);
     WISH("no communicator") return MPI_Barrier((MPI_Comm)(size_t)0x7777777);
-    WISH("communicator of another ABI") return MPI_Barrier((MPI_Comm)(size_t)0x44000000);
+    if (strstr(wish, "communicator of another ABI")) return MPI_Barrier(comm_of_mpich(wish));
     WISH("datatype as communicator") return MPI_Barrier((MPI_Comm)MPI_INT);
     WISH("null datatype") return MPI_Send(numbers, 1, MPI_DATATYPE_NULL, 0, 0, comm);
     WISH("uncommitted datatype") return MPI_Send(numbers, 1, uncommitted, 0, 0, comm);
