@@ -67,7 +67,7 @@ if not SANITIZED:
 
     @pytest.mark.one_host("a rank listens at more addresses there, and the limit is counted for one")
     def test_too_few_descriptors_for_any_peer(mpirun, program):
-        script = f"ulimit -n 10; exec {program('star')}"
+        script = f"ulimit -n 11; exec {program('star')}"
         code, out, err = mpirun.run("--timeout", 3, "-n", 1, "sh", "-c", script, ":", "-n", 15, program("star"), env=WAYS["tcp"])
         assert code not in (0, 134, 139) and out == ""
         assert err.startswith("lanyard rank 0 [tcp] no socket can be opened for a further connection of the job: Too many open files; "
