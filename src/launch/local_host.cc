@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "launch/descendants.h"
 #include "launch/memory_kills.h"
+#include "launch/program_file.h"
 #include "launch/wording.h"
 
 namespace lanyard::launch {
@@ -148,6 +149,9 @@ void LocalHost::on_failed_start(const GuardReport &report) {
     if (report.stage == GuardReport::entering_folder)
         return fail(exit_usage, fmt::format("{}: -wdir {}: {}", short_rank_text(local_.plan, rank), start.folder, reason));
     if (report.status == ENOENT) reason = "the interpreter or loader it names in its first bytes is missing";
+    if (report.status == ENOENT && begins_with_crlf_line(start.path, start.folder))
+        reason = "its first line ends with CRLF, as in files from Windows, and no interpreter has such a name; sed -i "
+                 "'s/\\r$//' would correct the file";
     if (report.status == ENOEXEC) reason = "it is no program for this machine";
     fail(exit_not_executable, fmt::format("{} cannot be started: {}: {}", who, start.path, reason));
 }

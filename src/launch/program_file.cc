@@ -28,16 +28,21 @@ bool is_file(const std::string &path) {
     return stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
 }
 
-// Text without a "#!" line. What cannot be read is left to the kernel to judge.
-bool is_plain_script(const std::string &path) {
+bool read_beginning(const std::string &path, std::string &text) {
     int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     char beginning[256];
     ssize_t length = read(fd, beginning, sizeof beginning);
     close(fd);
-    if (length <= 0) return length == 0;
-    std::string_view text(beginning, static_cast<size_t>(length));
-    return !text.starts_with("#!") && text.find('\0') == std::string_view::npos && !text.starts_with("\177ELF");
+    if (length >= 0) text.assign(beginning, static_cast<size_t>(length));
+    return length >= 0;
+}
+
+// Text without a "#!" line. What cannot be read is left to the kernel to judge.
+bool is_plain_script(const std::string &path) {
+    std::string text;
+    if (!read_beginning(path, text)) return false;
+    return !text.starts_with("#!") && text.find('\0') == std::string::npos && !text.starts_with("\177ELF");
 }
 
 // What to do about a file that is not executable.
@@ -75,6 +80,13 @@ void judge(ProgramFile &file, const std::string &name, const std::string &seen, 
 }
 
 }  // namespace
+
+bool begins_with_crlf_line(const std::string &path, const std::string &folder) {
+    std::string text;
+    if (!read_beginning(seen_from_here(path, folder), text)) return false;
+    size_t end = text.find('\n');
+    return text.starts_with("#!") && end != std::string::npos && text[end - 1] == '\r';
+}
 
 ProgramFile find_program(const std::string &name, const char *search_path, const std::string &folder) {
     ProgramFile file;

@@ -16,4 +16,7 @@ struct ProgramFile {
 // `search_path` is the ranks' PATH (nullptr if not set) and `folder` the folder they start in ("" for this one).
 ProgramFile find_program(const std::string &name, const char *search_path, const std::string &folder);
 
+// Does its first line end as lines of files from Windows do? Then its interpreter is not found, whose name seems to end so.
+bool begins_with_crlf_line(const std::string &path, const std::string &folder);
+
 }  // namespace lanyard::launch

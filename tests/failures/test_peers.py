@@ -66,7 +66,7 @@ if not SANITIZED:
 
     @pytest.mark.one_host("a rank listens at more addresses there, and the limit is counted for one")
     def test_too_few_descriptors_for_any_peer(mpirun, program):
-        script = f"ulimit -n 10; exec {program('star')}"
+        script = f"ulimit -n 11; exec {program('star')}"
         words = "-n", 1, "sh", "-c", script, ":", "-n", 15, program("star")
         told = "lanyard rank 0 [tcp] no socket can be opened for a further connection of the job: Too many open files; " \
                "raise the limit of open files (ulimit -n)\n"

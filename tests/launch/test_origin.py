@@ -217,6 +217,15 @@ def test_programs_that_close_all_descriptors_end_with_a_sentence(mpirun, program
         assert process.returncode != 0 and re.search(CLOSED, err, re.MULTILINE), (job, err)
 
 
+def test_rank_on_another_host_that_closes_all_descriptors(hosts, program):
+    code, _, err = hosts("a,b", "-n", 2, program, "close", 1, 0)
+    assert code != 0 and re.search(CLOSED, err, re.MULTILINE) and "rank 1 (" in err and " on b) " in err, err
+
+
+def test_ranks_without_variables_on_several_hosts(hosts, program):
+    expect_whole_job(hosts("a:2,b", "-n", 3, "env", "-i", program), 3)
+
+
 def test_single_rank_that_closes_all_descriptors(mpirun, program):
     code, _, err = mpirun.run("-n", 1, program, "close", 0, 0)
     assert code != 0 and "closed its connection to mpirun while it was using MPI" in err

@@ -74,6 +74,16 @@ def test_script_with_a_missing_interpreter(mpirun):
     assert "the interpreter or loader it names in its first bytes is missing" in err
 
 
+@pytest.mark.parametrize("folder", [[], ["-wdir", "/"]], ids=["here", "elsewhere"])
+def test_script_from_windows(mpirun, folder):
+    program = mpirun.folder / "script"
+    program.write_bytes(b"#!/bin/sh\r\necho never\r\n")
+    program.chmod(0o755)
+    code, out, err = mpirun.run(*folder, program)
+    assert (code, out) == (126, "")
+    assert "its first line ends with CRLF, as in files from Windows, and no interpreter has such a name; sed -i 's/\\r$//'" in err
+
+
 def test_script_without_an_interpreter_is_run_by_sh(mpirun):
     program = mpirun.folder / "script"
     program.write_text('echo "$0 $1 $#"\n')
