@@ -7,6 +7,8 @@
 namespace lanyard {
 
 // `result`: at least 0, or -errno. The network says EPERM and EACCES too, of what a firewall does not let out.
-inline bool may_be_refused(long result) { return result == -EPERM || result == -EACCES || result == -ENOSYS; }
+inline bool may_be_refused(long result) {
+    return result < 0 && (result == -EPERM || result == -EACCES || result == -ENOSYS);
+}
 
 }  // namespace lanyard

@@ -164,7 +164,7 @@ void LocalHost::on_guard_gone() {
     waitpid(guard_.pid, &status, 0);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) end_without_guard();
     else if (told_ < prepared_.starts.size())
-        fail(exit_own_trouble, "the process that guards the ranks (lanyard-guard) has ended without saying how they ended: it could not reach mpirun");
+        fail(exit_own_trouble, "the process that guards the ranks (lanyard-guard) could not tell mpirun how they ended");
     be_over();
 }
 

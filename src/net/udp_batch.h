@@ -1,4 +1,5 @@
-// What UdpPackets hands to the kernel at once. 16 KiB: too much for the stack of a thread of the program, so each endpoint has one.
+// What UdpPackets hands to the kernel at once. 16 KiB: too much for the stack of a thread of the program, so each endpoint has one. Used by its own
+// files only; thread rule as there.
 #pragma once
 
 #include <netinet/udp.h>

@@ -15,9 +15,9 @@
 
 #include "base/clock.h"
 #include "base/epoll.h"
-#include "base/refusal.h"
 #include "net/udp_batch.h"
 #include "net/udp_calls.h"
+#include "net/udp_inbox.h"
 
 namespace lanyard {
 
@@ -38,132 +38,6 @@ int kinship(const Address &own, const Address &other) {
 }
 
 }  // namespace
-
-// What has come by one system call, and how much of it has been lent. The beginning of each message lands in `near`, where those of all lie close
-// together: so as long as messages are short few pages are touched. What follows lands in a slot, and the beginning is copied before it.
-struct UdpPackets::Inbox {
-    static constexpr int slots = 16;
-    static constexpr size_t slot_bytes = 65'536, near_bytes = 1'536;
-    struct Slot {
-        std::byte bytes[slot_bytes];
-    };
-    struct Near {
-        std::byte bytes[near_bytes];
-    };
-    struct alignas(cmsghdr) Control {
-        char bytes[CMSG_SPACE(sizeof(int))];
-    };
-
-    std::unique_ptr<Slot[]> slot{new Slot[slots]};
-    std::unique_ptr<Near[]> near{new Near[slots]};
-    mmsghdr message[slots];
-    iovec piece[slots][2];
-    const std::byte *bytes[slots];  // of each message
-    Control control[slots];
-    size_t segment[slots];
-    int come = 0, lent = 0;  // messages
-    std::unique_ptr<sockaddr_in6[]> origin{new sockaddr_in6[slots]()};  // of each message, in IPv6's form or IPv4's
-    bool notes_origins = false;
-    bool joins = false;      // the kernel, packets that come
-    bool one = true, several = true;  // may be asked for by one call
-    bool single = false;     // looks are for one packet, which it has not joined with others
-    int alone = 0;           // looks in a row that found one short message and no other
-    bool found = false;      // did the last look find anything,
-    bool for_one = false;    // and was it for one?
-    size_t lent_bytes = 0;   // of the next
-
-    Inbox() { prepare(slots); }
-    void prepare(int count) {
-        for (int i = 0; i < count; ++i) {
-            auto place = static_cast<size_t>(i);
-            piece[i][0] = {near[place].bytes, near_bytes};
-            piece[i][1] = {slot[place].bytes + near_bytes, slot_bytes - near_bytes};
-            message[i] = {};
-            message[i].msg_hdr.msg_iov = piece[i];
-            message[i].msg_hdr.msg_iovlen = 2;
-            message[i].msg_hdr.msg_control = control[i].bytes;
-            message[i].msg_hdr.msg_controllen = sizeof control[i].bytes;
-            if (!notes_origins) continue;
-            origin[place] = {};
-            message[i].msg_hdr.msg_name = &origin[place];
-            message[i].msg_hdr.msg_namelen = sizeof origin[place];
-        }
-    }
-    // Who waits asks far more often than something comes, so only what was used is made ready again.
-    void empty() {
-        prepare(come);
-        come = lent = 0;
-        lent_bytes = 0;
-    }
-    // As many as the system gives: one where they come one by one, which costs less than asking for several.
-    int look(int socket) {
-        for_one = single;
-        int count = for_one ? look_for_one(socket) : look_for_several(socket);
-        found = count > 0;
-        come = std::max(count, 0);
-        return count;
-    }
-    int look_for_one(int socket) {
-        if (!one) return look_for_several(socket);
-        socklen_t length = sizeof origin[0];
-        int got = system_call(SYS_recvfrom, socket, slot[0].bytes, slot_bytes, MSG_DONTWAIT, notes_origins ? &origin[0] : nullptr,
-                              notes_origins ? &length : nullptr);
-        if (may_be_refused(got)) {
-            one = false;
-            return look_for_several(socket);
-        }
-        if (got < 0) return got;
-        // Another was behind the one before, or follows, mostly.
-        if (found || static_cast<size_t>(got) > near_bytes) {
-            alone = 0;
-            single = false;
-        }
-        message[0].msg_len = static_cast<unsigned>(got);
-        bytes[0] = slot[0].bytes;
-        segment[0] = message[0].msg_len;
-        return 1;
-    }
-    int look_for_several(int socket) {
-        int count = several ? system_call(SYS_recvmmsg, socket, message, static_cast<unsigned>(slots), MSG_DONTWAIT, nullptr) : look_for_each(socket);
-        if (several && may_be_refused(count)) {
-            several = false;
-            count = look_for_each(socket);
-        }
-        if (count > 0) alone = count == 1 && message[0].msg_len <= near_bytes ? alone + 1 : 0;
-        for (int i = 0; i < count; ++i) {
-            segment[i] = segment_of(i);
-            join(i);
-        }
-        return count;
-    }
-    // As recvmmsg does it.
-    int look_for_each(int socket) {
-        for (int i = 0; i < slots; ++i) {
-            int got = system_call(SYS_recvmsg, socket, &message[i].msg_hdr, MSG_DONTWAIT);
-            if (got < 0) return i > 0 ? i : got;
-            message[i].msg_len = static_cast<unsigned>(got);
-        }
-        return slots;
-    }
-    // Makes one piece of message `i`.
-    void join(int i) {
-        auto place = static_cast<size_t>(i);
-        bytes[i] = near[place].bytes;
-        if (message[i].msg_len <= near_bytes) return;
-        std::memcpy(slot[place].bytes, near[place].bytes, near_bytes);
-        bytes[i] = slot[place].bytes;
-    }
-    // Bytes of the packets that message `i` consists of.
-    size_t segment_of(int i) {
-        for (cmsghdr *said = CMSG_FIRSTHDR(&message[i].msg_hdr); said; said = CMSG_NXTHDR(&message[i].msg_hdr, said))
-            if (said->cmsg_level == SOL_UDP && said->cmsg_type == UDP_GRO) {
-                int segment_bytes = 0;
-                std::memcpy(&segment_bytes, CMSG_DATA(said), sizeof segment_bytes);
-                if (segment_bytes > 0) return static_cast<size_t>(segment_bytes);
-            }
-        return message[i].msg_len;
-    }
-};
 
 UdpPackets::UdpPackets(const Options &options) : options_(options), inbox_(new Inbox), batch_(new Batch), cuts_(options.join) {}
 

@@ -264,20 +264,6 @@ void DgramPath::take_packet(const PacketIo::Arrived &come) {
     if (peer->flow.active()) list(*peer);
 }
 
-// Where the endpoint fails for good nobody is reached any more, as the next poll says.
-void DgramPath::note_trouble(int trouble) {
-    if (!trouble_ && PacketIo::lasts(trouble)) cut_off_ = trouble_ = trouble;
-}
-
-void DgramPath::end_all() {
-    cut_off_ = 0;
-    for (Published<Peer> &peer : peers_) {
-        if (!peer || peer->lost) continue;
-        peer->flow.end(FlowEnd::cut_off);
-        list(*peer);
-    }
-}
-
 int DgramPath::take_packets(int budget) {
     PacketIo::Arrived come[Outbox::most];
     int packets = 0;

@@ -58,15 +58,6 @@ void DgramPath::report_holes() const {
 }
 
 // "at 10.0.1.2:4711 ..."
-std::string DgramPath::cut_off_text() const {
-    bool closed = trouble_ == EBADF || trouble_ == ENOTSOCK;
-    return std::string("is not reached by datagrams any more: ") +
-           (closed ? "the program has closed a descriptor of the library's"
-                   : "the system refuses this process the calls that send or receive them, as a filter (seccomp) does; allow recvmsg and sendmsg, or "
-                     "leave dgram out of LANYARD_PATHS") +
-           " (" + system_text(trouble_) + ")";
-}
-
 std::string DgramPath::why(const Peer &peer, dgram::FlowEnd how) const {
     std::string ends = io_.ends(peer.destination), where;
     if (size_t and_at = ends.find(" and "); and_at != std::string::npos) where = "at " + ends.substr(and_at + 5) + " ";

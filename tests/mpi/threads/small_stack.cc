@@ -1,8 +1,9 @@
-// Threads with little stack are in MPI: what a call needs of it does not grow with what it does (docs/threads.md says how much there must be). Each
+// Threads with little stack are in MPI: what a call needs of it does not grow with what it does (docs/debugging.md says how much there must be). Each
 // part runs on threads of its own, with 20 KiB each, of which the C library takes more than two. The first contact of two ranks is made there, too.
 //
 //   mpi-threads-small-stack            the parts, in turn
 //   mpi-threads-small-stack KiB        with so much stack each; prints what each part has used, with what the C library takes
+//   mpi-threads-small-stack fatal      an error there that nobody handles, which ends the job with its sentence
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -171,6 +172,8 @@ static void noted() {
     MPI_Info_free(&info);
 }
 
+static void fatal() { MPI_Send(out.data(), 1, MPI_INT, size + 5, 5, world); }
+
 static const struct Part {
     const char *name;
     void (*run)();
@@ -203,7 +206,8 @@ static void on_thread(const Part &part) {
 
 int main(int argc, char **argv) {
     begin(argc, argv);
-    if (argc > 1) {
+    bool fails = argc > 1 && std::strcmp(argv[1], "fatal") == 0;
+    if (argc > 1 && !fails) {
         stack_bytes = std::strtoul(argv[1], nullptr, 10) * 1024;
         measures = true;
     }
@@ -212,6 +216,7 @@ int main(int argc, char **argv) {
     world = MPI_COMM_WORLD;
     many_out.assign(static_cast<size_t>(size) * long_count / 8, 1);
     many_in = many_out;
+    if (fails) on_thread({"fatal", fatal});
     for (const Part &part : parts) on_thread(part);
     return MPI_Finalize();
 }
