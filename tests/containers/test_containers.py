@@ -75,13 +75,13 @@ def test_the_first_ten_minutes_of_the_readme(fresh, place, repository):
     """All commands of README's first part but those of Python, in a Debian with git and make, by root."""
     root = with_clone(place / "readme", fresh, repository)
     root.shell("apt-get update && apt-get install --yes --no-install-recommends git make")
-    root.shell(f"git clone --quiet {CLONE} /root/lanyard")
-    hello_in(root, "/root/lanyard")
+    root.shell(f"git clone --quiet {CLONE} /root/clone")
+    hello_in(root, "/root/clone")
     part = README[README.index("## The first ten minutes"):README.index("## Look a function up")]
     blocks = [block for block in pages.blocks(part, "sh") if "demo-python" not in block]
     assert [block.split()[1] for block in blocks] == ["demo", "library", "install"]
-    said = root.shell("".join(blocks), folder="/root/lanyard")
-    assert "100 %" in said and (root.folder / "root/lanyard/heat.png").exists()
+    said = root.shell("".join(blocks), folder="/root/clone")
+    assert "100 %" in said and (root.folder / "root/clone/heat.png").exists()
     assert sorted(line for line in said.splitlines() if line.startswith("I am")) == GREETINGS
 
 
