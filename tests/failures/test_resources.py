@@ -20,6 +20,7 @@ def threadless(program):
 
 
 @pytest.mark.own_paths("it is about these paths")
+@pytest.mark.skipif("thread" in os.environ.get("LANYARD_CC", ""), reason="a sanitizer that has a thread of its own")
 @pytest.mark.parametrize("path", ["tcp", "dgram"])
 def test_ranks_that_can_have_no_threads_go_on_without(mpirun, program, threadless, path):
     env = {"LANYARD_PATHS": f"self,{path}", "LANYARD_PROGRESS": "helper"}

@@ -32,31 +32,31 @@ TEST(NoMemory, ArraysThatFitAreMadeAndDestroyed) {
     EXPECT_TRUE(array_or_null<Counted>(0));
 }
 
-TEST(NoMemory, ArraysThatDoNotFitAreRefused) {
-    EXPECT_FALSE(array_or_null<Counted>(SIZE_MAX / sizeof(Counted)));
-    EXPECT_FALSE(array_or_null<Counted>(SIZE_MAX / 2));  // whose bytes are no number
-    EXPECT_EQ(Counted::alive, 0);
-}
+TEST(NoMemory, ArraysWhoseBytesAreNoNumberAreRefused) { EXPECT_FALSE(array_or_null<Counted>(SIZE_MAX / 2)); }
 
 void limit(__rlimit_resource resource, rlim_t bytes) {
     rlimit both{bytes, bytes};
     setrlimit(resource, &both);
 }
 
-// Its sizes are no constants, lest the compiler sees that nobody needs them.
-[[gnu::noinline]] void fill_memory(size_t bytes) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose `new` and malloc end the process themselves
+[[noreturn]] void fill_memory() {
     std::vector<std::vector<char>> all;
-    for (;;) all.emplace_back(bytes);
+    for (;;) all.emplace_back(1 << 16);
 }
 
 void end_under(__rlimit_resource resource, const char *name) {
     end_where_new_fails("a test", 41);
     set_log_name(name);
     limit(resource, 1 << 20);
-    fill_memory(1 << 16);
+    fill_memory();
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose `new` ends by itself
+TEST(NoMemory, ArraysThatDoNotFitAreRefused) {
+    EXPECT_FALSE(array_or_null<Counted>(SIZE_MAX / sizeof(Counted)));
+    EXPECT_EQ(Counted::alive, 0);
+}
+
 TEST(NoMemoryDeathTest, NewEndsTheProcessWithTheLimit) {
     EXPECT_EXIT(end_under(RLIMIT_AS, ""), testing::ExitedWithCode(41),
                 "^a test: this process gets no more memory: ulimit -v allows it 1024 KiB; raise that, or ask for "
