@@ -91,7 +91,7 @@ class Debian:
         """What came of a command, with its output as text; of this process's variables only those for the network."""
         values = {"PATH": PATH, "HOME": self.home(user), "LC_ALL": "C.UTF-8", **self.network, **(environment or {})}
         apart = ["--mount", "--pid", "--ipc", "--uts", *([] if network else ["--net"])]
-        enter = ["unshare", *apart, "--fork", "--kill-child", "sh", "-c", ENTER, "enter"]
+        enter = ["setpriv", "--pdeathsig", "KILL", "unshare", *apart, "--fork", "--kill-child", "sh", "-c", ENTER, "enter"]
         clean = ["env", "-i", *(f"{name}={value}" for name, value in values.items())]
         # A number that no user has needs its group's.
         who = f"{user}:{user}" if user.isdigit() else user

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -164,12 +165,37 @@ def test_programs_run_there_however_it_is_started(image, how):
         assert re.search("^note +long messages: ", done.stdout, re.MULTILINE), done.stdout
 
 
+OWNER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import debian
+made = debian.Debian.__new__(debian.Debian)
+made.folder, made.network = debian.pathlib.Path(sys.argv[2]), {}
+made.run(["sh", "-c", "setsid sleep 1000 & sleep 1000"])
+"""
+
+
 def test_nothing_is_left_of_what_ran_there(image):
-    """Neither mounts nor processes; the job's own rules are tested elsewhere."""
+    """Neither mounts nor processes, also where the tests are killed."""
+    folder = image.debian.folder
     image.run("sleep 1000 & setsid sleep 1000 & exit 0")
-    assert str(image.debian.folder) not in pathlib.Path("/proc/mounts").read_text()
-    there = [path for path in pathlib.Path("/proc").glob("[0-9]*/root") if reaches(path, image.debian.folder)]
-    assert there == []
+    assert str(folder) not in pathlib.Path("/proc/mounts").read_text() and inside(folder) == []
+    with subprocess.Popen([sys.executable, "-S", "-c", OWNER, HERE, folder]) as owner:
+        eventually(lambda: len(inside(folder)) >= 3)
+        owner.kill()
+    eventually(lambda: inside(folder) == [])
+    assert str(folder) not in pathlib.Path("/proc/mounts").read_text()
+
+
+def eventually(condition):
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def inside(folder):
+    return [path for path in pathlib.Path("/proc").glob("[0-9]*/root") if reaches(path, folder)]
 
 
 def reaches(link, folder):
