@@ -16,6 +16,11 @@
 
 namespace lanyard::plans {
 
+// Of sizes that a program may have made up: what does not fit wraps.
+inline int64_t times(int64_t one, int64_t other) {
+    return static_cast<int64_t>(static_cast<uint64_t>(one) * static_cast<uint64_t>(other));
+}
+
 // One side of an operation. The datatype is nullptr where the call is in place, or that side does not matter
 // at this rank.
 struct Side {
@@ -24,8 +29,8 @@ struct Side {
     const Datatype *type = nullptr;
     int64_t blocks = 1;  // one behind the other
 
-    int64_t block_bytes() const { return count * type->size; }
-    int64_t bytes() const { return blocks * block_bytes(); }
+    int64_t block_bytes() const { return times(count, type->size); }
+    int64_t bytes() const { return times(blocks, block_bytes()); }
 };
 
 // Which buffer may be MPI_IN_PLACE instead. inbuf: none, in MPI_Reduce_local.
@@ -64,9 +69,9 @@ inline Error check_buffers(const Comm &comm, const void *sendbuf, const void *re
     if (!gives && !gets) return {};
     if (Error error = check_reduction_op(op, type)) return error;
     if (gives && !gets && in_place(sendbuf)) return in_place_beside_root();
-    int64_t bytes = count * type.size;
-    if (gives && gets && can_meet(sendbuf, sent_blocks * bytes, recvbuf, bytes)) [[unlikely]]
-        return refuse_shared_memory(sendbuf, sent_blocks * bytes, recvbuf, bytes,
+    int64_t bytes = times(count, type.size);
+    if (gives && gets && can_meet(sendbuf, times(sent_blocks, bytes), recvbuf, bytes)) [[unlikely]]
+        return refuse_shared_memory(sendbuf, times(sent_blocks, bytes), recvbuf, bytes,
                                     type.contiguous || sendbuf == recvbuf,
                                     unless_between_groups(comm, Instead::sendbuf));
     return {};
@@ -133,7 +138,9 @@ inline Side own_block_at(const Comm &comm, const void *address, const Counts &co
     auto at = [&](auto number) -> Side {  // both arrays have numbers of one kind
         auto *all = static_cast<const decltype(number) *>(counts.data);
         auto *places = static_cast<const decltype(number) *>(displacements.data);
-        return {static_cast<const std::byte *>(address) + places[comm.rank] * unit, all[comm.rank], type};
+        auto place = static_cast<uintptr_t>(times(places[comm.rank], unit));  // from MPI_BOTTOM, too
+        return {reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(address) + place), all[comm.rank],
+                type};
     };
     return counts.width == 4 ? at(int32_t{}) : at(int64_t{});
 }

@@ -46,7 +46,7 @@ Error lanyard_op_commutative(Op &op, int *commute) {
 
 Error lanyard_reduce_local(const void *inbuf, void *inoutbuf, int64_t count, Datatype &datatype, Op &op) {
     if (Error error = plans::check_reduction_op(op, datatype)) return error;
-    int64_t bytes = count * datatype.size;
+    int64_t bytes = plans::times(count, datatype.size);
     bool whole = datatype.contiguous || inbuf == inoutbuf;
     if (plans::can_meet(inbuf, bytes, inoutbuf, bytes)) [[unlikely]]
         if (Error error =
