@@ -53,7 +53,7 @@ namespace lanyard {
 
 // Objects begin with Object, so the conversions below need no complete type.
 template <class T>
-inline T *object_of(uintptr_t handle) {
+[[gnu::always_inline]] inline T *object_of(uintptr_t handle) {
     using Kind = HandleKind<T>;
     if (handle < predefined_handles) {
         if (handle < Kind::null || handle > Kind::last) return nullptr;

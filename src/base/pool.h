@@ -89,20 +89,20 @@ struct PoolView {
     size_t stride_mask = 0;
 
     // Any bit pattern may be asked.
-    bool holds(const void *address) const {
+    [[gnu::always_inline]] bool holds(const void *address) const {
         if (!made_bytes) return false;
         size_t offset = offset_of(address);
         if (offset >= made_bytes->load(std::memory_order_acquire)) [[unlikely]] return holds_further(address);
         return is_object(address, offset);
     }
     // Of an object that was made here.
-    size_t index(const void *object) const {
+    [[gnu::always_inline]] size_t index(const void *object) const {
         size_t offset = offset_of(object);
         if (offset >= made_bytes->load(std::memory_order_relaxed)) [[unlikely]] return further_index(object);
         return offset >> std::countr_one(stride_mask);
     }
     // The object with this index (below 2^32) if the program has a handle of it, else nullptr.
-    void *at(size_t index) const {
+    [[gnu::always_inline]] void *at(size_t index) const {
         if (!made_bytes) return nullptr;
         size_t offset = index * (stride_mask + 1);
         if (offset >= made_bytes->load(std::memory_order_acquire)) [[unlikely]] return further_at(index);
@@ -115,16 +115,16 @@ private:
     bool is_object(const void *address, size_t offset) const {
         return (offset & stride_mask) == 0 && static_cast<const Object *>(address)->handles.load(std::memory_order_relaxed) > 0;
     }
-    bool holds_further(const void *address) const {
+    [[gnu::noinline]] bool holds_further(const void *address) const {
         const PoolRange *range = ranges->with_address(address);
         return range && is_object(address, reinterpret_cast<size_t>(address) - reinterpret_cast<size_t>(range->base));
     }
-    size_t further_index(const void *object) const {
+    [[gnu::noinline]] size_t further_index(const void *object) const {
         const PoolRange *range = ranges->with_address(object);
         size_t offset = reinterpret_cast<size_t>(object) - reinterpret_cast<size_t>(range->base);
         return range->first + (offset >> std::countr_one(stride_mask));
     }
-    void *further_at(size_t index) const {
+    [[gnu::noinline]] void *further_at(size_t index) const {
         const PoolRange *range = ranges->with_index(index);
         if (!range) return nullptr;
         size_t offset = (index - range->first) * (stride_mask + 1);
@@ -204,12 +204,15 @@ private:
     std::byte *take_slot() {
         SpinGuard guard(lock_);
         if (free_count_ > rest_) return take_free();
-        if (made(ranges_.newest()) == ranges_.newest().usable && !ranges_.open_more()) return free_ ? take_free() : nullptr;
-        PoolRange &range = ranges_.newest();
-        size_t bytes = made(range) * stride;
-        std::byte *slot = range.base + bytes;
+        size_t bytes = filling_->made_bytes.load(std::memory_order_relaxed);
+        if (bytes == filling_->usable * stride) [[unlikely]] {
+            if (!ranges_.open_more()) return free_ ? take_free() : nullptr;
+            filling_ = &ranges_.newest();
+            bytes = filling_->made_bytes.load(std::memory_order_relaxed);
+        }
+        std::byte *slot = filling_->base + bytes;
         new (slot) Dead;
-        range.made_bytes.store(bytes + stride, std::memory_order_release);
+        filling_->made_bytes.store(bytes + stride, std::memory_order_release);
         return slot;
     }
     std::byte *take_free() {
@@ -220,6 +223,7 @@ private:
     }
 
     PoolRanges ranges_;
+    PoolRange *filling_ = &ranges_.at(0);
     std::byte *free_ = nullptr, *last_free_ = nullptr;
     size_t free_count_ = 0;
     size_t rest_;

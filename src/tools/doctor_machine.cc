@@ -140,7 +140,7 @@ Finding examine_processors() {
 
 // What jobs do without the folder for shared memory.
 Finding without_folder(const std::string &sentence, const std::string &remedy) {
-    const char *instead = "mpirun gives its ranks a memory file instead; under other launchers they send messages over the network's path, "
+    const char *instead = "mpirun gives its ranks a memory file; under other launchers they send messages over the network's path, "
                           "which is slower";
     return {Verdict::note, "shared memory", sentence, instead, remedy};
 }

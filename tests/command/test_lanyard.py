@@ -251,7 +251,7 @@ def test_doctor_names_a_foreign_job_and_wrong_settings():
 def test_doctor_as_text_names_each_verdict():
     text = lanyard("doctor", LANYARD_SHM_DIR="/no/such/folder").stdout
     assert text.splitlines()[0].startswith("Lanyard 0.")
-    assert "problem  shared memory: /no/such/folder" in text and "         Remedy: " in text
+    assert "note     shared memory: /no/such/folder" in text and "         Remedy: " in text
 
 
 def test_sweep_runs_one_job_for_each_value():

@@ -141,7 +141,7 @@ static void reduce_locally(void) {
     MPI_Reduce_local(in, inout, 2, two, op);
     EXPECT(inout[0] == 5 && inout[1] == 50 && inout[2] == 9 && inout[3] == 90);
     EXPECT(class_of(MPI_Reduce_local(in, inout, 2, two, MPI_SUM)) == MPI_ERR_OP);
-    EXPECT(class_of(MPI_Reduce_local(in, inout, 2, MPI_CHAR, MPI_SUM)) == MPI_ERR_OP);
+    EXPECT(class_of(MPI_Reduce_local(in, inout, 2, MPI_BYTE, MPI_SUM)) == MPI_ERR_OP);
     MPI_Reduce_local(in, inout, 4, MPI_INT, MPI_SUM);
     EXPECT(inout[0] == 6 && inout[3] == 180);
     MPI_Type_free(&two);
