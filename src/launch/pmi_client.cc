@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,12 @@
 namespace lanyard {
 
 namespace {
+
+// Where a wrapper has closed the segment's descriptor its number may belong to a file of the program's by now.
+bool is_nameless_file(int descriptor) {
+    struct stat about;
+    return descriptor >= 0 && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 0;
+}
 
 constexpr size_t longest_line = 64 * 1024;
 constexpr unsigned longest_farewell_s = 3;
@@ -187,7 +194,7 @@ Error Pmi1::open(int rank, int size) {
     if (Error error = learn_places()) return error;
 
     identity_.launcher = ours_ ? "mpirun" : "PMI-1";
-    if (segment_fd_ >= 0 && fcntl(segment_fd_, F_SETFD, FD_CLOEXEC) == 0) identity_.segment_fd = segment_fd_;
+    if (is_nameless_file(segment_fd_) && fcntl(segment_fd_, F_SETFD, FD_CLOEXEC) == 0) identity_.segment_fd = segment_fd_;
     return {};
 }
 

@@ -2,6 +2,7 @@
 import os
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -127,7 +128,7 @@ def test_four_ranks_in_one_mebibyte_with_collectives_of_all_sizes(small_memory, 
 MEMORY_FILE = r"mpirun: \S+ cannot be used for the memory that ranks share: .+; a memory file is used instead\n"
 MESSAGES = r". All ranks send messages over the network's path instead, which is slower\n"
 # Ranks of a launcher that hands down no file.
-NO_FILE = ("env", "-u", "LANYARD_SEGMENT_FD")
+NO_FILE = (sys.executable, "-S", "-c", 'import os, sys; os.close(int(os.environ.pop("LANYARD_SEGMENT_FD"))); os.execv(sys.argv[1], sys.argv[1:])')
 
 
 def test_sixteen_ranks_that_do_not_fit_have_a_memory_file(small_memory, program):
