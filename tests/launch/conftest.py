@@ -254,10 +254,11 @@ def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("programs")
 
     def build(name, source, *compiler, suffix=".c"):
-        program = folder / name
+        program, text = folder / name, folder / (name + suffix)
+        assert not text.exists() or text.read_text() == source, f"two programs have the name {name}"
         if not program.exists():
-            (folder / (name + suffix)).write_text(source)
-            subprocess.run([*map(str, compiler), folder / (name + suffix), "-o", program], check=True, timeout=300)
+            text.write_text(source)
+            subprocess.run([*map(str, compiler), text, "-o", program], check=True, timeout=300)
         return program
     return build
 

@@ -50,7 +50,7 @@ int main(int count, char **words) {
 
 @pytest.fixture
 def program(mpirun, built):
-    return built("program", PROGRAM, mpirun.build / "bin" / "mpicc")
+    return built("origin", PROGRAM, mpirun.build / "bin" / "mpicc")
 
 
 def lines_of(size):
