@@ -79,6 +79,7 @@ void leave_area(Comm &comm) {
 
 void collect_areas(Universe &universe) {
     auto &[lock, list] = universe.awaited_areas;
+    if (!universe.node_memory) return;
     NodeMemory &memory = *universe.node_memory;
     SpinGuard guard(lock);
     auto over = [&](const AwaitedArea &area) {
