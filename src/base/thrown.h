@@ -34,9 +34,10 @@ void ready_unwinder();
 [[noreturn, gnu::cold]] void stop_for_ended_thread(const char *function);
 [[noreturn, gnu::cold]] void stop_for_thrown(Error caught);
 
-// Calls a function of the program where its thread may end; `name` gives the text for caught().
+// Calls a function of the program where its thread may end; `name` gives the text for caught(). (The end of a thread is caught
+// as a reference to nothing, which a sanitizer would complain of.)
 template <class Name, class Call>
-Error catching(Name name, Call call) {
+[[gnu::no_sanitize("null")]] Error catching(Name name, Call call) {
     try {
         return call();
     } catch (::abi::__forced_unwind &) {
@@ -48,7 +49,7 @@ Error catching(Name name, Call call) {
 
 // Calls one that must not throw, as there is no call that could fail for it.
 template <class Call>
-void forbidding_to_throw(const char *function, Call call) {
+[[gnu::no_sanitize("null")]] void forbidding_to_throw(const char *function, Call call) {
     try {
         call();
     } catch (::abi::__forced_unwind &) {

@@ -4,8 +4,8 @@
 
 namespace lanyard {
 
-void combine_by_program(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype,
-                        Error &failure) {
+[[gnu::no_sanitize("null")]] void combine_by_program(const Op &op, const void *in, void *inout, int64_t count,
+                                                     const Datatype &datatype, Error &failure) {
     if (failure) return;
     try {
         reduce(op, in, inout, count, datatype);
