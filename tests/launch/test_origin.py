@@ -1,6 +1,7 @@
 """Who is a rank: processes that have lost their variables or their connection, those that a rank starts, and
 ranks that close what they need. None of them may silently be "rank 0 of 1" where a rank is meant, nor be taken
 for a rank, nor keep others waiting."""
+import os
 import re
 import sys
 
@@ -258,6 +259,8 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.skipif("-fsanitize" in os.environ.get("LANYARD_CC", ""),
+                    reason="Python cannot load a library that needs a sanitizer's runtime")
 def test_pools_of_python(mpirun):
     (mpirun.folder / "pool.py").write_text(POOL)
     env = {"LIBRARY": mpirun.build / "lib" / "libmpi_abi.so.1", "PYTHONDONTWRITEBYTECODE": 1}
