@@ -93,6 +93,7 @@ class EntryPoint:
         self.raising = next((p for p in self.parameters if p.name == function.raises_on), None)
         self.openings, self.objects, self.roots, self.converts, self.checks, self.buffers, self.stores = [], [], [], [], [], [], []
         self.arguments, self.statuses = {}, []
+        self.roles = {}  # {what this process is in a rooted collective: the condition for it}; asked for once
 
     def lines(self):
         alias = f'#pragma weak {self.name} = P{self.name}'
@@ -123,10 +124,12 @@ class EntryPoint:
         for p in self.parameters:
             if p is not self.raising:
                 self.convert(p)
-        steps = first + self.roots + self.converts + self.checks + self.buffers
+        steps = first + self.roots
         lines = [f'    {line}' for line in self.timed() + self.openings + self.objects]
         lines.append('    Error error = ' + steps[0].removeprefix('error = '))
         lines += [self.guarded(step) for step in steps[1:]]
+        lines += [f'    const bool is_{at} = !error && {condition};' for at, condition in self.roles.items()]
+        lines += [self.guarded(step) for step in self.converts + self.checks + self.buffers]
         lines += self.call() + [f'    {line}' for line in self.statuses]
         lines += ['    if (!error) return MPI_SUCCESS;', *self.failure()]
         return lines
@@ -294,7 +297,8 @@ class EntryPoint:
     def here(self, at):
         if at in CONDITIONS:
             root = next(q.name for q in self.parameters if q.kind == 'root')
-            return f'{CONDITIONS[at]}({root}, *{self.raising.name}_object)'
+            self.roles[at] = f'{CONDITIONS[at]}({root}, *{self.raising.name}_object)'
+            return f'is_{at}'
         return f'{at} == {self.parameters[0].name}_object->rank'
 
     def check_value(self, p, kind):

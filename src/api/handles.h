@@ -55,7 +55,7 @@ namespace lanyard {
 template <class T>
 [[gnu::always_inline]] inline T *object_of(uintptr_t handle) {
     using Kind = HandleKind<T>;
-    if (handle < predefined_handles) {
+    if (handle < predefined_handles) [[likely]] {
         if (handle < Kind::null || handle > Kind::last) return nullptr;
         return reinterpret_cast<T *>(lanyard_handles.predefined[handle]);
     }

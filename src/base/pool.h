@@ -81,16 +81,18 @@ private:
     std::atomic<uint32_t> count_{1};
 };
 
-// What is needed to tell whether an address is an object of some pool that the program has a handle of.
+// What is needed to tell whether an address is an object of some pool that the program has a handle of. A view of no
+// pool holds nothing.
 struct PoolView {
+    static inline const std::atomic<size_t> none_made{0};
+
     const PoolRanges *ranges = nullptr;
     const std::byte *base = nullptr;  // of the first range, as is the next
-    const std::atomic<size_t> *made_bytes = nullptr;
+    const std::atomic<size_t> *made_bytes = &none_made;
     size_t stride_mask = 0;
 
     // Any bit pattern may be asked.
     [[gnu::always_inline]] bool holds(const void *address) const {
-        if (!made_bytes) return false;
         size_t offset = offset_of(address);
         if (offset >= made_bytes->load(std::memory_order_acquire)) [[unlikely]] return holds_further(address);
         return is_object(address, offset);
@@ -103,7 +105,6 @@ struct PoolView {
     }
     // The object with this index (below 2^32) if the program has a handle of it, else nullptr.
     [[gnu::always_inline]] void *at(size_t index) const {
-        if (!made_bytes) return nullptr;
         size_t offset = index * (stride_mask + 1);
         if (offset >= made_bytes->load(std::memory_order_acquire)) [[unlikely]] return further_at(index);
         const void *address = base + offset;
@@ -116,7 +117,7 @@ private:
         return (offset & stride_mask) == 0 && static_cast<const Object *>(address)->handles.load(std::memory_order_relaxed) > 0;
     }
     [[gnu::noinline]] bool holds_further(const void *address) const {
-        const PoolRange *range = ranges->with_address(address);
+        const PoolRange *range = ranges ? ranges->with_address(address) : nullptr;
         return range && is_object(address, reinterpret_cast<size_t>(address) - reinterpret_cast<size_t>(range->base));
     }
     [[gnu::noinline]] size_t further_index(const void *object) const {
@@ -125,7 +126,7 @@ private:
         return range->first + (offset >> std::countr_one(stride_mask));
     }
     [[gnu::noinline]] void *further_at(size_t index) const {
-        const PoolRange *range = ranges->with_index(index);
+        const PoolRange *range = ranges ? ranges->with_index(index) : nullptr;
         if (!range) return nullptr;
         size_t offset = (index - range->first) * (stride_mask + 1);
         void *address = range->base + offset;
