@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "api/types.h"
 #include "base/object.h"
@@ -55,7 +56,8 @@ namespace lanyard {
 template <class T>
 [[gnu::always_inline]] inline T *object_of(uintptr_t handle) {
     using Kind = HandleKind<T>;
-    if (handle < predefined_handles) [[likely]] {
+    // Most calls name predefined objects, so those are in line; but no request is one.
+    if (__builtin_expect(handle < predefined_handles, !std::is_same_v<T, Request>)) {
         if (handle < Kind::null || handle > Kind::last) return nullptr;
         return reinterpret_cast<T *>(lanyard_handles.predefined[handle]);
     }
