@@ -12,11 +12,12 @@ JOBS ?= $(shell nproc)
 CONFIGURE = env $$(command -v ninja >/dev/null && echo CMAKE_GENERATOR=Ninja) \
   $$(command -v ccache >/dev/null && echo CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache) cmake
 
-.PHONY: help demo demo-python test test-all install bench clean library python
+.PHONY: help demo demo-python check test test-all install bench clean library python
 
 help:
 	@echo "make demo              four processes solve the heat equation; picture in heat.png"
 	@echo "make demo-python       the same in Python, through mpi4py"
+	@echo "make check             the quick tests, for every commit (under 3 minutes after a build)"
 	@echo "make test              every kind of test, release and debug (under 25 minutes)"
 	@echo "make test-all          all rank counts and paths, thread sanitizer, memcheck, long random runs (under 75 minutes)"
 	@echo "make install PREFIX=D  bin/ lib/ include/ share/ under D (now: $(PREFIX)); the folder may be moved later"
@@ -46,6 +47,10 @@ demo: library
 demo-python: python
 	@echo "lanyard: mpirun -n 4 python examples/heat/heat.py"
 	@$(BUILD)/bin/mpirun -n 4 .venv/bin/python examples/heat/heat.py heat-python.png
+
+check:
+	@tools/setup build test
+	@/usr/bin/env python3 tools/test --check
 
 test:
 	@tools/setup build test

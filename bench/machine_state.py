@@ -19,7 +19,7 @@ SOURCES = [REPOSITORY / "bench" / "machine_state.cc", REPOSITORY / "src" / "tool
 LONG_LINE_NS, SLOW_COPY_US = 140, 5.6
 ONE_CORE, TWO_CORES = "one core with two threads", "two cores"
 UNCLEAR = "unclear: the line and the copies disagree"
-UNKNOWN, CHANGED = "not measured", "changed within the pair"
+UNKNOWN, CHANGED = "not measured", "changed while it was measured"
 
 
 class Look(NamedTuple):

@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import machine_state
 import proof
 from peers import say
 from report import size_name
@@ -180,6 +181,7 @@ class Series:
         self.versions = {}
         self.failures = {}
         self.busy = []
+        self.looks = []  # at the machine, before and after each round, where they are taken (machine_state.py)
         self.counted = {}  # by library: (bytes that the route's interface counted, bytes sent), one a run; see proof.py
 
     def add(self, library, number, version, rows):
@@ -202,10 +204,28 @@ class Series:
     def numbers(self, key, row):
         return [value for value in self.values.get(key, {}).get(row, []) if value is not None]
 
+    def of_rounds(self, rounds):
+        """The same of some rounds only; without what was counted on the interface, and without the failures."""
+        some = Series(self.name)
+        some.units, some.versions = self.units, self.versions
+        some.busy, some.looks = ([column[number] for number in rounds] for column in (self.busy, self.looks))
+        some.values = {key: {row: [column[number] for number in rounds if number < len(column)] for row, column in table.items()}
+                       for key, table in self.values.items()}
+        return some
+
+    def by_state(self):
+        """{state: rounds}, counted from 0, of the states that the machine was in; nothing where nobody looked."""
+        rounds = {}
+        for number, looks in enumerate(self.looks):
+            rounds.setdefault(machine_state.kind_between(*looks), []).append(number)
+        return rounds
+
     def as_json(self):
         return {"name": self.name, "units": {row_text(k): v for k, v in self.units.items()}, "versions": self.versions,
                 "failures": self.failures, "bytes_counted_and_sent": self.counted,
                 "busy_share_before_each_round": [round(share, 3) for share in self.busy],
+                "machine_in_each_round": [{"state": machine_state.kind_between(*looks),
+                                           "looks": [look and look._asdict() for look in looks]} for looks in self.looks],
                 "values": {key: {row_text(row): column for row, column in table.items()} for key, table in self.values.items()}}
 
 
@@ -221,16 +241,18 @@ def measured_with_proof(series, library, measure):
     return version, rows
 
 
-def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3):
+def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3, look=None):
     """`rounds` rounds of measure(library) -> (version, rows) over all libraries, as a Series.
 
-    A library that failed `give_up_after` times and never gave a number is not tried again.
+    A library that failed `give_up_after` times and never gave a number is not tried again. look() looks at the machine before and after
+    each round.
     """
     series = Series(name)
     order = list(libraries.values())
     started = time.monotonic()
     for number in range(rounds):
         series.busy.append(wait_until_quiet(quiet_seconds))
+        before = look() if look else None
         for library in order[number % len(order):] + order[:number % len(order)]:
             failures = len(series.failures.get(library.key, []))
             if failures >= give_up_after and library.key not in series.values:
@@ -241,5 +263,7 @@ def alternate(name, libraries, rounds, measure, quiet_seconds=5, give_up_after=3
                 series.add_failure(library, str(problem))
                 if failures == 0:
                     say(f"{name} on {library.title}: {problem}")
+        if look:
+            series.looks.append((before, look()))
         say(f"{name}: round {number + 1} of {rounds}, {time.monotonic() - started:.0f} s")
     return series

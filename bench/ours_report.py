@@ -1,42 +1,20 @@
 """What `bench/compare --ours` prints and writes: tables of two builds, and all pairs as JSON."""
 import machine
 import machine_state
-from report import number, size_name, with_interval
+from report import number, size_name, state_line, with_interval
 from verdicts import FEWEST, LEVEL, SLOWER, TOLERANCE, TOO_FEW, slower_ones
 
 BUSY = 0.10  # of the machine
 
 
-def spread(values):
-    low, high = number(min(values)), number(max(values))
-    return low if low == high else f"{low} to {high}"
-
-
 def looks_of(pairs):
-    looks = [look for pair in pairs for look in (pair.before, pair.after)]
-    return [look for look in looks if look is not None]
+    return [look for pair in pairs for look in (pair.before, pair.after)]
 
 
-def ranges(numbers):
-    """'1 to 3, 7' of [1, 2, 3, 7]."""
-    parts = []
-    for value in sorted(set(numbers)):
-        if parts and value == parts[-1][1] + 1:
-            parts[-1][1] = value
-        else:
-            parts.append([value, value])
-    return ", ".join(f"{low} to {high}" if high > low else f"{low}" for low, high in parts)
-
-
-def state_line(group):
+def state_of(group):
     """In which state the machine was, by what measurements, and in which rounds."""
     state = group.state or group.pairs[0].state()  # where there is one group, all its pairs have one state
-    looks = looks_of(group.pairs)
-    words = f"The machine: {state}"
-    if looks:
-        words += (f"; a line takes {spread([look.line_ns for look in looks])} ns, "
-                  f"64 KiB are copied in {spread([look.copy_us for look in looks])} us")
-    return f"{words}; rounds {ranges(pair.round for pair in group.pairs)}."
+    return state_line(state, looks_of(group.pairs), [pair.round for pair in group.pairs])
 
 
 def columns(rows):
@@ -50,7 +28,7 @@ def group_table(group, groups):
     title = "In this state" if group.state else "All pairs"
     lines = [f"### {title}", ""]
     if group.state or len(groups) == 1:
-        lines += [state_line(group), ""]
+        lines += [state_of(group), ""]
     rows = [["path", "", "size", "A", "B", "unit", "time B/A (95 % interval)", "pairs", "verdict"]]
     for row in group.rows:
         figures = [number(row.a), number(row.b), row.unit, with_interval(row.ratio)]

@@ -16,6 +16,32 @@ def with_interval(figures):
     return f"{number(figures['median'])} ({number(figures['low'])} to {number(figures['high'])})"
 
 
+def spread(values):
+    low, high = number(min(values)), number(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def ranges(numbers):
+    """'1 to 3, 7' of [1, 2, 3, 7]."""
+    parts = []
+    for value in sorted(set(numbers)):
+        if parts and value == parts[-1][1] + 1:
+            parts[-1][1] = value
+        else:
+            parts.append([value, value])
+    return ", ".join(f"{low} to {high}" if high > low else f"{low}" for low, high in parts)
+
+
+def state_line(state, looks, rounds):
+    """In which state the machine was, by what measurements (some may be None), and in which rounds, counted from 1."""
+    taken = [look for look in looks if look]
+    words = f"The machine: {state}"
+    if taken:
+        words += (f"; a line takes {spread([look.line_ns for look in taken])} ns, "
+                  f"64 KiB are copied in {spread([look.copy_us for look in taken])} us")
+    return f"{words}; rounds {ranges(rounds)}."
+
+
 def size_name(row):
     if isinstance(row, tuple):
         return f"{row[0]}, {size_name(row[1])}"
@@ -61,7 +87,7 @@ def grid(series, libraries, first="lanyard"):
         cells = [number(summary(values)["median"]) if (values := series.numbers(key, row)) else "" for key in libraries]
         ratio = best_other(series, first, [key for key in libraries if key != first], row)
         lines.append(f"| {size_name(row)} | " + " | ".join(cells) + f" | {with_interval(ratio) if ratio else ''} |")
-    lines += [""] + [f"{libraries[key].title}: {version}" + "  " for key, version in series.versions.items()]
+    lines += ["", *versions(series, libraries)]
     for key, words in series.failures.items():
         lines.append(f"{libraries[key].title} failed {len(words)} times: {words[0]}  ")
     return "\n".join(lines) + "\n"
@@ -79,13 +105,14 @@ def best_other(series, first, others, row):
     return paired_ratio(ours, theirs) if rate else paired_ratio(theirs, ours)
 
 
-def markdown(series, libraries, first="lanyard", picture=None):
-    """A table: a line for each row and library with the median, its interval, and the ratio first/library by rounds.
+def versions(series, libraries):
+    return [f"{libraries[key].title}: {version}" + "  " for key, version in series.versions.items()]
 
-    `picture` is a path from the table's place to the plot of the series."""
-    lines = [f"### {series.name}", "", *([f"![{series.name}]({picture})", ""] if picture else []),
-             f"| | library | median (95 % interval) | best | unit | {libraries[first].title if first in libraries else first} / it | runs |",
-             "|---|---|---|---|---|---|---|"]
+
+def table(series, libraries, first):
+    """A line for each row and library with the median, its interval, and the ratio first/library by rounds."""
+    ours = libraries[first].title if first in libraries else first
+    lines = [f"| | library | median (95 % interval) | best | unit | {ours} / it | runs |", "|---|---|---|---|---|---|---|"]
     for row, unit in series.units.items():
         for key, library in libraries.items():
             values = series.numbers(key, row)
@@ -95,10 +122,23 @@ def markdown(series, libraries, first="lanyard", picture=None):
             lines.append(f"| {size_name(row)} | {marked(library.title, series, key)} | {with_interval(summary(values))} | "
                          f"{number(best(values, unit))} | {unit} | "
                          f"{with_interval(ratio) if ratio else ''} | {len(values)} |")
-    lines += [""] + [f"{libraries[key].title}: {version}" + "  " for key, version in series.versions.items()]
-    lines += proof_line(series, libraries)
+    return lines
+
+
+def markdown(series, libraries, first="lanyard", picture=None):
+    """The table of all rounds; then, where the machine was in more than one state, one for the rounds of each.
+
+    `picture` is a path from the table's place to the plot of the series."""
+    lines = [f"### {series.name}", "", *([f"![{series.name}]({picture})", ""] if picture else []), *table(series, libraries, first)]
+    lines += ["", *versions(series, libraries), *proof_line(series, libraries)]
     for key, words in series.failures.items():
         lines.append(f"{libraries[key].title} failed {len(words)} times: {words[0]}  ")
     if series.busy and max(series.busy) > 0.10:
         lines.append(f"Other work took up to {max(series.busy):.0%} of the machine before a round; read with care.  ")
+    states = series.by_state()
+    for state, rounds in states.items():
+        looks = [look for number in rounds for look in series.looks[number]]
+        lines += ["", state_line(state, looks, [number + 1 for number in rounds])]
+        if len(states) > 1:
+            lines += ["", *table(series.of_rounds(rounds), libraries, first)]
     return "\n".join(lines) + "\n"

@@ -120,6 +120,11 @@ def judge_skips(cases, root):
             case.outcome, case.message = "failed", f"skipped, though it runs as root: {case.message}"
 
 
+def write_names(cases, path):
+    """All tests of a run by suite and name, a line each, in order."""
+    path.write_text("".join(f"{line}\n" for line in sorted(f"{case.suite}: {case.name}" for case in cases)))
+
+
 def print_skips(cases):
     """Every skip with its reason; tests that share a suite and a reason share a line."""
     groups = collections.defaultdict(list)

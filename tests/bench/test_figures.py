@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import figures  # noqa: E402
 import goals  # noqa: E402
+import machine_state  # noqa: E402
 import measure  # noqa: E402
 import peers  # noqa: E402
 import plots  # noqa: E402
@@ -270,3 +271,51 @@ def test_the_commands_refuse_with_a_sentence(command, words, tmp_path):
                           text=True, timeout=60, check=False)
     assert done.returncode != 0
     assert words in done.stderr
+
+
+def test_rounds_are_named_by_ranges():
+    assert report.ranges([3, 1, 2, 7, 9, 8, 3]) == "1 to 3, 7 to 9"
+    assert report.ranges([4]) == "4"
+
+
+NEAR, FAR = machine_state.Look(60, 3), machine_state.Look(250, 10)
+
+
+def alternated(monkeypatch, figures_of, looks):
+    """Rounds of libraries that give these figures, None where the run fails, while the machine looks like this before and after each."""
+    monkeypatch.setattr(measure, "wait_until_quiet", lambda seconds: 0)
+    libraries = {key: shell_library(key, "") for key in figures_of}
+    rest, taken = iter(looks), {key: iter(values) for key, values in figures_of.items()}
+
+    def one_run(library):
+        value = next(taken[library.key])
+        if value is None:
+            raise measure.Failed("made up")
+        return "1", {8: (value, "us")}
+
+    series = measure.alternate("latency", libraries, len(looks) // 2, one_run, look=lambda: next(rest))
+    return series, libraries
+
+
+def test_each_state_of_the_machine_has_a_table_of_its_own(monkeypatch):
+    looks = [NEAR, NEAR, FAR, FAR, NEAR, FAR, FAR, FAR]
+    series, libraries = alternated(monkeypatch, {"lanyard": [1, 4, 9, 2], "mpich": [3, 4, 9, None]}, looks)
+    assert series.by_state() == {machine_state.ONE_CORE: [0], machine_state.TWO_CORES: [1, 3], machine_state.CHANGED: [2]}
+    assert series.of_rounds([1, 3]).values == {"lanyard": {8: [4, 2]}, "mpich": {8: [4]}}
+    text = report.markdown(series, libraries)
+    assert text.count("| library |") == 4
+    alone = text[text.index(machine_state.ONE_CORE):]
+    assert alone.index("; a line takes 60 ns, 64 KiB are copied in 3 us; rounds 1.\n") < alone.index("| 3 (3 to 3) |")
+    assert "0.333 (0.333 to 0.333)" in alone[:alone.index("The machine: ")]
+    assert "rounds 2, 4." in text
+    assert [entry["state"] for entry in series.as_json()["machine_in_each_round"]] == [
+        machine_state.ONE_CORE, machine_state.TWO_CORES, machine_state.CHANGED, machine_state.TWO_CORES]
+
+
+def test_one_state_needs_no_table_of_its_own_and_is_named(monkeypatch):
+    series, libraries = alternated(monkeypatch, {"lanyard": [1, 1], "mpich": [2, 2]}, [FAR] * 4)
+    text = report.markdown(series, libraries)
+    assert text.count("| library |") == 1 and f"The machine: {machine_state.TWO_CORES}" in text
+    series, libraries = alternated(monkeypatch, {"lanyard": [1]}, [None, None])
+    assert f"The machine: {machine_state.UNKNOWN}; rounds 1." in report.markdown(series, libraries)
+    assert "The machine" not in report.markdown(measure.alternate("latency", libraries, 0, None), libraries)

@@ -103,11 +103,6 @@ def test_counts_are_flagged_beyond_a_hundredth():
     assert [count.call for count in verdicts.slower_ones([], counts)[1]] == ["send"]
 
 
-def test_rounds_are_named_by_ranges():
-    assert ours_report.ranges([3, 1, 2, 7, 9, 8, 3]) == "1 to 3, 7 to 9"
-    assert ours_report.ranges([4]) == "4"
-
-
 class MadeUp:
     """Stands in for both builds: each run is noted, and gives `figure(key, cell, number)`; None fails."""
 

@@ -1,4 +1,4 @@
-"""tools/test --again: what failed in the last run of tools/test, and only that.
+"""tools/test --again: what failed in the last run of tools/test, and only that; and --check: the quick tests.
 
 With a small project of its own, whose tests say that they ran."""
 import importlib.util
@@ -24,12 +24,16 @@ CMAKE = """
 cmake_minimum_required(VERSION 3.25)
 project(small NONE)
 enable_testing()
+set(label_one unit)
+set(label_twoX units)
+set(label_three sim)
 add_custom_target(all-of-it ALL COMMAND sh -c "! grep -q ${NAME} ${CMAKE_SOURCE_DIR}/stop")
 foreach(name one "two (of [a|b]) + c.d" twoX three)
   set(full "${NAME}: ${name}")
   add_test(NAME "${name}" COMMAND sh -c "echo '${full}' >>ran; ! grep -qxF '${full}' broken")
-  set_tests_properties("${name}" PROPERTIES WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties("${name}" PROPERTIES WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} LABELS "${label_${name}}")
 endforeach()
+add_custom_target(check COMMAND sh -c "! grep -q ${NAME} ${CMAKE_SOURCE_DIR}/stop")
 """
 PYTEST = """
 import os
@@ -181,6 +185,28 @@ def test_tests_that_are_gone_are_told_of(project):
     assert project.test(*only)[0] == 1
     project.write("tests/sub/test_small.py", PYTEST)
     assert project.test("--again")[2] == [f"release: {word}" for word in WORDS]
+
+
+def test_check_runs_the_quick_tests_of_one_build(project):
+    project.broken("release: three")
+    code, lines, ran = project.test("--check")
+    assert (code, ran) == (1, ["release: one", "release: three"]), lines
+    assert "2 passed, 1 failed, 0 skipped" in lines  # and tidy
+    project.broken()
+    code, lines, ran = project.test("--again")
+    assert (code, ran) == (0, ["release: three"]), lines
+    assert project.test("--check", "--preset", "debug")[2] == ["debug: one", "debug: three"]
+    project.stop("release")
+    assert project.test("--check")[0] == 1
+    assert "--check takes no other option" in project.test("--check", "--only", "ctest")[1][-1]
+
+
+def test_the_names_of_all_tests_are_listed(project):
+    project.broken("release: a")
+    project.test("--only", "ctest,pytest", "--preset", "release")
+    names = (project.folder / "build" / "results" / "names.txt").read_text().splitlines()
+    assert names == sorted(names) and len(names) == len(all_of("release"))
+    assert "release: twoX" in names and "release tests.sub.test_small: test_words[a]" in names
 
 
 def test_again_takes_no_other_options(project):
