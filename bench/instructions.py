@@ -12,7 +12,8 @@ from pathlib import Path
 
 from peers import clean_environment, run_quietly
 
-CALLS = 50  # in each loop, as in instruction_loops.cc
+CALLS, WINDOW_CALLS = 256, 50  # in each loop, as in instruction_loops.cc; in those of many
+OF_MANY = ("loop_of_isends", "loop_of_irecvs", "loop_of_waitall")
 # {what a loop does: (its function, the rank that runs it)}
 LOOPS = {
     "MPI_Send, 8 bytes": ("loop_of_send", 0),
@@ -73,17 +74,8 @@ def compile_loops(prefix, program):
     run_quietly([prefix / "bin" / "mpicxx", "-std=c++20", "-O2", "-g1", source, "-o", program], f"compiling {source}")
 
 
-def count(build, environment=None, arguments=(), program=None, runs=3):
-    """{what: instructions for one call} of a build folder; of an install, too, with a program of compile_loops.
-
-    The lowest of several runs: whether something has just come from the other rank, which takes some 700 instructions more
-    in one of the 50 calls of a loop, depends on time.
-    """
-    counts = [count_once(build, environment, arguments, program) for _ in range(runs)]
-    return {what: min(one[what] for one in counts) for what in LOOPS}
-
-
-def count_once(build, environment, arguments, program):
+def count(build, environment=None, arguments=(), program=None):
+    """{what: instructions for one call} of a build folder; of an install, too, with a program of compile_loops."""
     with tempfile.TemporaryDirectory() as folder:
         profile = str(Path(folder) / "profile.%q{PMI_RANK}")
         command = [build / "bin" / "mpirun", "-n", "2", "valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", "--quiet",
@@ -94,7 +86,7 @@ def count_once(build, environment, arguments, program):
         subprocess.run(["env", *variables, *map(str, command)], check=True, capture_output=True, text=True,
                        timeout=300, env=clean_environment())
         by_rank = [loop_costs(Path(folder) / f"profile.{rank}") for rank in (0, 1)]
-    return {what: by_rank[rank][loop] / CALLS for what, (loop, rank) in LOOPS.items()}
+    return {what: by_rank[rank][loop] / (WINDOW_CALLS if loop in OF_MANY else CALLS) for what, (loop, rank) in LOOPS.items()}
 
 
 def table(build):
