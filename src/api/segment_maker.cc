@@ -24,6 +24,21 @@ std::string segment_name(const Bootstrap &bootstrap) {
 
 bool first_of_node(const Bootstrap &bootstrap) { return bootstrap.local_rank() == 0; }
 
+// A sentence as a value that every launcher carries: without blanks, and not long.
+constexpr size_t longest_sentence = 400;
+std::string in_digits(const std::string &sentence) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (unsigned char c : sentence.substr(0, longest_sentence)) text += {digits[c >> 4], digits[c & 15]};
+    return text;
+}
+std::string from_digits(const std::string &text) {
+    auto value = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+    std::string sentence;
+    for (size_t i = 0; i + 1 < text.size(); i += 2) sentence += static_cast<char>(value(text[i]) << 4 | value(text[i + 1]));
+    return sentence;
+}
+
 }  // namespace
 
 SegmentMaker::SegmentMaker(Runtime &made) : made_(made), descriptor_(made.bootstrap->segment_fd()), named_(descriptor_ < 0) {
@@ -44,7 +59,7 @@ Error SegmentMaker::create() {
     if (!error) return {};
     lack_ = error.take().sentence;
     // Where several nodes lack it one of them is told of; a launcher may refuse the others.
-    made_.bootstrap->put(lack_key, "yes").discard();
+    made_.bootstrap->put(lack_key, in_digits(lack_)).discard();
     return {};
 }
 
@@ -53,10 +68,11 @@ bool SegmentMaker::lacking() {
     Error error = made_.bootstrap->get(lack_key, value);
     bool found = !error;
     error.discard();
+    if (found) told_ = from_digits(value);
     return found;
 }
 
-std::string SegmentMaker::lack() const { return lack_.empty() ? "the first rank of a node could not make its shared memory" : lack_; }
+const std::string &SegmentMaker::lack() const { return lack_.empty() ? told_ : lack_; }
 
 void SegmentMaker::tell_lack() const {
     if (lack_.empty()) return;
