@@ -22,8 +22,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "tools/bench/pin.h"
-#include "tools/bench/shared_line.h"
+#include "bench/programs/pin.h"
+#include "bench/programs/shared_line.h"
 
 namespace {
 

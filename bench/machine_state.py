@@ -15,7 +15,7 @@ from typing import NamedTuple
 from peers import run_quietly
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-SOURCES = [REPOSITORY / "bench" / "machine_state.cc", REPOSITORY / "src" / "tools" / "bench" / "pin.cc"]
+SOURCES = [REPOSITORY / "bench" / "machine_state.cc", REPOSITORY / "bench" / "programs" / "pin.cc"]
 LONG_LINE_NS, SLOW_COPY_US = 140, 5.6
 ONE_CORE, TWO_CORES = "one core with two threads", "two cores"
 UNCLEAR = "unclear: the line and the copies disagree"
@@ -43,7 +43,7 @@ def kind_between(before, after):
 def compile_program(folder):
     """The program, in this folder. The compiler is there, as it builds Lanyard."""
     program = Path(folder) / "machine-state"
-    run_quietly(["c++", "-std=c++20", "-O2", "-I", REPOSITORY / "src", *SOURCES, "-o", program],
+    run_quietly(["c++", "-std=c++20", "-O2", "-I", REPOSITORY, "-I", REPOSITORY / "src", *SOURCES, "-o", program],
                 "compiling bench/machine_state.cc")
     return program
 

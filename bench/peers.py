@@ -12,7 +12,7 @@ import venv
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent
-SOURCE = BENCH.parent / "src" / "tools" / "bench"
+SOURCE = BENCH / "programs"
 ALL = ("lanyard", "mpich", "impi", "openmpi")
 
 # Variables of an outer job or of a user's taste that would make a comparison unfair or impossible.

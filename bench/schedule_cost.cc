@@ -11,8 +11,8 @@
 
 #include "base/abi_constants.h"
 #include "base/clock.h"
-#include "coll/node_area.h"
 #include "coll/select.h"
+#include "coll/shm/node_area.h"
 #include "datatype/predefined.h"
 
 using namespace lanyard;

@@ -32,9 +32,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/bench/blocks.h"
-#include "tools/bench/pin.h"
-#include "tools/bench/raw_socket.h"
+#include "bench/programs/blocks.h"
+#include "bench/programs/pin.h"
+#include "bench/programs/raw_socket.h"
 
 using namespace lanyard::bench;
 

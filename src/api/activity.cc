@@ -15,12 +15,12 @@
 #include "api/leftovers.h"
 #include "api/predefined_handles.h"
 #include "api/raise.h"
-#include "api/runtime.h"
 #include "api/state.h"
-#include "base/clock.h"
 #include "base/race_checker.h"
 #include "coll/collectives.h"
 #include "comm/info.h"
+#include "runtime/runtime.h"
+#include "runtime/waiting.h"
 #include "tool/event.h"
 
 extern char **environ;
@@ -141,11 +141,10 @@ Error leave_network(Runtime &ending) {
 // waited for before exit. The engine is owned.
 void await_answers(Runtime &ending) {
     constexpr uint64_t patience_ns = 100'000'000;
-    uint64_t limit_ns = clock_ns() + patience_ns;
     auto written = [](const void *subject) { return !static_cast<const Network *>(subject)->path->busy(); };
+    uint64_t limit_ns = ending.engine->read_now_ns() + patience_ns;
     ending.engine->wait_owned(Condition{written, &ending.network});
-    while (!ending.network.path->settled() && clock_ns() < limit_ns)
-        if (ending.engine->step() == 0) usleep(100);
+    ending.engine->wait_owned(Condition{all_settled, &ending.network}, limit_ns);
     ending.network.path->answer_all();
 }
 

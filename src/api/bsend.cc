@@ -7,11 +7,12 @@
 
 #include "api/generated/core.h"
 #include "api/request.h"
-#include "api/runtime.h"
 #include "base/no_memory.h"
 #include "comm/universe.h"
 #include "datatype/cursor.h"
 #include "datatype/predefined.h"
+#include "runtime/runtime.h"
+#include "runtime/waiting.h"
 
 namespace lanyard {
 

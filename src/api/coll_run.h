@@ -3,7 +3,8 @@
 #pragma once
 
 #include "api/coll_plans.h"
-#include "api/runtime.h"
+#include "runtime/runtime.h"
+#include "runtime/waiting.h"
 
 namespace lanyard::plans {
 

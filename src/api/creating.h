@@ -3,7 +3,8 @@
 
 #include <optional>
 
-#include "api/runtime.h"
+#include "runtime/runtime.h"
+#include "runtime/waiting.h"
 
 namespace lanyard {
 

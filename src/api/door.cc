@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <string>
 
-#include "api/runtime.h"
 #include "base/thrown.h"
+#include "runtime/runtime.h"
 
 namespace lanyard {
 

@@ -11,11 +11,11 @@
 #include <unordered_set>
 
 #include "api/generated/core.h"
-#include "api/runtime.h"
 #include "base/clock.h"
 #include "base/locality.h"
 #include "comm/info.h"
 #include "datatype/predefined.h"
+#include "runtime/runtime.h"
 
 namespace lanyard {
 

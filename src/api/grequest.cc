@@ -8,8 +8,8 @@
 #include "api/door.h"
 #include "api/generated/core.h"
 #include "api/request.h"
-#include "api/runtime.h"
 #include "base/thrown.h"
+#include "runtime/runtime.h"
 
 namespace lanyard {
 

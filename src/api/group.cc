@@ -2,9 +2,9 @@
 #include "comm/group.h"
 
 #include "api/generated/core.h"
-#include "api/process_sets.h"
-#include "api/runtime.h"
 #include "comm/session.h"
+#include "runtime/process_sets.h"
+#include "runtime/runtime.h"
 
 namespace lanyard {
 

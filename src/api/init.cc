@@ -4,7 +4,7 @@
 
 #include "api/activity.h"
 #include "api/generated/core.h"
-#include "api/runtime.h"
+#include "runtime/runtime.h"
 
 namespace lanyard {
 

@@ -1,13 +1,10 @@
 #include "api/leftovers.h"
 
-#include <unistd.h>
 
 #include <string>
 
 #include "api/message.h"
 #include "api/request.h"
-#include "api/runtime.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "comm/attributes.h"
 #include "comm/context.h"
@@ -15,6 +12,7 @@
 #include "comm/info.h"
 #include "datatype/definition.h"
 #include "datatype/op.h"
+#include "runtime/runtime.h"
 
 namespace lanyard {
 
@@ -102,10 +100,9 @@ void report_leftovers(Runtime &ending, const char *call) {
 
 void report_what_is_waited_for(Runtime &ending, const char *call) {
     constexpr uint64_t patience_ns = 1'000'000'000;
-    uint64_t limit_ns = clock_ns() + patience_ns;
     EngineGuard guard(*ending.engine);
-    while (!ending.messenger->quiet() && clock_ns() < limit_ns)
-        if (ending.engine->step() == 0) usleep(1000);
+    auto quiet = [](const void *messenger) { return static_cast<const Messenger *>(messenger)->quiet(); };
+    ending.engine->wait_owned(Condition{quiet, ending.messenger.get()}, ending.engine->read_now_ns() + patience_ns);
     size_t open = 0;
     std::string first;
     ending.messenger->each_offered([&](const Transfer &send) {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "api/generated/core.h"
-#include "api/runtime.h"
 #include "api/transfers.h"
+#include "runtime/runtime.h"
 
 namespace lanyard {
 

@@ -1,9 +1,10 @@
 // Probes and matched receives (MPI-5.0 section 3.8): the typed functions.
 #include "api/generated/core.h"
 #include "api/message.h"
-#include "api/runtime.h"
 #include "api/transfers.h"
 #include "base/no_memory.h"
+#include "runtime/runtime.h"
+#include "runtime/waiting.h"
 
 namespace lanyard {
 

@@ -2,8 +2,9 @@
 // without a request; everything else describes a Transfer, on the stack of a blocking call or in a request.
 #include "api/bsend.h"
 #include "api/generated/core.h"
-#include "api/runtime.h"
 #include "api/transfers.h"
+#include "runtime/runtime.h"
+#include "runtime/waiting.h"
 
 namespace lanyard {
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "api/activity.h"
-#include "api/runtime.h"
 #include "api/state.h"
 #include "comm/error_codes.h"
 #include "comm/session.h"
+#include "runtime/runtime.h"
 
 extern char **environ;
 

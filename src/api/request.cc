@@ -7,11 +7,11 @@
 
 #include "api/generated/core.h"
 #include "api/requests.h"
-#include "api/runtime.h"
 #include "api/spare_requests.h"
 #include "base/no_memory.h"
 #include "comm/create.h"
 #include "datatype/datatype.h"
+#include "runtime/runtime.h"
 
 namespace lanyard {
 

@@ -4,8 +4,9 @@
 
 #include "api/bsend.h"
 #include "api/generated/core.h"
-#include "api/runtime.h"
 #include "api/transfers.h"
+#include "runtime/runtime.h"
+#include "runtime/waiting.h"
 
 namespace lanyard {
 

@@ -9,10 +9,10 @@
 #include "api/activity.h"
 #include "api/bsend.h"
 #include "api/generated/core.h"
-#include "api/process_sets.h"
-#include "api/runtime.h"
 #include "comm/errhandler.h"
 #include "comm/info.h"
+#include "runtime/process_sets.h"
+#include "runtime/runtime.h"
 
 namespace lanyard {
 

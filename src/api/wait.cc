@@ -1,7 +1,8 @@
 // Waiting for requests and testing them (MPI-5.0 sections 3.7.3 and 3.7.5): the typed functions. What they complete they pick up.
 #include "api/generated/core.h"
 #include "api/requests.h"
-#include "api/runtime.h"
+#include "runtime/runtime.h"
+#include "runtime/waiting.h"
 
 namespace lanyard {
 

@@ -87,7 +87,7 @@ struct ErrorRecord {
     // Ranks are not in the same collective operation: what they wait for of each other there never comes.
     bool mismatch = false;
     int other_rank = -1;      // of a mismatch, where it is known: who calls something else,
-    uint32_t other_word = 0;  // and what (p2p/agreement.h)
+    uint32_t other_word = 0;  // and what (coll/agreement.h)
     // What a function of the program threw: the door throws it on instead of asking an error handler (base/thrown.h).
     std::exception_ptr thrown = {};
 };

@@ -5,7 +5,7 @@
 //
 // Thread rule: everything here needs the engine owned. A step that fails does not stop the schedule, as other ranks
 // count on this one's messages; the first error is kept and told at the end. Where ranks turn out to call different collectives (each
-// message and each post in the node area says which one it belongs to: p2p/agreement.h; a rank that waits long says so to those for whom it
+// message and each post in the node area says which one it belongs to: coll/agreement.h; a rank that waits long says so to those for whom it
 // waits, and is answered by one that has left it behind) the schedule is abandoned, as it would never end, and all others of the team are
 // told both calls, so that none waits for this one, or for the one that called something else.
 // Making a persistent operation is a call like others in the sequence; its starts are not, and their messages have numbers apart.
@@ -20,12 +20,12 @@
 #include "base/no_memory.h"
 #include "base/spin_lock.h"
 #include "coll/early_messages.h"
-#include "coll/exchange_run.h"
 #include "coll/kept_plans.h"
 #include "coll/schedule.h"
 #include "coll/select.h"
+#include "coll/shm/exchange_run.h"
 #include "coll/team.h"
-#include "p2p/agreement.h"
+#include "coll/agreement.h"
 #include "p2p/messenger.h"
 
 namespace lanyard {
@@ -125,7 +125,7 @@ private:
     Schedule own_schedule_;
     Schedule *schedule_ = &own_schedule_;
     KeptPlan *kept_ = nullptr;         // whose schedule it is, if not the own one
-    uint32_t word_ = 0;                // what all ranks must agree upon (p2p/agreement.h)
+    uint32_t word_ = 0;                // what all ranks must agree upon (coll/agreement.h)
     Hook under_way_hook_;
     int32_t tag_ = 0;
     uint32_t number_ = 0;
@@ -201,6 +201,7 @@ private:
     static constexpr uint64_t alarm_every_ns = 1'000'000'000;
 
     void heard(const Envelope &envelope) override;
+    Error compared(uint32_t own, uint32_t other, int32_t other_rank) override;
     void answer(const Envelope &envelope);
     void answer_in_areas();
     int look_for_patient_ones();

@@ -11,8 +11,8 @@
 #include <memory>
 
 #include "coll/schedule.h"
-#include "coll/short_use.h"
-#include "p2p/agreement.h"
+#include "coll/shm/short_use.h"
+#include "coll/agreement.h"
 
 namespace lanyard {
 

@@ -31,6 +31,10 @@ bool Collective::agrees_with_early_messages() {
     return false;
 }
 
+Error Executor::compared(uint32_t own, uint32_t other, int32_t other_rank) {
+    return agree(own, other) ? Error() : disagreement(own, other, other_rank);
+}
+
 Error Executor::judge_early_messages(const Team &team) {
     EarlyMessage message;
     if (early_.empty() || !early_.take_disagreeing(team, team.sequence - 1, message)) return {};

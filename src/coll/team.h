@@ -40,7 +40,7 @@ struct Team {
     int size = 1;
     const uint32_t *peers = nullptr;  // by index: numbers of the peer table
     Tally<uint32_t> sequence;         // collectives started so far; part of the tag of the next one's messages
-    uint32_t recent[recent_collectives] = {};  // by number: what the latest ones agree upon (p2p/agreement.h)
+    uint32_t recent[recent_collectives] = {};  // by number: what the latest ones agree upon (coll/agreement.h)
     Tally<uint32_t> persistent;       // persistent ones made so far; likewise
     std::byte *node_area = nullptr;   // memory shared by all of the team when they are on one node, else nullptr
     size_t node_area_bytes = 0;       // zero at first; how much is wanted: node_area_bytes(size) in node_area.h

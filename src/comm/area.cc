@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "coll/node_area.h"
+#include "coll/shm/node_area.h"
 #include "comm/universe.h"
 
 namespace lanyard {

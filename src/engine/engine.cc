@@ -110,6 +110,21 @@ void Engine::wait_owned(const Condition &met) {
     if (sleepers_.load(std::memory_order_relaxed)) [[unlikely]] pass_watch();
 }
 
+bool Engine::wait_owned(const Condition &condition, uint64_t limit_ns) {
+    struct Limited {
+        const Condition &condition;
+        const Engine &engine;
+    } limited{condition, *this};
+    wait_limit_ns_ = limit_ns;
+    wait_owned(Condition{[](const void *subject) {
+                             const Limited &wait = *static_cast<const Limited *>(subject);
+                             return wait.condition() || wait.engine.now_ns_ >= wait.engine.wait_limit_ns_;
+                         },
+                         &limited});
+    wait_limit_ns_ = no_deadline;
+    return condition();
+}
+
 // Is it time to poll paths by system calls, for a test? If so the clock is read.
 bool Engine::sockets_are_due() {
     uint64_t ticks = clock_ticks(), passed = ticks - sockets_tested_ticks_;
@@ -207,7 +222,7 @@ void Engine::tell_sleepers() {
 bool Engine::step_is_due() const { return work_left_ || deadline_ns() <= now_ns_; }
 
 uint64_t Engine::deadline_ns() const {
-    uint64_t earliest = alarm_ns_;
+    uint64_t earliest = std::min(alarm_ns_, wait_limit_ns_);
     for (const Polled &polled : paths_) earliest = std::min(earliest, polled.path->deadline_ns());
     return earliest;
 }

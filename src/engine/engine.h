@@ -132,6 +132,8 @@ public:
     void wait_owned(Waiter &waiter);
     // [owner] The same until `met` says so; it is asked by whichever thread owns the engine.
     void wait_owned(const Condition &condition);
+    // [owner] The same, until that time of read_now_ns() at the latest; is it met then? One such wait at a time.
+    bool wait_owned(const Condition &condition, uint64_t limit_ns);
     // [owner] For a call that found all it needed there: now and then a turn nevertheless, so that what else is under way goes on.
     void glance() {
         if (++glances_ % glances_per_turn == 0) step();
@@ -252,6 +254,7 @@ private:
     List<Poller, &Poller::hook> pollers_;
     Task *alarm_ = nullptr;
     uint64_t alarm_ns_ = no_deadline;
+    uint64_t wait_limit_ns_ = no_deadline;
     uint64_t now_ns_ = 0;
     uint32_t fruitless_tests_ = 0;
     static constexpr uint32_t glances_per_turn = 64;

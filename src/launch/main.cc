@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/no_memory.h"
+#include "bootstrap/origin.h"
 #include "launch/agent.h"
 #include "launch/job.h"
 #include "launch/options.h"
-#include "launch/origin.h"
 
 namespace {
 

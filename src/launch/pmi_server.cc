@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "bootstrap/origin.h"
 #include "launch/descendants.h"
-#include "launch/origin.h"
 
 namespace lanyard::launch {
 

@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bootstrap/pmi_line.h"
 #include "launch/loop.h"
-#include "launch/pmi_line.h"
 #include "launch/protocol.h"
 #include "launch/waits.h"
 

@@ -1,5 +1,5 @@
 // What a sender knows of one peer's posted receives (the write protocol, write.cc): announcements that no message of its own has
-// overtaken, in the order in which the receives were posted. Pure; used by the messenger alone.
+// overtaken, in the order in which the receives were posted. It listens to what is sent as long as it knows any. Used by the messenger alone.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "p2p/channel.h"
 #include "p2p/match.h"
 
 namespace lanyard {
@@ -22,24 +23,34 @@ struct AnnouncedReceive {
     uint64_t open = 0, claimed = 0;
 };
 
-class Announcements {
+class Announcements final : public SentListener {
 public:
-    // A message was sent to the peer; the receive that it would meet, if it is known, has been used up.
-    void message_sent(const MatchKey &key) {
-        ++sent_;
-        if (!known_.empty()) [[unlikely]] forget(key);
+    explicit Announcements(Channel &channel) : channel_(channel) {}
+    Announcements(const Announcements &) = delete;
+    Announcements &operator=(const Announcements &) = delete;
+
+    // The receive that the message would meet, if it is known, has been used up. The first that it fits may be over, cancelled or met by a
+    // message that was on its way then: so it may meet each of the later ones, too, and none of these may be claimed.
+    void message_sent(const MatchKey &key) override {
+        const AnnouncedReceive *one = find(key);
+        if (!one) return;
+        known_.erase(known_.begin() + (one - known_.data()));
+        for (AnnouncedReceive &later : known_)
+            if (fits(later.wanted, key)) later.word = nullptr;
+        listen();
     }
     // The peer had got `come` messages from here when it posted the receive. False when others were on their way then, any of which it may
     // have been posted for: the announcement is not kept.
     bool add(const AnnouncedReceive &announcement, uint64_t come) {
-        if (come != sent_ || known_.size() >= most) return false;
+        if (come != channel_.sent || known_.size() >= most) return false;
         known_.push_back(announcement);
+        listen();
         return true;
     }
     // The same of one within a node. It is kept in any case, as later ones must not be claimed before it; where there is no room for it nothing
     // may be claimed any more. `sole`: no other of the receives announced to this side is open, so that all is known again.
     bool add_claimable(AnnouncedReceive announcement, uint64_t come, bool sole) {
-        bool usable = come == sent_;
+        bool usable = come == channel_.sent;
         if (!usable) announcement.word = nullptr;
         if (usable && sole) {
             known_.clear();
@@ -47,37 +58,34 @@ public:
         }
         if (known_.size() < most) known_.push_back(announcement);
         else incomplete_ = true;
+        listen();
         return usable && !incomplete_;
     }
     bool complete() const { return !incomplete_; }
     // A message was written to the receive that it claimed, the first that it fits.
     void message_claimed(const MatchKey &key) {
-        ++sent_;
+        ++channel_.sent;
         if (const AnnouncedReceive *one = find(key)) known_.erase(known_.begin() + (one - known_.data()));
+        listen();
     }
-    // The first receive that takes the message with this (exact) key, else nullptr. Stays until message_sent().
+    // The first receive that takes the message with this (exact) key, else nullptr. Stays until that is sent.
     const AnnouncedReceive *find(const MatchKey &key) const {
         for (const AnnouncedReceive &one : known_)
             if (fits(one.wanted, key)) return &one;
         return nullptr;
     }
-    void clear() { known_.clear(); }
+    void clear() {
+        known_.clear();
+        listen();
+    }
     size_t count() const { return known_.size(); }
 
 private:
     static constexpr size_t most = 256;  // receivers with more of them posted are served by ordinary offers
 
-    // The first that it fits may be over, cancelled or met by a message that was on its way then: so it may meet each of the later ones, too, and
-    // none of these may be claimed.
-    [[gnu::noinline]] void forget(const MatchKey &key) {
-        const AnnouncedReceive *one = find(key);
-        if (!one) return;
-        known_.erase(known_.begin() + (one - known_.data()));
-        for (AnnouncedReceive &later : known_)
-            if (fits(later.wanted, key)) later.word = nullptr;
-    }
+    void listen() { channel_.listener = known_.empty() ? nullptr : this; }
 
-    uint64_t sent_ = 0;
+    Channel &channel_;
     bool incomplete_ = false;
     std::vector<AnnouncedReceive> known_;
 };

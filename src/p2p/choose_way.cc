@@ -86,7 +86,7 @@ void Messenger::ask_for_push(Transfer &transfer) {
     envelope.kind = EnvelopeKind::clear_to_send;
     envelope.flags = flag_if_unclaimed;
     envelope.check = transfer.word_index | transfer.generation << 8;
-    post(transfer.data_peer, envelope, &clear, sizeof clear);
+    channels_.post(peers_[transfer.data_peer], envelope, &clear, sizeof clear);
     transfer.ask_until_ns = engine_.read_now_ns() + std::max(least_moment_ns, transfer.wanted / bytes_per_moment_ns);
     transfer.run = await_push;
     engine_.ready(transfer);

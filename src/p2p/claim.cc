@@ -110,7 +110,7 @@ void Messenger::announce_claim(Transfer &transfer) {
     envelope.check = index | transfer.generation << 8;
     log(LogLevel::trace, "p2p", "peer %u: receive %#llx of %lld bytes may be claimed", transfer.peer,
         static_cast<unsigned long long>(transfer.id), static_cast<long long>(transfer.buffer.bytes()));
-    post(transfer.peer, envelope, &payload, sizeof payload);
+    channels_.post(peer, envelope, &payload, sizeof payload);
 }
 
 // Its word may be used for something else.
@@ -237,18 +237,19 @@ int Messenger::write_on(Task &task) {
         }
     }
     send.flush = flush_written;
-    self.start(send.peer, send);
+    self.channels_.start(self.peers_[send.peer], send);
     return 1;
 }
 
-bool Messenger::flush_written(Messenger &self, Outgoing &outgoing) {
+bool Messenger::flush_written(Outgoing &outgoing) {
     auto &send = static_cast<Transfer &>(outgoing);
+    Messenger &self = *send.messenger;
     bool all = send.moved == send.wanted;
     Envelope envelope{.context = send.context, .source = send.rank, .tag = send.tag, .length = send.wanted, .kind = EnvelopeKind::rendezvous,
                       .flags = flag_claimed, .credit = 0, .check = send.check};
     RendezvousOffer offer{all ? 0 : send.id, send.remote_id};
     Payload payload{reinterpret_cast<const std::byte *>(&offer), sizeof offer, nullptr};
-    if (self.transmit(self.peers_[send.peer], send.peer, envelope, payload) == Sent::full) return false;
+    if (self.channels_.send(self.peers_[send.peer], envelope, payload) == Sent::full) return false;
     if (all) self.finish(send);
     else send.state = Transfer::State::offered;
     return true;

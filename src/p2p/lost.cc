@@ -27,7 +27,7 @@ void Messenger::undelivered(uint32_t number, const Envelope &envelope) {
 }
 
 void Messenger::unasked(Transfer &transfer, bool is_send) {
-    bool of_loss = transfer.error.code() == static_cast<int>(ErrorClass::proc_aborted) && transfer.peer != no_peer && peers_[transfer.peer].lost;
+    bool of_loss = transfer.error.code() == static_cast<int>(ErrorClass::proc_aborted) && transfer.peer != no_peer && peers_[transfer.peer].closed;
     transfer.error.discard();
     transfer.error = {};
     if (!of_loss) return;
@@ -49,7 +49,7 @@ Error Messenger::tell_loss(uint32_t number, const char *what) {
 
 // A send that cannot leave any more.
 bool Messenger::fails_with_peer(Transfer &transfer) {
-    if (!peers_[transfer.peer].lost) return false;
+    if (!peers_[transfer.peer].closed) return false;
     fail(transfer, tell_loss(transfer.peer, "the process to send to"));
     return true;
 }
@@ -71,8 +71,7 @@ void Messenger::lost(uint32_t number, Error reason) {
     Loss &loss = loss_of(number);
     loss.why = reason.take().sentence;
     log(LogLevel::info, "p2p", "peer %u is lost: %s", number, loss.why.c_str());
-    peer.lost = true;
-    choose_ring(peer);
+    channels_.close(peer);
     peer.announcements.clear();
     auto error = [&] { return tell_loss(number, "the other process"); };
     for (MatchEntry *entry = posted_.first(); entry;) {

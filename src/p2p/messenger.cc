@@ -1,4 +1,4 @@
-// Envelopes in order: what finds no room waits in its peer's queue, and everything newer behind it; dispatch of what comes.
+// What there is of each peer, and dispatch of what comes.
 #include "p2p/messenger.h"
 
 #include <cstring>
@@ -9,13 +9,6 @@
 #include "base/log.h"
 
 namespace lanyard {
-
-struct Messenger::Reply : Outgoing {
-    uint32_t peer;
-    Envelope envelope;
-    size_t size;
-    std::byte payload[inline_payload];
-};
 
 namespace {
 
@@ -33,25 +26,20 @@ int64_t credit_of_each(const Settings &settings, uint32_t peers) {
 Messenger::Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers)
     : engine_(engine),
       settings_(settings),
-      credit_(credit_of_each(settings, peers)),
       own_peer_(own_peer),
+      channels_(engine, credit_of_each(settings, peers)),
       peers_(peers) {
     LANYARD_MUST(peers <= Unexpected::most_peers);
     engine.set_sink(*this);
-    flush_task_.run = flush_all;
-    flush_task_.messenger = this;
-    for (uint32_t number = 0; number < peers; ++number) {
-        Peer &peer = peers_[number];
-        peer.credit_left = credit_;
-        peer.credit_return.peer = number;
-        peer.credit_return.flush = flush_credit;
-    }
+    allow_rings();
+    for (uint32_t number = 0; number < peers; ++number) channels_.open(peers_[number], number);
 }
 
 void Messenger::route(uint32_t number, Path &path) {
-    peers_[number].path = &path;
-    if (path.max_shown() > 0) peers_[number].shown_to = static_cast<int64_t>(path.max_shown());
-    set_limits(peers_[number]);
+    Peer &peer = peers_[number];
+    channels_.route(peer, path);
+    if (path.max_shown() > 0) peer.shown_to = static_cast<int64_t>(path.max_shown());
+    set_limits(peer);
 }
 
 void Messenger::set_limits(Peer &peer) {
@@ -61,129 +49,39 @@ void Messenger::set_limits(Peer &peer) {
     if (path.loses_bulk() && path.max_eager() > sizeof(RendezvousOffer))
         peer.first_limit = std::min(static_cast<size_t>(settings_.first_bytes), path.max_eager() - sizeof(RendezvousOffer));
     set_announcing(peer);
-    choose_ring(peer);
+    channels_.choose_ring(peer);
 }
 
-// To be called when any of this changes: messages must not overtake those that wait, nor go to a lost peer; they are to be checked or counted.
-void Messenger::choose_ring(Peer &peer) {
-    bool plain = !peer.waiting && !peer.lost && !settings_.check && !traffic_;
-    peer.ring = plain ? peer.path->ring_to(static_cast<uint32_t>(&peer - peers_.data())) : nullptr;
-}
+// Where messages are checked or counted each is more than a line in a ring.
+void Messenger::allow_rings() { channels_.allow_rings(!settings_.check && !traffic_); }
 
 void Messenger::set_traffic(Traffic *traffic) {
     traffic_ = traffic;
+    allow_rings();
     for (Peer &peer : peers_)
-        if (peer.path) choose_ring(peer);
+        if (peer.path) channels_.choose_ring(peer);
 }
 
 void Messenger::limits_changed() {
+    allow_rings();
     for (Peer &peer : peers_)
         if (peer.path) set_limits(peer);
 }
 
-Sent Messenger::transmit_kept(Peer &peer, uint32_t number, Envelope &envelope, const KeptPayload &payload) {
-    int64_t units = std::min<int64_t>(peer.credit_owed / static_cast<int64_t>(credit_unit), UINT16_MAX);
-    envelope.credit = static_cast<uint16_t>(units);
-    Sent result = peer.path->send_kept(number, envelope, payload);
-    if (result != Sent::full) peer.credit_owed -= units * static_cast<int64_t>(credit_unit);
-    return result;
-}
-
-void Messenger::start(uint32_t number, Outgoing &outgoing) {
-    Peer &peer = peers_[number];
-    if (!peer.outgoing.empty() || !outgoing.flush(*this, outgoing)) wait_for_room(peer, outgoing);
-}
-
-void Messenger::wait_for_room(Peer &peer, Outgoing &outgoing) {
-    if (log_enabled(LogLevel::trace))
-        log(LogLevel::trace, "p2p", "peer %zu: no room, or something older waits: queued", static_cast<size_t>(&peer - peers_.data()));
-    peer.outgoing.push_back(outgoing);
-    if (peer.waiting) return;
-    peer.waiting = true;
-    choose_ring(peer);
-    ++waiting_peers_;
-    engine_.ready(flush_task_);
-}
-
-void Messenger::stop_waiting(Peer &peer) {
-    if (!peer.waiting || !peer.outgoing.empty()) return;
-    peer.waiting = false;
-    choose_ring(peer);
-    --waiting_peers_;
-}
-
-int Messenger::flush_all(Task &task) {
-    Messenger &self = *static_cast<FlushTask &>(task).messenger;
-    int work = 0;
-    for (Peer &peer : self.peers_) {
-        // What is flushed may complete, and its continuation may send more to the same peer.
-        while (Outgoing *next = peer.outgoing.front()) {
-            next->outgoing_hook.unlink();
-            if (!next->flush(self, *next)) {
-                peer.outgoing.push_front(*next);
-                break;
-            }
-            ++work;
-        }
-        self.stop_waiting(peer);
-    }
-    if (self.waiting_peers_) self.engine_.ready(task);
-    return work;
-}
-
 void Messenger::reply(uint32_t number, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload, size_t size) {
-    post(number, {.context = id, .source = 0, .tag = tag, .length = 0, .kind = kind, .flags = 0, .credit = 0, .check = 0}, payload, size);
+    channels_.post(peers_[number], {.context = id, .source = 0, .tag = tag, .length = 0, .kind = kind, .flags = 0, .credit = 0, .check = 0},
+                   payload, size);
 }
 
 void Messenger::tell_call(uint32_t number, EnvelopeKind kind, const MatchKey &key, uint32_t check) {
-    if (peers_[number].lost) return;
+    if (peers_[number].closed) return;
     Envelope envelope{};
     envelope.context = key.context;
     envelope.source = key.rank;
     envelope.tag = key.tag;
     envelope.kind = kind;
     envelope.check = check;
-    post(number, envelope, nullptr, 0);
-}
-
-// Sends a control envelope, now or when there is room.
-void Messenger::post(uint32_t number, const Envelope &envelope, const void *payload, size_t size) {
-    Peer &peer = peers_[number];
-    Envelope sent = envelope;
-    if (peer.outgoing.empty() && transmit(peer, number, sent, {static_cast<const std::byte *>(payload), size, nullptr}) == Sent::done) return;
-    auto *reply = new Reply;
-    reply->flush = flush_reply;
-    reply->peer = number;
-    reply->envelope = envelope;
-    reply->size = size;
-    if (size) std::memcpy(reply->payload, payload, size);
-    wait_for_room(peer, *reply);
-}
-
-bool Messenger::flush_reply(Messenger &self, Outgoing &outgoing) {
-    Reply &reply = static_cast<Reply &>(outgoing);
-    Envelope envelope = reply.envelope;
-    if (self.transmit(self.peers_[reply.peer], reply.peer, envelope, {reply.payload, reply.size, nullptr}) != Sent::done) return false;
-    delete &reply;
-    return true;
-}
-
-bool Messenger::flush_credit(Messenger &self, Outgoing &outgoing) {
-    uint32_t number = static_cast<CreditReturn &>(outgoing).peer;
-    Envelope envelope{.context = 0, .source = 0, .tag = 0, .length = 0, .kind = EnvelopeKind::credit, .flags = 0, .credit = 0, .check = 0};
-    return self.transmit(self.peers_[number], number, envelope, {}) == Sent::done;
-}
-
-// Eager payload has been taken by the program: the peer may send as much again, and learns it with the next envelope.
-void Messenger::owe_credit(Peer &peer, size_t payload) {
-    if (payload > inline_payload) peer.credit_owed += static_cast<int64_t>((payload + credit_unit - 1) / credit_unit * credit_unit);
-}
-
-// The same where there may be no next one for long.
-void Messenger::consumed(uint32_t number, size_t payload) {
-    Peer &peer = peers_[number];
-    owe_credit(peer, payload);
-    if (peer.credit_owed * 2 >= credit_ && !peer.credit_return.outgoing_hook.linked()) start(number, peer.credit_return);
+    channels_.post(peers_[number], envelope, nullptr, 0);
 }
 
 // What is no message of the program's, or of a collective.

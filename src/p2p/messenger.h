@@ -22,8 +22,7 @@
 // until it has all come, over however many connections.
 // A peer that is lost (lost.cc): what is open with it fails, and what is begun with it. Nothing is lost silently: messages whose send was over
 // before that, and sends that nobody asks about, are told of by the next of these errors, and at the latest by MPI_Finalize.
-// Credit: payload of eager messages that the receiver has not consumed, bounded per peer, the lower the more of them there are; returned in
-// envelopes, by one of its own when half of it is owed. Envelopes themselves are never held back.
+// Envelopes travel in order, as room and credit allow (channel.h); a peer's credit is the lower the more peers there are.
 #pragma once
 
 #include <algorithm>
@@ -37,13 +36,13 @@
 #include "config/settings.h"
 #include "engine/engine.h"
 #include "p2p/announcements.h"
+#include "p2p/channel.h"
 #include "p2p/traffic.h"
 #include "p2p/transfer.h"
 #include "p2p/transfer_table.h"
 #include "p2p/unexpected.h"
 #include "p2p/ways.h"
 #include "path/path.h"
-#include "path/shm/ring.h"
 
 namespace lanyard {
 
@@ -68,10 +67,12 @@ struct HelpRequest {
 };
 
 // Told of messages of collectives that no receive awaited yet, and of peers that wait in one: they may show that ranks do not call
-// the same (agreement.h).
+// the same. What the check words of such messages say is its affair.
 class CollectiveObserver {
 public:
     virtual void heard(const Envelope &envelope) = 0;
+    // A message with `other` met a receive with `own`, which is not the same: no error if both may be right.
+    virtual Error compared(uint32_t own, uint32_t other, int32_t other_rank) = 0;
 
 protected:
     ~CollectiveObserver() = default;
@@ -164,14 +165,14 @@ public:
 
     // The transfer has ended, and its caller never asks how.
     void unasked(Transfer &transfer, bool is_send);
-    bool has_lost(uint32_t peer) const { return peers_[peer].lost; }
+    bool has_lost(uint32_t peer) const { return peers_[peer].closed; }
     // Why that peer, which is lost, cannot be reached, and what it may not have got.
     Error tell_loss(uint32_t peer, const char *what);
     // Messages that lost peers may not have got, as long as nobody has been told.
     Error untold_loss();
 
     // Nothing is owed to any peer and no peer owes anything.
-    bool quiet() const { return waiting_peers_ == 0 && transfers_.count() == announced_; }
+    bool quiet() const { return channels_.waiting() == 0 && transfers_.count() == announced_; }
     // Sends whose offer no receive has matched.
     template <class Visit>
     void each_offered(Visit visit) const {
@@ -184,7 +185,7 @@ public:
     void set_observer(CollectiveObserver *observer) { observer_ = observer; }
     // From now on traffic is counted there.
     void set_traffic(Traffic *traffic);
-    size_t waiting_peers() const { return waiting_peers_; }
+    size_t waiting_peers() const { return channels_.waiting(); }
     MatchQueue &posted() { return posted_; }
     UnexpectedQueue &unexpected() { return unexpected_; }
 
@@ -200,9 +201,6 @@ public:
     void rests() override { unexpected_.give_back(); }
 
 private:
-    struct CreditReturn : Outgoing {
-        uint32_t peer = no_peer;
-    };
     struct Loss {
         std::string why;
         uint64_t messages = 0, bytes = 0;  // that were sent and may not have arrived
@@ -214,51 +212,27 @@ private:
             told = false;
         }
     };
-    // What short messages need comes first.
-    struct Peer {
-        RingWriter *ring = nullptr;  // for what fits into a line of it (send_in_line); nullptr where that is not all there is to do
-        int64_t credit_left = 0;     // bytes of eager payload it may still be sent
-        int64_t credit_owed = 0;     // bytes consumed here, to be returned
-        Announcements announcements;  // of its receives
+    struct Peer : Channel {
         uint64_t messages_come = 0;
         Transfer *arriving = nullptr;
         uint64_t announced_from = UINT64_MAX;  // receives of so many bytes are announced
-        Path *path = nullptr;
         int64_t shown_to = -1;  // messages of so many bytes the path shows; -1: none
-        bool waiting = false;   // counted in waiting_peers_
-        bool lost = false;
         bool claims = false;       // receives that are announced are to be claimed (claim.cc)
         uint32_t open_claims = 0;  // that it may claim
         size_t eager_limit = 0;
         size_t first_limit = 0;  // bytes that may go with an offer
         uint32_t announced_in_vain = 0, not_announced = 0;
         uint32_t pushes_in_vain = 0, not_asked = 0;  // (choose_way.cc)
-        List<Outgoing, &Outgoing::outgoing_hook> outgoing;
-        CreditReturn credit_return;  // its place in the queue when credit must travel alone
+        Announcements announcements{*this};  // of its receives
         std::unique_ptr<Loss> loss;
     };
-    struct Reply;  // a control envelope that found no room
-    struct FlushTask : Task {
-        Messenger *messenger = nullptr;
-    };
 
-    // messenger.cc: envelopes, in order
+    // messenger.cc
     void set_limits(Peer &peer);
-    void choose_ring(Peer &peer);
+    void allow_rings();
     void answer(uint32_t number, const Envelope &envelope, const std::byte *payload);
     void store(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t size);
-    Sent transmit(Peer &peer, uint32_t number, Envelope &envelope, Payload payload);
-    Sent transmit_kept(Peer &peer, uint32_t number, Envelope &envelope, const KeptPayload &payload);
-    void start(uint32_t peer, Outgoing &outgoing);
-    void wait_for_room(Peer &peer, Outgoing &outgoing);
-    void stop_waiting(Peer &peer);
     void reply(uint32_t peer, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload = nullptr, size_t size = 0);
-    void post(uint32_t peer, const Envelope &envelope, const void *payload, size_t size);
-    static int flush_all(Task &task);
-    static bool flush_reply(Messenger &messenger, Outgoing &outgoing);
-    static bool flush_credit(Messenger &messenger, Outgoing &outgoing);
-    static void owe_credit(Peer &peer, size_t payload);
-    void consumed(uint32_t peer, size_t payload);
     void begin_under_way(Transfer &transfer);
     void finish(Transfer &transfer);
     void finish_long(Transfer &transfer);
@@ -271,14 +245,14 @@ private:
     // send.cc
     void tell_rendezvous(const Transfer &transfer) const;
     static bool eager_fits(const Peer &peer, int64_t bytes);
-    void count_sent(Peer &peer, uint32_t number, const MatchKey &key, Protocol protocol, int64_t bytes);
+    void count_sent(Peer &peer, const MatchKey &key, Protocol protocol, int64_t bytes);
     void begin_moving(Transfer &transfer);
     bool send_in_line(Peer &peer, const MatchKey &key, const Buffer &buffer, uint32_t check);
     bool send_eager_now(uint32_t peer, MatchKey key, const Buffer &buffer, uint32_t check);
-    bool send_gathered_now(uint32_t peer, Envelope &envelope, const Buffer &buffer);
-    static bool flush_eager(Messenger &messenger, Outgoing &outgoing);
-    static bool flush_kept(Messenger &messenger, Outgoing &outgoing);
-    static bool flush_offer(Messenger &messenger, Outgoing &outgoing);
+    bool send_gathered_now(Peer &peer, Envelope &envelope, const Buffer &buffer);
+    static bool flush_eager(Outgoing &outgoing);
+    static bool flush_kept(Outgoing &outgoing);
+    static bool flush_offer(Outgoing &outgoing);
     Sent transmit_offer(Transfer &transfer, Envelope &envelope, const RendezvousOffer &offer, size_t &first);
     void cleared(uint64_t id, const ClearToSend &clear, bool in_place);
     static int push_on(Task &task);
@@ -308,7 +282,7 @@ private:
     void heard_claimable(uint32_t number, const Envelope &envelope, const std::byte *payload);
     bool claim(Transfer &send);
     static int write_on(Task &task);
-    static bool flush_written(Messenger &messenger, Outgoing &outgoing);
+    static bool flush_written(Outgoing &outgoing);
     void written(uint32_t number, const Envelope &envelope, const std::byte *payload);
 
     // receive.cc
@@ -365,15 +339,14 @@ private:
 
     Engine &engine_;
     const Settings &settings_;
-    const int64_t credit_;  // bytes, of each peer
     uint32_t own_peer_;
+    Channels channels_;
     std::vector<Peer> peers_;
     MatchQueue posted_;
     UnexpectedQueue unexpected_;
     TransferTable transfers_;
     MessageCounts counts_;
     size_t announced_ = 0;  // receives posted whose ids are in use
-    Tally<size_t> waiting_peers_;  // with something outgoing
     Ways ways_;
     std::unique_ptr<std::byte[]> landing_;  // for what is read and then unpacked
     uint64_t free_words_ = ~uint64_t{0};  // own words not in use, by bit
@@ -382,7 +355,6 @@ private:
     int claims_holders_ = 0;
     bool claims_held_ = false;
     static_assert(shared_words == 64);
-    FlushTask flush_task_;
     CollectiveObserver *observer_ = nullptr;
     Traffic *traffic_ = nullptr;
 };

@@ -8,8 +8,6 @@
 #include "base/log.h"
 #include "base/streaming_copy.h"
 #include "datatype/signature.h"
-#include "link/frame.h"
-#include "p2p/agreement.h"
 #include "p2p/messenger.h"
 
 namespace lanyard {
@@ -66,7 +64,7 @@ bool Messenger::take_stored(MatchKey key, const Buffer &buffer, Envelope &taken)
     size_t size = message->size();
     if (size <= inline_payload) copy_few(buffer.base, message->payload(), size);
     else std::memcpy(buffer.base, message->payload(), size);
-    if (size > inline_payload) consumed(message->peer, size);
+    if (size > inline_payload) channels_.consumed(peers_[message->peer], size);
     unexpected_.drop(*message);
     ++counts_.matched;
     return true;
@@ -85,8 +83,8 @@ bool Messenger::take_next(uint32_t number, MatchKey key, const Buffer &buffer, i
     bool is_it = taken.kind == EnvelopeKind::eager && fits(key, {taken.context, taken.source, taken.tag});
     if (!is_it || taken.check != 0 || static_cast<int64_t>(frame.size) > buffer.bytes() || !buffer.contiguous()) return false;
     peer.path->take_short(number, buffer.base);
-    if (frame.size > inline_payload) consumed(number, frame.size);
-    peer.credit_left += taken.credit * static_cast<int64_t>(credit_unit);
+    if (frame.size > inline_payload) channels_.consumed(peer, frame.size);
+    Channels::returned(peer, taken.credit);
     ++peer.messages_come;
     ++counts_.matched;
     return true;
@@ -102,7 +100,7 @@ void Messenger::receive_taken(Transfer &transfer, Unexpected &message) {
 // What both sides say of the message does not fit together, maybe.
 void Messenger::compare_checks(Transfer &transfer, const Envelope &envelope) {
     if (envelope.context & collective_bit) {
-        if (!agree(transfer.check, envelope.check)) transfer.error = disagreement(transfer.check, envelope.check, envelope.source);
+        if (observer_) transfer.error = observer_->compared(transfer.check, envelope.check, envelope.source);
         return;
     }
     if (static_cast<int64_t>(envelope.length) > transfer.received) return;  // of what is cut off nothing is known
@@ -123,12 +121,12 @@ void Messenger::deliver(Transfer &transfer, uint32_t peer, const Envelope &envel
 // The payload is here, in its place or elsewhere. An offer's has been accepted.
 void Messenger::take_payload(Transfer &transfer, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     if (envelope.kind == EnvelopeKind::rendezvous) {
-        owe_credit(peers_[peer], size - sizeof(RendezvousOffer));  // `finished` will tell
+        Channels::owe(peers_[peer], size - sizeof(RendezvousOffer));  // `finished` will tell
         if (transfer.first) put(transfer, 0, payload + sizeof(RendezvousOffer), transfer.first);
         return complete_if_all(transfer);
     }
     if (transfer.received && payload != transfer.buffer.base) copy_in(transfer, payload, static_cast<size_t>(transfer.received));
-    consumed(peer, size);
+    channels_.consumed(peers_[peer], size);
     finish(transfer);
 }
 
@@ -139,13 +137,13 @@ void Messenger::take_payload(Transfer &transfer, uint32_t peer, const Envelope &
     auto bytes = static_cast<size_t>(transfer.received);
     if (bytes <= inline_payload && transfer.buffer.contiguous()) copy_few(transfer.buffer.base, payload, bytes);
     else if (payload != transfer.buffer.base) copy_in(transfer, payload, bytes);
-    if (size > inline_payload) consumed(peer, size);
+    if (size > inline_payload) channels_.consumed(peers_[peer], size);
     finish(transfer);
 }
 
 void Messenger::envelope(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t size) {
     Peer &peer = peers_[number];
-    peer.credit_left += envelope.credit * static_cast<int64_t>(credit_unit);
+    Channels::returned(peer, envelope.credit);
     bool eager = envelope.kind == EnvelopeKind::eager;
     if (!eager && envelope.kind != EnvelopeKind::rendezvous) return answer(number, envelope, payload);
     ++peer.messages_come;
@@ -261,7 +259,7 @@ int Messenger::read_on(Task &task) {
 // Of a message that is being written nothing need be asked for, and its receive has the id already that the sender knows. False when the
 // peer is lost, and the transfer has failed.
 bool Messenger::ask_for_bulk(Transfer &transfer) {
-    if (peers_[transfer.data_peer].lost) {
+    if (peers_[transfer.data_peer].closed) {
         fail(transfer, tell_loss(transfer.data_peer, "the process that sends this message"));
         return false;
     }
@@ -337,7 +335,7 @@ void Messenger::withdraw(uint32_t peer, uint64_t sender_id) {
         std::memcpy(&offer, message->payload(), sizeof offer);
         if (offer.sender_id != sender_id) continue;
         unexpected_.take(*message);
-        consumed(peer, message->size() - sizeof offer);
+        channels_.consumed(peers_[peer], message->size() - sizeof offer);
         unexpected_.drop(*message);
         return reply(peer, EnvelopeKind::cancel_reply, sender_id, 1);
     }

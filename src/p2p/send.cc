@@ -12,16 +12,6 @@
 
 namespace lanyard {
 
-namespace {
-
-int64_t credit_cost(int64_t bytes) {
-    if (bytes <= static_cast<int64_t>(inline_payload)) return 0;
-    constexpr int64_t unit = credit_unit;
-    return (bytes + unit - 1) / unit * unit;
-}
-
-}  // namespace
-
 // Why a message is not simply sent.
 void Messenger::tell_rendezvous(const Transfer &transfer) const {
     const Peer &peer = peers_[transfer.peer];
@@ -42,38 +32,38 @@ void Messenger::tell_rendezvous(const Transfer &transfer) const {
 
 inline bool Messenger::eager_fits(const Peer &peer, int64_t bytes) {
     return bytes <= static_cast<int64_t>(inline_payload) ||
-           (bytes <= static_cast<int64_t>(peer.eager_limit) && credit_cost(bytes) <= peer.credit_left);
+           (bytes <= static_cast<int64_t>(peer.eager_limit) && Channels::cost(bytes) <= peer.credit_left);
 }
 
 bool Messenger::send_eager_now(uint32_t number, MatchKey key, const Buffer &buffer, uint32_t check) {
     Peer &peer = peers_[number];
     int64_t bytes = buffer.bytes();
-    if (!peer.outgoing.empty() || !eager_fits(peer, bytes) || peer.lost) return false;
+    if (!peer.is_clear() || !eager_fits(peer, bytes) || peer.closed) return false;
     if (settings_.check && !check) check = type_signature(buffer, bytes);
     Envelope envelope = message_envelope(key, EnvelopeKind::eager, bytes, check);
-    bool sent = buffer.contiguous() ? transmit(peer, number, envelope, {buffer.base, static_cast<size_t>(bytes), nullptr}) == Sent::done
-                                    : send_gathered_now(number, envelope, buffer);
+    bool sent = buffer.contiguous() ? channels_.send(peer, envelope, {buffer.base, static_cast<size_t>(bytes), nullptr}) == Sent::done
+                                    : send_gathered_now(peer, envelope, buffer);
     if (!sent) return false;
-    peer.credit_left -= credit_cost(bytes);
-    count_sent(peer, number, key, Protocol::eager, bytes);
+    peer.credit_left -= Channels::cost(bytes);
+    count_sent(peer, key, Protocol::eager, bytes);
     return true;
 }
 
 bool Messenger::deliver_to_self(MatchKey key, const Buffer &buffer) {
     Peer &self = peers_[own_peer_];
     int64_t bytes = buffer.bytes();
-    if (!self.outgoing.empty() || !eager_fits(self, bytes) || !buffer.contiguous() || settings_.check || self.path->busy()) return false;
+    if (!self.is_clear() || !eager_fits(self, bytes) || !buffer.contiguous() || settings_.check || self.path->busy()) return false;
     Envelope envelope = message_envelope(key, EnvelopeKind::eager, bytes, 0);
     // What it owes itself it has back.
-    self.credit_left += std::exchange(self.credit_owed, 0) - credit_cost(bytes);
-    count_sent(self, own_peer_, key, Protocol::eager, bytes);
+    self.credit_left += std::exchange(self.credit_owed, 0) - Channels::cost(bytes);
+    count_sent(self, key, Protocol::eager, bytes);
     this->envelope(own_peer_, envelope, buffer.base, static_cast<size_t>(bytes));
     return true;
 }
 
-bool Messenger::send_gathered_now(uint32_t number, Envelope &envelope, const Buffer &buffer) {
+bool Messenger::send_gathered_now(Peer &peer, Envelope &envelope, const Buffer &buffer) {
     Cursor cursor(buffer);
-    return transmit(peers_[number], number, envelope, {nullptr, static_cast<size_t>(buffer.bytes()), &cursor}) == Sent::done;
+    return channels_.send(peer, envelope, {nullptr, static_cast<size_t>(buffer.bytes()), &cursor}) == Sent::done;
 }
 
 void Messenger::send(Transfer &transfer) {
@@ -86,7 +76,7 @@ void Messenger::send(Transfer &transfer) {
     if (transfer.mode != SendMode::synchronous && eager_fits(peer, transfer.buffer.bytes())) {
         bool keep = transfer.buffer.contiguous() && static_cast<size_t>(transfer.buffer.bytes()) >= peer.path->keep_from();
         transfer.flush = keep ? flush_kept : flush_eager;
-        peer.credit_left -= credit_cost(transfer.buffer.bytes());
+        peer.credit_left -= Channels::cost(transfer.buffer.bytes());
     } else {
         transfer.flush = flush_offer;
         transfer.id = transfers_.add(transfer);
@@ -95,11 +85,14 @@ void Messenger::send(Transfer &transfer) {
         if (log_enabled(LogLevel::trace) || event_wanted(Event::rendezvous)) tell_rendezvous(transfer);
     }
     transfer.state = Transfer::State::queued;
-    start(transfer.peer, transfer);
+    transfer.messenger = this;
+    channels_.start(peer, transfer);
 }
 
-bool Messenger::flush_eager(Messenger &self, Outgoing &outgoing) {
+bool Messenger::flush_eager(Outgoing &outgoing) {
     Transfer &transfer = static_cast<Transfer &>(outgoing);
+    Messenger &self = *transfer.messenger;
+    Peer &peer = self.peers_[transfer.peer];
     if (self.fails_with_peer(transfer)) return true;
     int64_t bytes = transfer.buffer.bytes();
     Envelope envelope = message_envelope(transfer, EnvelopeKind::eager, bytes, transfer.check);
@@ -110,30 +103,33 @@ bool Messenger::flush_eager(Messenger &self, Outgoing &outgoing) {
         payload.data = nullptr;
         payload.cursor = &transfer.cursor;
     }
-    if (self.transmit(self.peers_[transfer.peer], transfer.peer, envelope, payload) != Sent::done) return false;
-    self.count_sent(self.peers_[transfer.peer], transfer.peer, transfer, Protocol::eager, bytes);
+    if (self.channels_.send(peer, envelope, payload) != Sent::done) return false;
+    self.count_sent(peer, transfer, Protocol::eager, bytes);
     self.finish(transfer);
     return true;
 }
 
-bool Messenger::flush_kept(Messenger &self, Outgoing &outgoing) {
+bool Messenger::flush_kept(Outgoing &outgoing) {
     Transfer &transfer = static_cast<Transfer &>(outgoing);
+    Messenger &self = *transfer.messenger;
+    Peer &peer = self.peers_[transfer.peer];
     if (self.fails_with_peer(transfer)) return true;
     auto bytes = static_cast<size_t>(transfer.buffer.bytes());
     Envelope envelope = message_envelope(transfer, EnvelopeKind::eager, transfer.buffer.bytes(), transfer.check);
     if (transfer.mode == SendMode::ready) envelope.flags = flag_ready;
     if (!transfer.id) transfer.id = self.transfers_.add(transfer);
-    Sent result = self.transmit_kept(self.peers_[transfer.peer], transfer.peer, envelope, {nullptr, 0, transfer.buffer.base, bytes, transfer.id});
+    Sent result = self.channels_.send_kept(peer, envelope, {nullptr, 0, transfer.buffer.base, bytes, transfer.id});
     if (result == Sent::full) return false;
-    self.count_sent(self.peers_[transfer.peer], transfer.peer, transfer, Protocol::eager, transfer.buffer.bytes());
+    self.count_sent(peer, transfer, Protocol::eager, transfer.buffer.bytes());
     transfer.state = Transfer::State::kept;
     if (result == Sent::done) self.finish(transfer);
     else self.begin_under_way(transfer);
     return true;
 }
 
-bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
+bool Messenger::flush_offer(Outgoing &outgoing) {
     Transfer &transfer = static_cast<Transfer &>(outgoing);
+    Messenger &self = *transfer.messenger;
     Peer &peer = self.peers_[transfer.peer];
     if (self.fails_with_peer(transfer) || (peer.claims && self.claim(transfer))) return true;
     Envelope envelope = message_envelope(transfer, EnvelopeKind::rendezvous, transfer.buffer.bytes(), transfer.check);
@@ -154,7 +150,7 @@ bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
     if (self.transmit_offer(transfer, envelope, offer, first) == Sent::full) return false;
     transfer.state = Transfer::State::offered;
     if (announcement) self.push_announced(transfer, *announcement, first);
-    self.count_sent(peer, transfer.peer, transfer, announcement ? Protocol::write : Protocol::rendezvous, transfer.buffer.bytes());
+    self.count_sent(peer, transfer, announcement ? Protocol::write : Protocol::rendezvous, transfer.buffer.bytes());
     log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx of %lld bytes offered, %s", transfer.peer,
         static_cast<unsigned long long>(offer.sender_id), static_cast<long long>(transfer.buffer.bytes()),
         announcement ? "to an announced receive" : offer.address ? "for direct copies too" : "in bulk only");
@@ -166,19 +162,19 @@ bool Messenger::flush_offer(Messenger &self, Outgoing &outgoing) {
 Sent Messenger::transmit_offer(Transfer &transfer, Envelope &envelope, const RendezvousOffer &offer, size_t &first) {
     Peer &peer = peers_[transfer.peer];
     auto *head = reinterpret_cast<const std::byte *>(&offer);
-    first = credit_cost(static_cast<int64_t>(first)) <= peer.credit_left ? first : first / credit_unit * credit_unit;
+    first = Channels::cost(static_cast<int64_t>(first)) <= peer.credit_left ? first : first / credit_unit * credit_unit;
     Sent result;
     if (first == 0) {
-        result = transmit(peer, transfer.peer, envelope, {head, sizeof offer, nullptr});
+        result = channels_.send(peer, envelope, {head, sizeof offer, nullptr});
     } else if (transfer.buffer.contiguous()) {
-        result = transmit_kept(peer, transfer.peer, envelope, {head, sizeof offer, transfer.buffer.base, first, 0});
+        result = channels_.send_kept(peer, envelope, {head, sizeof offer, transfer.buffer.base, first, 0});
     } else {
         auto packed = std::make_unique_for_overwrite<std::byte[]>(sizeof offer + first);
         std::memcpy(packed.get(), head, sizeof offer);
         Cursor(transfer.buffer).pack(packed.get() + sizeof offer, first);
-        result = transmit(peer, transfer.peer, envelope, {packed.get(), sizeof offer + first, nullptr});
+        result = channels_.send(peer, envelope, {packed.get(), sizeof offer + first, nullptr});
     }
-    if (result != Sent::full) peer.credit_left -= credit_cost(static_cast<int64_t>(first));
+    if (result != Sent::full) peer.credit_left -= Channels::cost(static_cast<int64_t>(first));
     return result;
 }
 
@@ -262,9 +258,8 @@ void Messenger::cancel(Transfer &transfer) {
         reply(transfer.peer, EnvelopeKind::cancel, transfer.id, 0);
     } else if (transfer.state == Transfer::State::queued && transfer.outgoing_hook.linked()) {
         Peer &peer = peers_[transfer.peer];
-        transfer.outgoing_hook.unlink();
-        stop_waiting(peer);
-        if (transfer.flush != flush_offer) peer.credit_left += credit_cost(transfer.buffer.bytes());
+        channels_.withdraw(peer, transfer);
+        if (transfer.flush != flush_offer) peer.credit_left += Channels::cost(transfer.buffer.bytes());
         transfer.cancelled = true;
         finish(transfer);
     }

@@ -29,18 +29,8 @@ inline Envelope message_envelope(const MatchKey &key, EnvelopeKind kind, int64_t
     copy_few(peer.ring->begin_line(message_envelope(key, EnvelopeKind::eager, bytes, check)), buffer.base, size);
     peer.ring->end_line(size);
     ++counts_.sent;
-    peer.announcements.message_sent(key);
+    Channels::count(peer, key);
     return true;
-}
-
-// Sends one envelope if there is room, with the credit owed to the peer.
-inline Sent Messenger::transmit(Peer &peer, uint32_t number, Envelope &envelope, Payload payload) {
-    if (peer.credit_owed == 0) return peer.path->send(number, envelope, payload);
-    int64_t units = std::min<int64_t>(peer.credit_owed / static_cast<int64_t>(credit_unit), UINT16_MAX);
-    envelope.credit = static_cast<uint16_t>(units);
-    Sent result = peer.path->send(number, envelope, payload);
-    if (result == Sent::done) peer.credit_owed -= units * static_cast<int64_t>(credit_unit);
-    return result;
 }
 
 // A message meets its receive.
@@ -69,7 +59,7 @@ inline Sent Messenger::transmit(Peer &peer, uint32_t number, Envelope &envelope,
     transfer.received = 0;
     if (Unexpected *message = unexpected_.find(transfer)) return receive_stored(transfer, *message);
     const Peer *peer = transfer.peer == no_peer ? nullptr : &peers_[transfer.peer];
-    if (peer && peer->lost) [[unlikely]] return fail(transfer, tell_loss(transfer.peer, "the process to receive from"));
+    if (peer && peer->closed) [[unlikely]] return fail(transfer, tell_loss(transfer.peer, "the process to receive from"));
     posted_.add(transfer);
     int64_t bytes = transfer.buffer.bytes();
     if (peer && static_cast<uint64_t>(bytes) >= peer->announced_from) announce(transfer);
@@ -81,12 +71,12 @@ inline void Messenger::finish(Transfer &transfer) {
     else finish_long(transfer);
 }
 
-inline void Messenger::count_sent(Peer &peer, uint32_t number, const MatchKey &key, Protocol protocol, int64_t bytes) {
+inline void Messenger::count_sent(Peer &peer, const MatchKey &key, Protocol protocol, int64_t bytes) {
     ++counts_.sent;
-    peer.announcements.message_sent(key);
+    Channels::count(peer, key);
     if (!traffic_) [[likely]] return;
     if (protocol == Protocol::eager && bytes <= static_cast<int64_t>(inline_payload)) protocol = Protocol::short_message;
-    traffic_->sent(number, peer.path->name(), protocol, static_cast<uint64_t>(bytes));
+    traffic_->sent(peer.number, peer.path->name(), protocol, static_cast<uint64_t>(bytes));
 }
 
 }  // namespace lanyard

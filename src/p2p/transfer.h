@@ -11,6 +11,7 @@
 #include "engine/completion.h"
 #include "engine/engine.h"
 #include "p2p/arrived.h"
+#include "p2p/channel.h"
 #include "p2p/match.h"
 #include "path/envelope.h"
 
@@ -21,12 +22,6 @@ class Messenger;
 constexpr uint32_t no_peer = UINT32_MAX;
 
 enum class SendMode : uint8_t { standard, synchronous, ready };
-
-// Something owed to a peer for which there was no room yet: flushed in order, before anything newer is sent.
-struct Outgoing {
-    Hook outgoing_hook;
-    bool (*flush)(Messenger &, Outgoing &) = nullptr;  // false: still no room
-};
 
 // Key (match.h): context of the communicator, with collective_bit for collective traffic; rank: of a send my rank in the
 // communicator, of a receive the rank wanted or any_source; tag, or any_tag.

@@ -16,11 +16,10 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <span>
 
-#include "base/tally.h"
+#include "base/best_rate.h"
 
 namespace lanyard {
 
@@ -48,23 +47,20 @@ public:
     }
 
     struct Seen {
-        Tally<uint64_t> bytes_per_us[ways];  // the best
-        uint8_t no_better[ways] = {};  // trials since then
+        BestRate<uint64_t> rate[ways];
         uint64_t tried = 0, used = 0;  // messages before it was learned, and since then
 
         bool learned(Choice choice) const {
-            return std::all_of(choice.begin(), choice.end(), [&](Way way) { return no_better[static_cast<int>(way)] >= trials; });
+            return std::all_of(choice.begin(), choice.end(), [&](Way way) { return rate[static_cast<int>(way)].no_better >= trials; });
         }
         Way best(Choice choice) const {
             return *std::max_element(choice.begin(), choice.end(), [&](Way one, Way other) {
-                return bytes_per_us[static_cast<int>(one)] < bytes_per_us[static_cast<int>(other)];
+                return rate[static_cast<int>(one)].bytes_per_us < rate[static_cast<int>(other)].bytes_per_us;
             });
         }
     };
 
-    static int size_of(uint64_t bytes) {
-        return std::clamp(static_cast<int>(std::bit_width(bytes / least_bytes)) - 1, 0, sizes - 1);
-    }
+    static int size_of(uint64_t bytes) { return size_class(bytes, least_bytes, sizes); }
     const Seen &seen(Kind kind, int size) const { return seen_[static_cast<int>(kind)][size]; }
 
     // The way for one more message, which begins now. `watched`: end() is to be called when it is over.
@@ -93,21 +89,16 @@ public:
     void end(uint64_t now_ns) {
         if (--under_way_ > 0 || mixed_ || now_ns <= stretch_.since_ns) return;
         Seen &known = seen_[static_cast<int>(stretch_.kind)][stretch_.size];
-        auto way = static_cast<int>(stretch_.way);
-        uint64_t rate = stretch_.bytes * 1000 / (now_ns - stretch_.since_ns);
-        uint64_t best = known.bytes_per_us[way];
-        if (rate > best) known.bytes_per_us[way] = rate;
-        uint64_t best_of_all = *std::max_element(std::begin(known.bytes_per_us), std::end(known.bytes_per_us));
-        bool hopeless = rate < best_of_all / 4 * 3;
-        if (rate > best + best / 16 && !hopeless) known.no_better[way] = 0;
-        else known.no_better[way] = static_cast<uint8_t>(std::min(trials, known.no_better[way] + 1 + hopeless));
+        uint64_t rate = BestRate<uint64_t>::of(stretch_.bytes, now_ns - stretch_.since_ns), best_of_all = rate;
+        for (const auto &way : known.rate) best_of_all = std::max<uint64_t>(best_of_all, way.bytes_per_us);
+        known.rate[static_cast<int>(stretch_.way)].note(rate, trials, rate < best_of_all / 4 * 3);
     }
 
 private:
     // By turns.
     static Way next_trial(const Seen &known, Choice ways) {
         return *std::min_element(ways.begin(), ways.end(), [&](Way one, Way other) {
-            return known.no_better[static_cast<int>(one)] < known.no_better[static_cast<int>(other)];
+            return known.rate[static_cast<int>(one)].no_better < known.rate[static_cast<int>(other)].no_better;
         });
     }
 

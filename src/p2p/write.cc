@@ -80,7 +80,7 @@ void Messenger::announce(Transfer &transfer) {
     envelope.flags = transfer.buffer.contiguous() ? flag_in_place : 0;
     log(LogLevel::trace, "p2p", "peer %u: receive %#llx of %lld bytes announced", transfer.peer, static_cast<unsigned long long>(transfer.id),
         static_cast<long long>(transfer.buffer.bytes()));
-    post(transfer.peer, envelope, &payload, sizeof payload);
+    channels_.post(peer, envelope, &payload, sizeof payload);
 }
 
 // The announced receive is over, or met an offer; only one that names it may use its id.

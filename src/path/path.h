@@ -30,6 +30,7 @@
 namespace lanyard {
 
 constexpr size_t max_bulk_frame = 256 * 1024;
+constexpr size_t most_beginning = 16;  // bytes of an envelope's payload that are checked before Sink::begin() is called with it
 constexpr uint32_t shared_words = 64;
 constexpr uint64_t no_deadline = UINT64_MAX;
 

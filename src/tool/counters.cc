@@ -5,10 +5,10 @@
 #include "coll/team.h"
 #include "engine/engine.h"
 #include "engine/helper.h"
-#include "link/link_path.h"
 #include "p2p/messenger.h"
 #include "path/dgram/dgram_path.h"
 #include "path/shm/shm_path.h"
+#include "path/tcp/tcp_path.h"
 
 namespace lanyard::tool {
 
@@ -28,12 +28,12 @@ template <Tally<uint64_t> Engine::Counts::*field>
 uint64_t of_engine(Seen seen, const Team *) {
     return seen.engine ? seen.engine->counts().*field : uint64_t{0};
 }
-template <Tally<uint64_t> LinkPath::Counts::*field>
+template <Tally<uint64_t> TcpPath::Counts::*field>
 uint64_t of_links(Seen seen, const Team *) {
     return seen.network ? seen.network->counts().*field : uint64_t{0};
 }
 // The same of links and of datagrams, of which a job has one.
-template <Tally<uint64_t> LinkPath::Counts::*of_link, Tally<uint64_t> DgramPath::Counts::*of_datagram>
+template <Tally<uint64_t> TcpPath::Counts::*of_link, Tally<uint64_t> DgramPath::Counts::*of_datagram>
 uint64_t of_network(Seen seen, const Team *) {
     return seen.network ? seen.network->counts().*of_link : seen.datagrams ? seen.datagrams->message_counts().*of_datagram : uint64_t{0};
 }
@@ -60,7 +60,7 @@ CounterRow rates_row(const char *name, const char *sentence) {
     CounterRow row{name, "p2p", level, expert, "MB/s", sentence, false, nullptr};
     row.values = Ways::sizes;
     row.read_each = [](Seen seen, int place) -> uint64_t {
-        return seen.messenger ? seen.messenger->ways().seen(kind, place).bytes_per_us[static_cast<int>(way)] : uint64_t{0};
+        return seen.messenger ? seen.messenger->ways().seen(kind, place).rate[static_cast<int>(way)].bytes_per_us : uint64_t{0};
     };
     return row;
 }
@@ -137,7 +137,7 @@ std::vector<CounterRow> engine_rows() {
 }
 
 std::vector<CounterRow> network_rows() {
-    using Links = LinkPath::Counts;
+    using Links = TcpPath::Counts;
     using Connections = Connector::Counts;
     using Datagrams = DgramPath::Counts;
     return {

@@ -1,6 +1,6 @@
 // What a job spends in MPI (LANYARD_PROFILE=on, mpirun --profile): each process counts, and at MPI_Finalize rank 0 prints a table and
 // writes lanyard-profile-<job>.json with what every rank counted (docs/profile.md). Without it nothing is counted.
-// Calls: the doors time them (api/timed_call.h). Waits: those in which a call polls or sleeps (Waiting, api/runtime.h), by what they are
+// Calls: the doors time them (api/timed_call.h). Waits: those in which a call polls or sleeps (Waiting, runtime/runtime.h), by what they are
 // for. Messages: the messenger counts them (p2p/traffic.h), with those of collectives that travel as messages.
 // Thread rule: calls and waits from any thread; the rest by the engine's owner.
 #pragma once

@@ -21,7 +21,7 @@ namespace lanyard {
 class DgramPath;
 class Engine;
 class Helper;
-class LinkPath;
+class TcpPath;
 class Messenger;
 class ShmPath;
 struct Team;
@@ -55,7 +55,7 @@ struct Observed {
     Engine *engine = nullptr;
     const Helper *helper = nullptr;
     Messenger *messenger = nullptr;
-    LinkPath *network = nullptr;             // where it is one of links
+    TcpPath *network = nullptr;             // where it is one of links
     const DgramPath *datagrams = nullptr;    // where it is one of datagrams
     ShmPath *shm = nullptr;
     const WaitRecord *record = nullptr;

@@ -1,5 +1,5 @@
 // The command line of the benchmark programs: sizes, defaults, refusals.
-#include "tools/bench/settings.h"
+#include "bench/programs/settings.h"
 
 #include <stdexcept>
 

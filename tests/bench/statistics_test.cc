@@ -1,6 +1,6 @@
 // Medians and their intervals, against the definition: the interval must hold the true median of random samples as often
 // as it says.
-#include "tools/bench/statistics.h"
+#include "bench/programs/statistics.h"
 
 #include <algorithm>
 #include <cstdlib>

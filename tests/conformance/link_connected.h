@@ -5,26 +5,26 @@
 #include <vector>
 
 #include "conformance/connected.h"
-#include "link/link_path.h"
 #include "net/system_sockets.h"
 #include "path/sim/sim_sockets.h"
+#include "path/tcp/tcp_path.h"
 
 namespace lanyard::conformance {
 
 class LinkConnected : public Connected {
 public:
-    LinkPath &link_path(uint32_t peer) { return *links_[peer]; }
+    TcpPath &tcp_path(uint32_t peer) { return *links_[peer]; }
     // What its host does with the sockets of a process that has ended.
     bool kill(uint32_t peer) override {
-        link_path(peer).close();
+        tcp_path(peer).close();
         return true;
     }
 
 protected:
     // `sockets` and the address of each process. With `checks` frames carry checksums.
     void connect(const std::vector<Sockets *> &sockets, const std::vector<Address> &at, bool checks, uint64_t peer_timeout_ns,
-                 size_t max_eager = LinkLimits().max_eager) {
-        LinkLimits limits;
+                 size_t max_eager = TcpLimits().max_eager) {
+        TcpLimits limits;
         limits.max_eager = max_eager;
         limits.peer_timeout_ns = peer_timeout_ns;
         Crc32c crc;
@@ -38,7 +38,7 @@ protected:
                 return Error();
             };
             identity.own = own;
-            links_.push_back(std::make_unique<LinkPath>(*sockets[own], identity, count, limits, find, crc));
+            links_.push_back(std::make_unique<TcpPath>(*sockets[own], identity, count, limits, find, crc));
             LANYARD_MUST(!links_[own]->listen({at[own]}, 0, 0, ports_[own]));
             paths.push_back(links_.back().get());
         }
@@ -46,7 +46,7 @@ protected:
 
 private:
     std::vector<uint16_t> ports_;
-    std::vector<std::unique_ptr<LinkPath>> links_;
+    std::vector<std::unique_ptr<TcpPath>> links_;
 };
 
 class TcpConnected final : public LinkConnected {
@@ -62,7 +62,7 @@ public:
         connect(all, std::vector<Address>(peers, loopback), checks, 1'000'000'000);
     }
     ~TcpConnected() override {
-        for (uint32_t peer = 0; peer < sockets_.size(); ++peer) link_path(peer).close();
+        for (uint32_t peer = 0; peer < sockets_.size(); ++peer) tcp_path(peer).close();
     }
 
 private:
@@ -82,12 +82,12 @@ public:
 #ifdef __SANITIZE_THREAD__
         constexpr size_t max_eager = 20'000;  // in simulated portions more takes minutes
 #else
-        constexpr size_t max_eager = LinkLimits().max_eager;
+        constexpr size_t max_eager = TcpLimits().max_eager;
 #endif
         connect(all, at, checks, 50'000'000, max_eager);
     }
     ~SimLinkConnected() override {
-        for (uint32_t peer = 0; peer < sockets_.size(); ++peer) link_path(peer).close();
+        for (uint32_t peer = 0; peer < sockets_.size(); ++peer) tcp_path(peer).close();
     }
 
     // Time passes also where no socket is asked about.

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "fuzz/caller.h"
 #include "fuzz/fuzz.h"
-#include "link/link_path.h"
+#include "path/tcp/tcp_path.h"
 #include "sim/job.h"
 
 namespace lanyard::fuzz {
@@ -26,7 +26,7 @@ struct Receiver final : Sink {
         for (size_t i = 0; i < size; ++i) checksum += static_cast<uint64_t>(payload[i]);
     }
     void envelope(uint32_t peer, const Envelope &, const std::byte *payload, size_t size) override {
-        must(peer == caller_process && size <= LinkLimits().max_eager, "an envelope is not larger than may be");
+        must(peer == caller_process && size <= TcpLimits().max_eager, "an envelope is not larger than may be");
         touch(payload, size);
         ++envelopes;
     }
@@ -106,7 +106,7 @@ class Scene {
 public:
     Scene(uint64_t seed, uint64_t envelopes, bool checks)
         : crc_(checks ? sim::loaded_crc() : Crc32c()), baton_(seed),
-          links_(baton_, {.portion_percent = 40, .preempt_percent = 0}, LinkLimits(), 2, crc_), sockets_(links_.internet, caller_process),
+          links_(baton_, {.portion_percent = 40, .preempt_percent = 0}, TcpLimits(), 2, crc_), sockets_(links_.internet, caller_process),
           caller_(sockets_, [this] { turn(); }), random_(seed) {
         identity_.own = caller_process;
         identity_.settings = checks ? checksum_setting : 0;
@@ -150,7 +150,7 @@ public:
     }
 
 private:
-    LinkPath &link() { return links_.path(link_process); }
+    TcpPath &link() { return links_.path(link_process); }
     void turn() {
         baton_.tick();  // time passes also where no socket is asked about
         link().poll(receiver_, 100, baton_.now_ns());

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "fuzz/caller.h"
 #include "fuzz/fuzz.h"
-#include "link/link_path.h"
+#include "path/tcp/tcp_path.h"
 
 namespace lanyard::fuzz {
 namespace {
@@ -47,7 +47,7 @@ public:
         };
         for (uint32_t own : {0u, 1u}) {
             identity_.own = own;
-            paths_[own] = std::make_unique<LinkPath>(sockets_[own], identity_, processes, LinkLimits(), find);
+            paths_[own] = std::make_unique<TcpPath>(sockets_[own], identity_, processes, TcpLimits(), find);
             must(!paths_[own]->listen({SimInternet::address_of(own)}, 0, 0, ports_[own]), "a process can listen");
         }
         identity_.own = liar;
@@ -141,7 +141,7 @@ private:
     WireIdentity identity_;
     uint16_t ports_[processes] = {};
     int listener_ = -1;
-    std::unique_ptr<LinkPath> paths_[2];
+    std::unique_ptr<TcpPath> paths_[2];
     Counter counters_[2];
     std::unique_ptr<Caller> callers_[4];
     Greeting heard_[4] = {};

@@ -2,8 +2,8 @@
 // Input: the text of a host file. Its first line is also taken as the list of --host.
 #include "launch/hosts.h"
 
+#include "bootstrap/bootstrap.h"
 #include "fuzz/fuzz.h"
-#include "launch/bootstrap.h"
 
 namespace lanyard::launch {
 namespace {

@@ -1,6 +1,6 @@
 // The client side of PMI-1: whatever a launcher answers, a rank joins its job or learns in a sentence why not. No answer makes it wait
 // forever, since the launcher then closes the connection. Input: what the launcher answers, line by line.
-#include "launch/pmi_client.h"
+#include "bootstrap/pmi_client.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

@@ -205,7 +205,7 @@ PROBE = '''
 #include <cstdlib>
 #include <string>
 #include <unistd.h>
-#include "launch/bootstrap.h"
+#include "bootstrap/bootstrap.h"
 using namespace lanyard;
 static void show(const char *what, Error error, const std::string &otherwise) {
     std::printf("%s: %s\\n", what, error ? error.take().sentence.c_str() : otherwise.c_str());
@@ -243,7 +243,7 @@ int main(int count, char **words) {
 
 @pytest.fixture
 def probe(built):
-    names = "launch/bootstrap.cc", "launch/origin.cc", "launch/pmi_client.cc", "base/error.cc"
+    names = "bootstrap/bootstrap.cc", "bootstrap/origin.cc", "bootstrap/pmi_client.cc", "base/error.cc"
     sources = [ROOT / "src" / name for name in names]
     return built("probe", PROBE, "g++", "-std=c++20", "-I", ROOT / "src", *sources, suffix=".cc")
 

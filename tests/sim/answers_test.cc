@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "fuzz/caller.h"
-#include "link/frame.h"
+#include "path/tcp/frame.h"
 #include "sim/job.h"
 
 namespace lanyard::sim {
@@ -54,7 +54,7 @@ protected:
     uint64_t answers() { return links_.path(1).counts().acknowledgements; }
 
     Baton baton_{1};
-    SimLinks links_{baton_, {.usual_delay_ns = 1, .long_delay_percent = 0, .portion_percent = 0, .preempt_percent = 0}, LinkLimits(), 2};
+    SimLinks links_{baton_, {.usual_delay_ns = 1, .long_delay_percent = 0, .portion_percent = 0, .preempt_percent = 0}, TcpLimits(), 2};
     SimSockets sockets_{links_.internet, 0};
     fuzz::Caller caller_{sockets_, [this] { turn(1); }};
     Ignore sink_;
@@ -67,7 +67,7 @@ TEST_F(Answers, ComeAfterAWhile) {
     greet();
     say(envelope());
     EXPECT_EQ(answers(), 0u);
-    ahead_ns_ += LinkLimits().answer_within_ns;
+    ahead_ns_ += TcpLimits().answer_within_ns;
     turn();
     EXPECT_EQ(answers(), 1u);
 }
@@ -76,10 +76,10 @@ TEST_F(Answers, ComeAfterAWhileOnAConnectionMadeAnew) {
     greet();
     say(envelope());
     greet();  // which says what has come until then
-    ahead_ns_ += LinkLimits().answer_within_ns;
+    ahead_ns_ += TcpLimits().answer_within_ns;
     turn();
     say(envelope());
-    ahead_ns_ += LinkLimits().answer_within_ns;
+    ahead_ns_ += TcpLimits().answer_within_ns;
     turn();
     EXPECT_EQ(answers(), 1u);
 }

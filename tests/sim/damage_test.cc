@@ -1,4 +1,4 @@
-// A link that checks its frames (link/frame.h) is sent frames made here by hand, with one bit flipped: it says so at once, waits for nothing
+// A link that checks its frames (path/tcp/frame.h) is sent frames made here by hand, with one bit flipped: it says so at once, waits for nothing
 // more, and shows its sink nothing of them.
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ protected:
     ~Damage() override { detail::log_level = 0; }
 
     void turn() { links_.path(1).poll(seen_, 100, baton_.now_ns()); }
-    const LinkPath::Counts &counts() { return links_.path(1).counts(); }
+    const TcpPath::Counts &counts() { return links_.path(1).counts(); }
 
     // A new connection to the link.
     void greet() {
@@ -51,7 +51,7 @@ protected:
         ASSERT_TRUE(caller_.say(&confirm, sizeof confirm));
         for (int i = 0; i < 100; ++i) turn();
     }
-    // As docs/protocol-link.md describes it.
+    // As docs/protocol-tcp.md describes it.
     std::string frame(FrameKind kind, const std::string &payload) {
         FrameHeader header{kind, 0, 0, static_cast<uint32_t>(payload.size()), expected_, 0};
         header.reserved = static_cast<uint16_t>(~static_cast<unsigned>(kind));
@@ -72,7 +72,7 @@ protected:
 
     Crc32c crc_ = loaded_crc();
     Baton baton_{1};
-    SimLinks links_{baton_, {.usual_delay_ns = 1, .long_delay_percent = 0, .portion_percent = 0, .preempt_percent = 0}, LinkLimits(), 2, crc_};
+    SimLinks links_{baton_, {.usual_delay_ns = 1, .long_delay_percent = 0, .portion_percent = 0, .preempt_percent = 0}, TcpLimits(), 2, crc_};
     SimSockets sockets_{links_.internet, 0};
     fuzz::Caller caller_{sockets_, [this] { turn(); }};
     Seen seen_;

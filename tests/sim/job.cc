@@ -1,6 +1,6 @@
 #include "sim/job.h"
 
-#include "coll/node_area.h"
+#include "coll/shm/node_area.h"
 
 namespace lanyard::sim {
 
@@ -25,7 +25,7 @@ bool SimMemory::allocate(size_t bytes, uint64_t &offset) {
     return true;
 }
 
-SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLimits &limits, uint32_t processes, Crc32c crc)
+SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, uint32_t processes, Crc32c crc)
     : internet(baton, behaviour), ports_(processes) {
     auto find = [this](uint32_t peer, std::vector<Address> &list) {
         for (const Address &address : internet.addresses_of(peer)) list.push_back(address.with_port(ports_[peer]));
@@ -35,7 +35,7 @@ SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLim
     for (uint32_t own = 0; own < processes; ++own) {
         identity.own = own;
         sockets_.push_back(std::make_unique<SimSockets>(internet, own));
-        paths_.push_back(std::make_unique<LinkPath>(*sockets_[own], identity, processes, limits, find, crc));
+        paths_.push_back(std::make_unique<TcpPath>(*sockets_[own], identity, processes, limits, find, crc));
         if (Error error = paths_[own]->listen(internet.addresses_of(own), 0, 0, ports_[own])) {
             std::fprintf(stderr, "%s\n", error.take().sentence.c_str());
             std::abort();

@@ -14,15 +14,15 @@
 #include <vector>
 
 #include "coll/executor.h"
-#include "coll/node_reach.h"
+#include "coll/shm/node_reach.h"
 #include "comm/universe.h"
 #include "config/settings.h"
 #include "engine/engine.h"
-#include "link/link_path.h"
 #include "p2p/messenger.h"
 #include "path/self/self_path.h"
 #include "path/sim/sim_network.h"
 #include "path/sim/sim_sockets.h"
+#include "path/tcp/tcp_path.h"
 #include "sim/datagrams.h"
 
 namespace lanyard::sim {
@@ -89,7 +89,7 @@ struct JobShape {
     Settings settings = {};
     // Links over simulated sockets instead of the simulated path.
     std::optional<SocketBehaviour> over_sockets = {};
-    LinkLimits limits = {};
+    TcpLimits limits = {};
     bool checks = false;  // the links' frames have checksums
     // Datagrams instead, over simulated packets.
     std::optional<PacketBehaviour> over_packets = {};
@@ -99,15 +99,15 @@ struct JobShape {
 // The paths of all processes over simulated sockets.
 class SimLinks {
 public:
-    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const LinkLimits &limits, uint32_t processes, Crc32c crc = {});
-    LinkPath &path(uint32_t process) { return *paths_[process]; }
+    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, uint32_t processes, Crc32c crc = {});
+    TcpPath &path(uint32_t process) { return *paths_[process]; }
     uint16_t port(uint32_t process) const { return ports_[process]; }
 
     SimInternet internet;
 
 private:
     std::vector<std::unique_ptr<SimSockets>> sockets_;
-    std::vector<std::unique_ptr<LinkPath>> paths_;
+    std::vector<std::unique_ptr<TcpPath>> paths_;
     std::vector<uint16_t> ports_;
 };
 

@@ -13,8 +13,8 @@
 namespace lanyard::sim {
 namespace {
 
-LinkLimits random_limits(Random &random) {
-    LinkLimits limits;
+TcpLimits random_limits(Random &random) {
+    TcpLimits limits;
     if (random.chance(50)) limits.max_eager = static_cast<size_t>(random.between(64, 30'000));
     if (random.chance(50)) limits.log_limit = static_cast<size_t>(random.between(1, 20'000));
     if (random.chance(50)) limits.answer_after = static_cast<size_t>(random.between(1, 5'000));
@@ -138,7 +138,7 @@ struct Stream {
         bool free = true;
     };
 
-    Stream(Baton &b, const SocketBehaviour &behaviour, const LinkLimits &limits) : baton(b), links(baton, behaviour, limits, 2), data(10'000) {}
+    Stream(Baton &b, const SocketBehaviour &behaviour, const TcpLimits &limits) : baton(b), links(baton, behaviour, limits, 2), data(10'000) {}
     // Until so many more have come.
     void flow(uint64_t bytes) {
         uint64_t end = sinks[1].bytes + bytes;
@@ -158,7 +158,7 @@ struct Stream {
 TEST(Links, GoByTheAddressThatGivesMost) {
     for (uint32_t fastest : {0u, 1u, 2u}) {
         Baton baton(first_seed());
-        LinkLimits limits;
+        TcpLimits limits;
         limits.weigh_from = 100'000;
         limits.measure_ns = 100'000;
         Stream stream(baton, {.preempt_percent = 0, .addresses = 3, .fastest = fastest}, limits);
@@ -177,7 +177,7 @@ TEST(Links, GoByTheAddressThatGivesMost) {
 
 TEST(Links, MeasureNothingWhereTheProgramIsWhatLimits) {
     Baton baton(first_seed());
-    LinkLimits limits;
+    TcpLimits limits;
     limits.weigh_from = 100'000;
     Stream stream(baton, {.preempt_percent = 0, .addresses = 3, .fastest = 1, .held_back_percent = 100}, limits);
     stream.flow(5'000'000);
@@ -186,7 +186,7 @@ TEST(Links, MeasureNothingWhereTheProgramIsWhatLimits) {
 
 TEST(Links, MeasureNothingWhereThereAreNoConnectionsToSpare) {
     Baton baton(first_seed());
-    LinkLimits limits;
+    TcpLimits limits;
     limits.weigh_from = 100'000;
     limits.most_open = 1;
     Stream stream(baton, {.preempt_percent = 0, .addresses = 3, .fastest = 1}, limits);

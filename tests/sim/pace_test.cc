@@ -21,8 +21,8 @@ protected:
         bool free = true;
     };
 
-    void make(const SocketBehaviour &behaviour) { links_ = std::make_unique<SimLinks>(baton_, behaviour, LinkLimits(), 2); }
-    LinkPath &path(uint32_t own) { return links_->path(own); }
+    void make(const SocketBehaviour &behaviour) { links_ = std::make_unique<SimLinks>(baton_, behaviour, TcpLimits(), 2); }
+    TcpPath &path(uint32_t own) { return links_->path(own); }
     void poll(uint32_t own) { path(own).poll(sinks_[own], 100, baton_.now_ns()); }
     // One frame after another, each as long as may be, until so many bytes more have come.
     void flow(uint64_t bytes) {

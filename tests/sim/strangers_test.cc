@@ -13,7 +13,7 @@ namespace {
 // A stranger to a job of two, and what it learns.
 class Strangers : public ::testing::Test {
 protected:
-    Strangers() : baton_(first_seed()), links_(baton_, SocketBehaviour{.preempt_percent = 0}, LinkLimits(), 2), sockets_(links_.internet, 2) {
+    Strangers() : baton_(first_seed()), links_(baton_, SocketBehaviour{.preempt_percent = 0}, TcpLimits(), 2), sockets_(links_.internet, 2) {
         seen_[0] = seen_[1] = 0;
     }
 
@@ -172,12 +172,12 @@ TEST(Settings, ThatDifferKeepBothFromWaiting) {
             list.push_back(SimInternet::address_of(peer).with_port(ports[peer]));
             return Error();
         };
-        std::unique_ptr<LinkPath> paths[2];
+        std::unique_ptr<TcpPath> paths[2];
         Told told[2];
         for (uint32_t own : {0u, 1u}) {
             WireIdentity identity;
             identity.own = own;
-            paths[own] = std::make_unique<LinkPath>(sockets[own], identity, 2, LinkLimits(), find, own ? loaded_crc() : Crc32c());
+            paths[own] = std::make_unique<TcpPath>(sockets[own], identity, 2, TcpLimits(), find, own ? loaded_crc() : Crc32c());
             ASSERT_FALSE(paths[own]->listen({SimInternet::address_of(own)}, 0, 0, ports[own]));
         }
         Envelope envelope{};

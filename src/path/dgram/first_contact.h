@@ -1,6 +1,6 @@
 // Do datagrams pass between this process and some others, both ways? Each is asked (Flow::ask), again and again as flows do; an answer to a question
 // of ours proves that the question has come there and the answer here. Somebody polls the path meanwhile, also after this is over, as others
-// ask this process. Used before anything else is sent (api/network_agreement.h). Thread rule: the owner of the engine.
+// ask this process. Used before anything else is sent (runtime/network_agreement.h). Thread rule: the owner of the engine.
 #pragma once
 
 #include <algorithm>

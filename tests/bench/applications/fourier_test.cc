@@ -1,9 +1,9 @@
 // Fourier transforms against their definition.
-#include "tools/bench/applications/fourier.h"
+#include "bench/programs/applications/fourier.h"
 
 #include <gtest/gtest.h>
 
-#include "tools/bench/applications/random.h"
+#include "bench/programs/applications/random.h"
 
 using namespace lanyard::bench;
 

@@ -1,5 +1,5 @@
 // The pseudorandom numbers of the kernels.
-#include "tools/bench/applications/random.h"
+#include "bench/programs/applications/random.h"
 
 #include <gtest/gtest.h>
 

@@ -16,9 +16,9 @@
 #include <tuple>
 #include <vector>
 
-#include "coll/exchange_run.h"
 #include "coll/nodes.h"
 #include "coll/schedule.h"
+#include "coll/shm/exchange_run.h"
 
 namespace lanyard::testing {
 

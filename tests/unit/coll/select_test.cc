@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/abi_constants.h"
-#include "coll/node_area.h"
+#include "coll/shm/node_area.h"
 #include "datatype/predefined.h"
 
 namespace lanyard {

@@ -112,6 +112,35 @@ TEST(Engine, PassesTheWatchOn) {
     }
 }
 
+// A wait that has a limit ends there, asleep or not, and says whether it is met.
+TEST(Engine, WaitsUntilALimit) {
+    Deadline deadline("a wait goes on beyond its limit");
+    for (IdlePolicy policy : {sleep_at_once, IdlePolicy{1'000'000'000, 0, false}}) {
+        ProcessIdle idle(policy);
+        Engine engine(idle);
+        OutsidePath path;
+        engine.set_sink(no_sink);
+        engine.add_path(path);
+        Completion never, soon;
+        auto done = [](const void *subject) { return static_cast<const Completion *>(subject)->complete(); };
+        {
+            EngineGuard guard(engine);
+            uint64_t before_ns = engine.read_now_ns(), limit_ns = before_ns + 5'000'000;
+            EXPECT_FALSE(engine.wait_owned(Condition{done, &never}, limit_ns));
+            EXPECT_GE(engine.read_now_ns(), limit_ns);
+        }
+        std::thread other([&] {
+            rest_ms(5);
+            path.arrive({&soon}, idle);
+        });
+        {
+            EngineGuard guard(engine);
+            EXPECT_TRUE(engine.wait_owned(Condition{done, &soon}, engine.read_now_ns() + 50'000'000'000));
+        }
+        other.join();
+    }
+}
+
 // Who falls asleep again and again keeps the memory that it needs again and again.
 TEST(Engine, RestsNowAndThen) {
     struct Resting final : NoSink {

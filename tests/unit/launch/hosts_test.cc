@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "launch/bootstrap.h"
+#include "bootstrap/bootstrap.h"
 
 namespace lanyard::launch {
 namespace {

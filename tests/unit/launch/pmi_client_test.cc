@@ -1,5 +1,5 @@
 // What several threads may ask of a launcher at once. (What a launcher may answer is tests/fuzz/pmi_client.cc's.)
-#include "launch/pmi_client.h"
+#include "bootstrap/pmi_client.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -68,7 +68,7 @@ TEST(Ways, LearnsEachKindAndSizeByItself) {
     EXPECT_TRUE(slow_twice.ways.seen(Kind::contiguous, 0).learned(Ways::choice(Kind::contiguous, 20'000)));
     for (Kind kind : {Kind::contiguous, Kind::in_runs, Kind::mapped})
         for (int size = 0; size < Ways::sizes; ++size)
-            EXPECT_EQ(slow_twice.ways.seen(kind, size).no_better[0] > 0, kind == Kind::contiguous && size == 0);
+            EXPECT_EQ(slow_twice.ways.seen(kind, size).rate[0].no_better > 0, kind == Kind::contiguous && size == 0);
 }
 
 TEST(Ways, GoesOnTryingWhileItGetsBetter) {
@@ -77,7 +77,7 @@ TEST(Ways, GoesOnTryingWhileItGetsBetter) {
     EXPECT_TRUE(machine.was_watched);
     for (int i = 0; i < 20; ++i) machine.move(1 << 20);
     EXPECT_FALSE(machine.was_watched);
-    EXPECT_GT(machine.ways.seen(Kind::contiguous, 6).bytes_per_us[0], 9'000u);
+    EXPECT_GT(machine.ways.seen(Kind::contiguous, 6).rate[0].bytes_per_us, 9'000u);
 }
 
 // Alone or in windows, trials are the same small part of all.
@@ -121,17 +121,17 @@ TEST(Ways, WatchesStretchesOfMessagesThatAreAlike) {
         return way;
     };
     Way way = stretch(64, 1 << 20, 1 << 20, 1'000'000);
-    EXPECT_EQ(ways.seen(Kind::contiguous, 6).bytes_per_us[static_cast<int>(way)], (uint64_t{64} << 20) / 1000);
+    EXPECT_EQ(ways.seen(Kind::contiguous, 6).rate[static_cast<int>(way)].bytes_per_us, (uint64_t{64} << 20) / 1000);
     way = stretch(2, 1 << 16, 1 << 15, 1'000);
     for (int size : {1, 2})
-        for (uint64_t rate : ways.seen(Kind::contiguous, size).bytes_per_us) EXPECT_EQ(rate, 0u);
+        for (const auto &seen : ways.seen(Kind::contiguous, size).rate) EXPECT_EQ(seen.bytes_per_us, 0u);
     bool watched = false;
     way = ways.begin(Kind::contiguous, 1 << 18, now_ns, watched);
     ways.diverted();
     ways.end(now_ns + 1'000);
-    EXPECT_EQ(ways.seen(Kind::contiguous, 4).bytes_per_us[static_cast<int>(way)], 0u);
+    EXPECT_EQ(ways.seen(Kind::contiguous, 4).rate[static_cast<int>(way)].bytes_per_us, 0u);
     stretch(1, 1 << 18, 0, 1'000);
-    EXPECT_GT(ways.seen(Kind::contiguous, 4).bytes_per_us[static_cast<int>(way)], 0u);
+    EXPECT_GT(ways.seen(Kind::contiguous, 4).rate[static_cast<int>(way)].bytes_per_us, 0u);
 }
 
 // A machine that delays at random now and then, up to tenfold: the way that is 1.5 times as fast is taken nearly always.

@@ -1,0 +1,63 @@
+// bench-peers: memory that rank 0 takes for each peer that it has exchanged a message with and that is quiet now: by the counters
+// of the allocator, and by the growth of the pages that are its own. An ordinary MPI program, started by `lanyard bench peers` or
+// any mpirun; glibc on Linux only (held.h).
+//
+// What the first connection costs once, such as a buffer that all share, is told by itself, so the other peers count: 63 in a job of 65
+// ranks. The memory of sockets themselves is the kernel's and not counted.
+#include <cstdint>
+#include <string>
+
+#include "bench/programs/held.h"
+#include "bench/programs/job.h"
+
+namespace lanyard::bench {
+namespace {
+
+void exchange_word(int peer, bool sends_first) {
+    std::uint64_t word = 1;
+    if (sends_first) MPI_Send(&word, sizeof word, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
+    MPI_Recv(&word, sizeof word, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!sends_first) MPI_Send(&word, sizeof word, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
+}
+
+// What rank 0 has more, for each of the peers from `first` on, once it has exchanged a message with each and all is quiet.
+Held growth(const Job& job, int first, int end) {
+    Held before = held_now();
+    for (int peer = first; peer < end; ++peer) {
+        if (job.rank == 0) exchange_word(peer, true);
+        else if (job.rank == peer) exchange_word(0, false);
+    }
+    if (job.rank == 0) let_it_become_quiet();
+    Held more = held_now() - before;
+    double peers = end - first;
+    return {more.allocated_bytes / peers, more.private_bytes / peers, more.descriptors / peers};
+}
+
+// Once: a second time all are connected. What a message costs once without a connection is no peer's: rank 0 sends one to itself.
+void measure(const Job& job, Report& report) {
+    std::uint64_t word = 0;
+    MPI_Sendrecv(&word, sizeof word, MPI_BYTE, job.rank, 0, &word, sizeof word, MPI_BYTE, job.rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    held_now();
+    Held first = growth(job, 1, 2), others = growth(job, 2, job.size);
+    report.add_named("allocated", "B", summarise({others.allocated_bytes}));
+    report.add_named("resident", "B", summarise({others.private_bytes}));
+    report.add_named("descriptors", "each", summarise({others.descriptors}));
+    report.add_named("allocated by the first", "B", summarise({first.allocated_bytes}));
+    report.add_named("resident by the first", "B", summarise({first.private_bytes}));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+std::string needs_two_peers(const Job& job) {
+    return job.size > 2 ? "" : "needs 3 ranks or more, this job has " + std::to_string(job.size) + ". Run it as: lanyard bench -n 65 peers";
+}
+
+}  // namespace
+}  // namespace lanyard::bench
+
+int main(int argc, char** argv) {
+    using namespace lanyard::bench;
+    Frame frame{{.name = "peers", .purpose = "Memory of rank 0 for each peer that it is connected with and that is quiet.", .sizes = "",
+                 .timed_blocks = false},
+                needs_two_peers, {"for each connected peer", "", false}, measure};
+    return run_program(frame, argc, argv);
+}

@@ -1,0 +1,84 @@
+// bench-posted: half the time of a message going there and coming back, where each receive is posted long before its message is sent
+// (first), and where the message is there before its receive is posted (late). The same two extremes that the write protocol tells
+// apart (src/p2p/write.cc). An ordinary MPI program, started by `lanyard bench posted` or by any mpirun.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "bench/programs/job.h"
+#include "bench/programs/sampler.h"
+
+namespace lanyard::bench {
+namespace {
+
+enum Tag : int { data_tag = 1 };
+
+class Exchange {
+public:
+    Exchange(const Job& job, std::size_t bytes)
+        : job_(job), other_(1 - job.rank), bytes_(static_cast<int>(bytes)), out_(bytes, static_cast<char>(17 + job.rank)), in_(bytes) {}
+
+    // The receive for the next message is posted when the last one has come, and so before the answer to that is sent.
+    void first(long rounds) {
+        MPI_Request request;
+        post(request);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (long round = 0; round < rounds; ++round) {
+            if (job_.rank == 0) send();
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            if (round + 1 < rounds) post(request);
+            if (job_.rank == 1) send();
+        }
+    }
+
+    // The message has come, or its offer, when the receive is posted.
+    void late(long rounds) {
+        for (long round = 0; round < rounds; ++round) {
+            if (job_.rank == 0) send();
+            MPI_Probe(other_, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(in_.data(), bytes_, MPI_BYTE, other_, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (job_.rank == 1) send();
+        }
+    }
+
+    void check() const {
+        char known = static_cast<char>(17 + other_);
+        if (std::any_of(in_.begin(), in_.end(), [=](char byte) { return byte != known; }))
+            fail(job_, "a message of " + std::to_string(bytes_) + " bytes arrived changed");
+    }
+
+private:
+    void post(MPI_Request& request) { MPI_Irecv(in_.data(), bytes_, MPI_BYTE, other_, data_tag, MPI_COMM_WORLD, &request); }
+    void send() { MPI_Send(out_.data(), bytes_, MPI_BYTE, other_, data_tag, MPI_COMM_WORLD); }
+
+    const Job& job_;
+    int other_, bytes_;
+    std::vector<char> out_, in_;
+};
+
+void measure(const Job& job, Report& report) {
+    for (const std::string& part : job.settings.parts)
+        for (std::size_t bytes : job.settings.sizes_bytes) {
+            Exchange exchange(job, bytes);
+            auto block = [&](long rounds) {
+                auto all = [&] { part == "first" ? exchange.first(rounds) : exchange.late(rounds); };
+                return time_block(1, all);
+            };
+            auto samples = sample_blocks(job.settings, block);
+            exchange.check();
+            report.count_sent(2 * samples.rounds, static_cast<double>(bytes));
+            report.add_named_size(part, bytes, "us", summarise_as(std::move(samples), [](double seconds) { return seconds / 2 * 1e6; }));
+        }
+}
+
+}  // namespace
+}  // namespace lanyard::bench
+
+int main(int argc, char** argv) {
+    using namespace lanyard::bench;
+    Frame frame{{.name = "posted",
+                 .purpose = "Half round trip of a message between two ranks, its receive posted first or late, per size.",
+                 .sizes = "64k-1M", .parts = {"first", "late"}},
+                needs_two_ranks, {"half round trip", "us"}, measure};
+    return run_program(frame, argc, argv);
+}

@@ -1,0 +1,364 @@
+// Collectives through the memory of a node: what each rank posts and takes in one or two uses of the node area (exchange_run.h).
+#include "coll/running.h"
+#include "coll/shm/node_area.h"
+
+namespace lanyard {
+
+using Among = Exchange::Among;
+using Take = Exchange::Take;
+
+namespace {
+
+// Memory for posting what is not contiguous.
+Block room_to_pack(Schedule &schedule, const Block &block) {
+    return block.type && !block.type->contiguous ? schedule.scratch_bytes(block.bytes()) : Block{};
+}
+
+// The block that a rank has for itself.
+void keep(Exchange &exchange, const Block &from, const Block &to) {
+    exchange.own_from = from;
+    exchange.own_to = to;
+}
+
+// What the ranks up to `last` contribute is combined into `into`; where they may still read what is there, aside first.
+void combine(Exchange &exchange, const Block &into, int last, bool is_read, Schedule &schedule) {
+    exchange.take = Take::reduce;
+    exchange.into = into;
+    exchange.unit = into.type->size;
+    exchange.last = last;
+    if (is_read) exchange.aside = schedule.scratch(into.count, *into.type);
+}
+
+// One in which everyone posts for everyone.
+Exchange &among_all(Schedule &schedule, Take take, StepId after) {
+    Exchange &exchange = schedule.exchange(after);
+    exchange.posts = true;
+    exchange.wants = exchange.wakes = Among::everyone;
+    exchange.take = take;
+    return exchange;
+}
+
+Block part_of(const Block &all, int size, int rank) {
+    int64_t first = part_start(all.count, size, rank);
+    return all.part(first, part_start(all.count, size, rank + 1) - first);
+}
+
+// A contribution of which each rank takes its part, asked for in rank order. Short ones fit into a slot anyway.
+template <class PartOf>
+void divide(const Block &data, int size, PartOf part, Exchange &exchange, Schedule &schedule) {
+    exchange.data = data;
+    if (data.bytes() <= smallest_slot_capacity) return;
+    exchange.read_each = schedule.list_blocks(size);
+    for (int rank = 0; rank < size; ++rank) schedule.listed(exchange.read_each, rank) = part(rank);
+}
+
+// Each rank combines its part of what all contribute; it ends up in `value`.
+Exchange &combine_parts(const ReduceShape &s, const Block &value, Schedule &schedule) {
+    Exchange &parts = among_all(schedule, Take::reduce, no_step);
+    divide(s.contribution, s.size, [&](int rank) { return part_of(s.contribution, s.size, rank); }, parts, schedule);
+    combine(parts, value, s.size - 1, false, schedule);
+    parts.skip = part_start(s.contribution.count, s.size, s.index) * s.contribution.type->size;
+    return parts;
+}
+
+// In place, what the part is made from lies there.
+Block place_of_part(const ReduceShape &s, bool has_result, Schedule &schedule) {
+    Block part = part_of(s.contribution, s.size, s.index);
+    bool apart = !has_result || s.contribution == s.result;
+    return apart ? schedule.scratch(part.count, *part.type) : part_of(s.result, s.size, s.index);
+}
+
+// The parts that all ranks have made, to where they belong.
+int32_t list_parts(const ReduceShape &s, const Block &own, Schedule &schedule) {
+    int32_t list = schedule.list_blocks(s.size);
+    for (int rank = 0; rank < s.size; ++rank) {
+        Block place = part_of(s.result, s.size, rank);
+        if (rank != s.index || !(place == own)) schedule.listed(list, rank) = place;
+    }
+    return list;
+}
+
+// The work of one use in which `takers` ranks each take `blocks` blocks of `bytes` from others, who post `posted` bytes each.
+Work taking(const Crew &crew, int takers, int blocks, double bytes, double posted, bool reduces = false) {
+    bool in_slots = posted <= double(usual_slot_capacity);
+    // Slots and the stage stay in the caches. Where reading is chosen instead (copy_ways.h), that is because it is faster.
+    double all = double(takers) * blocks * bytes, moved = in_slots ? 0.5 : 0.25;
+    Work work{.rounds = in_slots ? 0 : 1, .waits = in_slots ? 0 : crew.size, .bytes = static_cast<int64_t>(moved * all)};
+    work.path_bytes = moved * (blocks * bytes + posted);
+    work.copied_in_all = in_slots ? 0 : moved * posted;
+    work.path_reduced = reduces ? blocks * bytes : 0;
+    work.reduced_in_all = reduces ? all : 0;
+    work.slots_read = blocks;
+    work.slots_read_in_all = int64_t{takers} * blocks;
+    work.reads = in_slots ? 0 : work.slots_read;
+    work.reads_in_all = in_slots ? 0 : work.slots_read_in_all;
+    work.uses = 1;
+    return work;
+}
+
+// The second use, in which parts are taken that were made in the first.
+Work taking_parts(const Crew &crew, int takers, double part) {
+    Work work = taking(crew, takers, crew.size - 1, part, part);
+    // Of longer ones the stage's copies are fresh anyway.
+    if (part <= double(usual_slot_capacity)) work.fresh_bytes = (crew.size - 1) * part;
+    return work;
+}
+
+// The same where data goes from one to all, from all to one, or from each to those above: who posts into a slot goes on.
+Work taking_one_way(const Crew &crew, int takers, int blocks, double bytes, double posted, bool reduces = false) {
+    Work work = taking(crew, takers, blocks, bytes, posted, reduces);
+    work.one_way = true;
+    return work;
+}
+
+}  // namespace
+
+void barrier_exchange(const Members &, Schedule &schedule) {
+    among_all(schedule, Take::nothing, no_step);
+}
+
+Work barrier_exchange_work(const Crew &crew, int64_t) { return taking(crew, crew.size, crew.size - 1, 0, 0); }
+
+void bcast_exchange(const BcastShape &s, Schedule &schedule) {
+    Exchange &exchange = schedule.exchange({});
+    exchange.root = s.root;
+    if (s.index == s.root) {
+        exchange.posts = true;
+        exchange.wakes = Among::everyone;
+        exchange.data = s.data;
+        exchange.packed = room_to_pack(schedule, s.data);
+    } else {
+        exchange.wants = Among::root;
+        exchange.take = Take::copy;
+        exchange.into = s.data;
+    }
+}
+
+Work bcast_exchange_work(const Crew &crew, int64_t bytes) { return taking_one_way(crew, crew.size - 1, 1, double(bytes), double(bytes)); }
+
+void reduce_exchange(const ReduceShape &s, Schedule &schedule) {
+    schedule.op = s.op;
+    Exchange &exchange = schedule.exchange({});
+    exchange.root = s.root;
+    exchange.posts = true;
+    exchange.data = s.contribution;
+    exchange.unit = s.contribution.type->size;
+    if (s.index == s.root) {
+        exchange.wants = Among::everyone;
+        combine(exchange, s.result, s.size - 1, s.contribution == s.result, schedule);
+    } else {
+        exchange.wakes = Among::root;
+    }
+}
+
+Work reduce_exchange_work(const Crew &crew, int64_t bytes) {
+    return taking_one_way(crew, 1, crew.size - 1, double(bytes), double(bytes), true);
+}
+
+void reduce_exchange_parts(const ReduceShape &s, Schedule &schedule) {
+    schedule.op = s.op;
+    bool is_root = s.index == s.root;
+    Block own = place_of_part(s, is_root, schedule);
+    StepId made = combine_parts(s, own, schedule).step;
+    Exchange &collecting = schedule.exchange(made);
+    collecting.root = s.root;
+    collecting.posts = true;
+    collecting.data = own;
+    if (is_root) {
+        collecting.wants = Among::everyone;
+        collecting.take = Take::copy;
+        collecting.copied_each = list_parts(s, own, schedule);
+    } else {
+        collecting.wakes = Among::root;
+    }
+}
+
+Work reduce_exchange_parts_work(const Crew &crew, int64_t bytes) {
+    double part = double(bytes) / crew.size;
+    return taking(crew, crew.size, crew.size - 1, part, double(bytes), true) + taking_parts(crew, 1, part);
+}
+
+void allreduce_exchange(const ReduceShape &s, Schedule &schedule) {
+    schedule.op = s.op;
+    Exchange &exchange = among_all(schedule, Take::reduce, no_step);
+    exchange.data = s.contribution;
+    combine(exchange, s.result, s.size - 1, s.contribution == s.result, schedule);
+}
+
+Work allreduce_exchange_work(const Crew &crew, int64_t bytes) {
+    return taking(crew, crew.size, crew.size - 1, double(bytes), double(bytes), true);
+}
+
+void allreduce_exchange_parts(const ReduceShape &s, Schedule &schedule) {
+    schedule.op = s.op;
+    Block own = place_of_part(s, true, schedule);
+    Exchange &combining = combine_parts(s, own, schedule);
+    combining.awaits_readers = false;  // who posts in the second use is done with the first
+    Exchange &spreading = among_all(schedule, Take::copy, combining.step);
+    spreading.data = own;
+    spreading.copied_each = list_parts(s, own, schedule);
+}
+
+Work allreduce_exchange_parts_work(const Crew &crew, int64_t bytes) {
+    double part = double(bytes) / crew.size;
+    return taking(crew, crew.size, crew.size - 1, part, double(bytes), true) + taking_parts(crew, crew.size, part);
+}
+
+namespace {
+
+// `last`: up to which rank contributions are combined here. Below rank 0 there is nobody, and its contribution alone is no sum.
+void make_scan_exchange(const ReduceShape &s, int last, Schedule &schedule) {
+    schedule.op = s.op;
+    bool read_by_others = s.index + 1 < s.size;
+    Exchange &exchange = schedule.exchange({});
+    exchange.posts = true;
+    exchange.awaits_readers = read_by_others;
+    if (read_by_others) exchange.wakes = Among::higher;
+    exchange.data = s.contribution;
+    exchange.unit = s.contribution.type->size;
+    if (s.index > 0) {
+        exchange.wants = Among::lower;
+        combine(exchange, s.result, last, s.contribution == s.result, schedule);
+    } else if (last == 0 && !(s.contribution == s.result)) {
+        keep(exchange, s.contribution, s.result);
+    }
+}
+
+}  // namespace
+
+void scan_exchange(const ReduceShape &s, Schedule &schedule) { make_scan_exchange(s, s.index, schedule); }
+void exscan_exchange(const ReduceShape &s, Schedule &schedule) { make_scan_exchange(s, s.index - 1, schedule); }
+
+Work scan_exchange_work(const Crew &crew, int64_t bytes) {
+    Work work = taking_one_way(crew, crew.size, crew.size - 1, double(bytes), double(bytes), true);
+    work.slots_read_in_all /= 2;
+    work.reads_in_all /= 2;
+    work.reduced_in_all /= 2;
+    work.bytes /= 2;
+    return work;
+}
+
+void gather_exchange(const MoveShape &s, Schedule &schedule) {
+    Exchange &exchange = schedule.exchange({});
+    exchange.root = s.root;
+    if (s.index != s.root) {
+        exchange.posts = true;
+        exchange.wakes = Among::root;
+        exchange.data = s.sent.block(0);
+        exchange.packed = room_to_pack(schedule, exchange.data);
+        return;
+    }
+    if (!s.in_place) keep(exchange, s.sent.block(0), s.received.block(s.root));
+    exchange.wants = Among::everyone;
+    exchange.take = Take::copy;
+    exchange.copied_each = schedule.list_blocks(s.size);
+    for (int rank = 0; rank < s.size; ++rank)
+        if (rank != s.root) schedule.listed(exchange.copied_each, rank) = s.received.block(rank);
+}
+
+Work gather_exchange_work(const Crew &crew, int64_t bytes) { return taking_one_way(crew, 1, crew.size - 1, double(bytes), double(bytes)); }
+
+namespace {
+
+// A table and the blocks behind it; of two ranks one block.
+double posted_for_each(const Crew &crew, int64_t bytes) {
+    return crew.size == 2 ? double(bytes) : double(crew.size) * (sizeof(SlotPlace) + double(bytes));
+}
+
+// A block for each of the others.
+void post_each(const MoveShape &s, const Division &blocks, Exchange &exchange, Schedule &schedule) {
+    exchange.posts = true;
+    if (s.size == 2) {
+        exchange.data = blocks.block(1 - s.index);
+        exchange.packed = room_to_pack(schedule, exchange.data);
+        return;
+    }
+    exchange.posted_each = schedule.list_blocks(s.size);
+    int64_t packed = 0;
+    for (int rank = 0; rank < s.size; ++rank) {
+        if (rank == s.index) continue;
+        Block block = blocks.block(rank);
+        schedule.listed(exchange.posted_each, rank) = block;
+        if (!block.type->contiguous) packed += block.bytes();
+    }
+    if (packed > 0) exchange.packed = schedule.scratch_bytes(packed);
+}
+
+}  // namespace
+
+void scatter_exchange(const MoveShape &s, Schedule &schedule) {
+    Exchange &exchange = schedule.exchange({});
+    exchange.root = s.root;
+    if (s.index == s.root) {
+        if (!s.in_place) keep(exchange, s.sent.block(s.root), s.received.block(0));
+        exchange.wakes = Among::everyone;
+        if (!s.even) return post_each(s, s.sent, exchange, schedule);
+        exchange.posts = true;
+        divide(s.sent.whole(s.size), s.size, [&](int rank) { return s.sent.block(rank); }, exchange, schedule);
+        exchange.packed = room_to_pack(schedule, exchange.data);
+    } else {
+        exchange.wants = Among::root;
+        exchange.take = Take::copy;
+        exchange.into = s.received.block(0);
+        if (!s.even) return;
+        exchange.parts = s.size;
+        exchange.skip = s.index * exchange.into.bytes();
+    }
+}
+
+Work scatter_exchange_work(const Crew &crew, int64_t bytes) {
+    return taking_one_way(crew, crew.size - 1, 1, double(bytes), double(bytes) * crew.size);
+}
+
+void allgather_exchange(const MoveShape &s, Schedule &schedule) {
+    Exchange &exchange = among_all(schedule, Take::copy, no_step);
+    exchange.data = s.in_place ? s.received.block(s.index) : s.sent.block(0);
+    exchange.packed = room_to_pack(schedule, exchange.data);
+    exchange.copied_each = schedule.list_blocks(s.size);
+    for (int rank = 0; rank < s.size; ++rank)
+        if (rank != s.index || !s.in_place) schedule.listed(exchange.copied_each, rank) = s.received.block(rank);
+}
+
+Work allgather_exchange_work(const Crew &crew, int64_t bytes) {
+    double block = double(bytes) / crew.size;
+    return taking(crew, crew.size, crew.size - 1, block, block);
+}
+
+void alltoall_exchange(const MoveShape &s, Schedule &schedule) {
+    StepId ready = no_step;
+    // In place, what is posted is replaced by what comes.
+    Division blocks = s.in_place ? put_aside(s, schedule, ready) : s.sent;
+    Exchange &exchange = among_all(schedule, Take::copy, ready);
+    if (!s.in_place) keep(exchange, s.sent.block(s.index), s.received.block(s.index));
+    post_each(s, blocks, exchange, schedule);
+    exchange.copied_each = schedule.list_blocks(s.size);
+    for (int rank = 0; rank < s.size; ++rank)
+        if (rank != s.index) schedule.listed(exchange.copied_each, rank) = s.received.block(rank);
+}
+
+Work alltoall_exchange_work(const Crew &crew, int64_t bytes) {
+    Work work = taking(crew, crew.size, crew.size - 1, double(bytes), posted_for_each(crew, bytes));
+    work.uses += crew.size > 2;  // its table
+    return work;
+}
+
+void reduce_scatter_exchange(const ReduceScatterShape &s, Schedule &schedule) {
+    schedule.op = s.op;
+    Exchange &exchange = among_all(schedule, Take::reduce, no_step);
+    auto count_of = [&](int rank) { return s.counts.data ? s.counts[rank] : s.contribution.count / s.size; };
+    auto part = [&, end = int64_t{0}](int rank) mutable {
+        end += count_of(rank);
+        return s.contribution.part(end - count_of(rank), count_of(rank));
+    };
+    divide(s.contribution, s.size, part, exchange, schedule);
+    combine(exchange, s.result, s.size - 1, s.contribution.space == s.result.space, schedule);
+    int64_t before = 0;
+    for (int rank = 0; rank < s.index; ++rank) before += count_of(rank);
+    exchange.skip = before * s.contribution.type->size;
+}
+
+Work reduce_scatter_exchange_work(const Crew &crew, int64_t bytes) {
+    return taking(crew, crew.size, crew.size - 1, double(bytes) / crew.size, double(bytes), true);
+}
+
+}  // namespace lanyard

@@ -1,0 +1,86 @@
+// What two processes say to each other on a connection once it is made (path/tcp/greeting.h): frames, each a header and a body.
+//
+//     0        1        2                 4                 8                 12                16
+//     | kind   | flags  | reserved        | size            | sequence        | acknowledged    |
+//
+//   envelope       body: Envelope (32 bytes), then `size` bytes of payload. `sequence`: its number on this link, from 0, modulo 2^32
+//   bulk           body: BulkHeader (16 bytes), then `size` bytes of payload. No number: what is lost is asked for again (p2p)
+//   acknowledge    no body
+//
+// `acknowledged`, in every frame: the sender has all envelopes of the other direction up to, not including, this one. `flags`:
+// answer_now asks for a frame back at once, if only an `acknowledge`; at_rest: the connection is closed behind this frame, as it is quiet.
+//
+// With LANYARD_CHECKSUM=on every frame has a FrameCheck behind its body, and `reserved` is kind_check(), which says that the kind, and with
+// it the number of bytes to wait for, is right. Every part is checked before it is believed: the kind when the header is here, header and
+// body when the FrameCheck is, the first bytes of payload before the sink is asked for their place, the payload when the frame is whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "path/path.h"
+
+namespace lanyard {
+
+enum class FrameKind : uint8_t { envelope = 1, bulk, acknowledge };
+
+constexpr uint8_t answer_now = 1, at_rest = 2;
+
+struct FrameHeader {
+    FrameKind kind;
+    uint8_t flags;
+    uint16_t reserved;
+    uint32_t size;
+    uint32_t sequence;
+    uint32_t acknowledged;
+};
+static_assert(sizeof(FrameHeader) == 16);
+
+struct EnvelopeFrame {
+    FrameHeader header;
+    Envelope envelope;
+};
+struct BulkFrame {
+    FrameHeader header;
+    BulkHeader bulk;
+};
+static_assert(sizeof(EnvelopeFrame) == 48 && sizeof(BulkFrame) == 32);
+
+// CRC32C of parts of a frame.
+struct FrameCheck {
+    uint32_t head;       // header and body
+    uint32_t beginning;  // the first bytes of the payload, at most most_beginning
+    uint32_t payload;    // all of it
+};
+static_assert(sizeof(FrameCheck) == 12);
+
+constexpr size_t most_checked_bulk = 64 * 1024;  // payload of a bulk frame, where frames are checked
+constexpr size_t most_bulk = 4 * 1024 * 1024;    // and where they are not
+
+// A frame and its check as they go over the connection.
+struct CheckedEnvelope {
+    EnvelopeFrame frame;
+    FrameCheck check;
+};
+struct CheckedBulk {
+    BulkFrame frame;
+    FrameCheck check;
+};
+static_assert(offsetof(CheckedEnvelope, check) == sizeof(EnvelopeFrame) && offsetof(CheckedBulk, check) == sizeof(BulkFrame));
+
+constexpr uint16_t kind_check(const FrameHeader &header) {
+    return static_cast<uint16_t>(~(static_cast<unsigned>(header.kind) | static_cast<unsigned>(header.flags) << 8));
+}
+
+// Bytes between a frame's header and its payload, or its check.
+constexpr size_t body_bytes(FrameKind kind) {
+    return kind == FrameKind::envelope ? sizeof(Envelope) : kind == FrameKind::bulk ? sizeof(BulkHeader) : 0;
+}
+
+// The number near `about` whose lower half is `low`.
+constexpr uint64_t widened(uint32_t low, uint64_t about) {
+    auto distance = static_cast<int32_t>(low - static_cast<uint32_t>(about));
+    return about + static_cast<uint64_t>(static_cast<int64_t>(distance));
+}
+
+}  // namespace lanyard

@@ -1,0 +1,93 @@
+// The envelopes that a link has taken and its peer has not acknowledged, as the bytes that go over the connection: what is in
+// here is written from here, and from here again when a connection was lost. Acknowledgements travel in it too, in order with the rest, but are
+// not kept once written.
+//
+//     | acknowledged: gone | written: here until acknowledged | unwritten |
+//
+// Long payload may stay where the program has it ("kept") until it is acknowledged, or copied after all.
+//
+// Memory: blocks of 4 KiB, or of one frame that is larger, given back as their last frame goes, to a pool that all logs share; an
+// empty log has none.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "path/tcp/frame.h"
+
+namespace lanyard {
+
+struct SpareBlocks {
+    std::vector<std::unique_ptr<std::byte[]>> list;
+};
+
+class OutgoingLog {
+public:
+    // Each frame has so many bytes besides what its header tells: its check.
+    explicit OutgoingLog(SpareBlocks &spare, size_t check_bytes = 0) : spare_(spare), check_bytes_(check_bytes) {}
+
+    // Room for a whole frame of `bytes`, to be filled at once.
+    std::byte *append(size_t bytes);
+    // The same for a frame whose last `kept_size` bytes are at `kept`, and stay there until take_released() names the token; room for the rest.
+    std::byte *append_kept(size_t bytes, const std::byte *kept, size_t kept_size, uint64_t token);
+    bool empty() const { return blocks_.empty(); }
+    // Bytes copied here; bytes kept elsewhere with a token; and those of all that are not yet written.
+    size_t bytes() const { return bytes_; }
+    size_t awaited_bytes() const { return awaited_bytes_; }
+    size_t unwritten() const { return unwritten_; }
+    // Copies what is kept elsewhere and somebody waits for.
+    void copy_kept();
+    // Appends the tokens (but 0) of payload that is not needed any more where it was, since this was asked last.
+    void take_released(std::vector<uint64_t> &tokens);
+
+    // The unwritten bytes, in order, as at most `most` pieces; how many.
+    int pieces(iovec *parts, int most) const;
+    // So many of them have been written.
+    void written(size_t bytes);
+    // The peer has all envelopes before this one. On the connection on which they went they must have been written to their end.
+    void acknowledged(uint64_t sequence);
+    // Are all envelopes before this one acknowledged, or written to their end?
+    bool has_written(uint64_t sequence) const;
+    // The envelopes that are not acknowledged, but of which nothing is kept elsewhere: nobody waits for them any more.
+    std::vector<Envelope> copied() const;
+    // The connection is a new one: all that is left is unwritten again.
+    void rewind();
+    // All is given up.
+    void clear();
+
+private:
+    // Its last frame may go on in the next block, which then is kept, and nothing else is in that one.
+    struct Block {
+        std::unique_ptr<std::byte[]> own;
+        const std::byte *bytes = nullptr;  // `own`, or kept
+        uint64_t token = 0;
+        bool continues = false;            // the last frame of the block before
+        size_t size = 0;
+        size_t begin = 0;    // of the first frame kept
+        size_t written = 0;  // up to here
+        size_t end = 0;
+    };
+
+    static FrameHeader header_at(const Block &block, size_t offset);
+    size_t frame_bytes(const FrameHeader &header) const { return sizeof header + body_bytes(header.kind) + check_bytes_ + header.size; }
+    Block &add_block(size_t size);
+    void release(Block &block);
+    void trim();
+    void give_back(Block &block);
+
+    SpareBlocks &spare_;
+    const size_t check_bytes_;
+    std::vector<Block> blocks_;  // oldest first
+    size_t next_ = 0;            // all before this one are written to their end
+    uint64_t acknowledged_ = 0;
+    size_t bytes_ = 0, kept_bytes_ = 0, awaited_bytes_ = 0;
+    size_t unwritten_ = 0;
+    std::vector<uint64_t> released_;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,105 @@
+#include "runtime/machine.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/processors.h"
+
+namespace lanyard {
+
+namespace {
+
+std::string kernel_key(int node) { return "lanyard-kernel-" + std::to_string(node); }
+std::string machine_key(int node) { return "lanyard-machine-" + std::to_string(node); }
+
+const std::vector<int> &node_of_rank(const Bootstrap &bootstrap) { return bootstrap.identity().node_of_rank; }
+int own_node(const Bootstrap &bootstrap) { return node_of_rank(bootstrap)[static_cast<size_t>(bootstrap.rank())]; }
+
+// How many ranks each node has, by its number.
+std::vector<int> ranks_of_nodes(const Bootstrap &bootstrap) {
+    const std::vector<int> &node = node_of_rank(bootstrap);
+    std::vector<int> ranks(static_cast<size_t>(1 + *std::max_element(node.begin(), node.end())));
+    for (int each : node) ++ranks[static_cast<size_t>(each)];
+    return ranks;
+}
+
+// The same in all containers of a kernel, and another after each start of it; empty: it does not say.
+std::string boot_id() {
+    char text[64] = "";
+    if (FILE *file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
+        if (std::fscanf(file, "%63s", text) != 1) text[0] = 0;
+        std::fclose(file);
+    }
+    return text;
+}
+
+int noted_processors(const SegmentHeader &header) {
+    int together = 0;
+    for (const std::atomic<uint64_t> &word : header.processors) together += std::popcount(word.load(std::memory_order_relaxed));
+    return header.processor_quota ? std::min(together, static_cast<int>(header.processor_quota)) : together;
+}
+
+}  // namespace
+
+void note_processors(SegmentHeader &header, bool first) {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    for (size_t i = 0; i < std::size(header.processors) * 64; ++i)
+        if (CPU_ISSET(i, &allowed)) header.processors[i / 64].fetch_or(uint64_t{1} << i % 64, std::memory_order_relaxed);
+    int granted = granted_processors();
+    if (first && granted < CPU_COUNT(&allowed)) header.processor_quota = static_cast<uint32_t>(granted);
+}
+
+Shared shared_on_node(const Bootstrap &bootstrap, const SegmentHeader *header) {
+    return {bootstrap.local_size(), header ? noted_processors(*header) : granted_processors()};
+}
+
+Error tell_kernel(Bootstrap &bootstrap) {
+    if (bootstrap.local_rank() != 0 || ranks_of_nodes(bootstrap).size() == 1) return {};
+    std::string id = boot_id();
+    return bootstrap.put(kernel_key(own_node(bootstrap)), id.empty() ? "unknown" : id);
+}
+
+Error shared_on_kernel(Bootstrap &bootstrap, Shared &shared) {
+    std::vector<int> ranks = ranks_of_nodes(bootstrap);
+    std::string own = boot_id(), other;
+    shared = {bootstrap.local_size(), static_cast<int>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)))};
+    if (own.empty()) return {};
+    for (int node = 0; node < static_cast<int>(ranks.size()); ++node) {
+        int there = ranks[static_cast<size_t>(node)];
+        if (there == 0 || node == own_node(bootstrap)) continue;
+        if (Error error = bootstrap.get(kernel_key(node), other)) return error;
+        if (other == own) shared.ranks += there;
+    }
+    return {};
+}
+
+Error agree_on_machine(Bootstrap &bootstrap, const Shared &shared, int64_t speed_mbit, Machine &machine) {
+    int &crowded = machine.crowded;
+    crowded = shared.crowded() ? shared.processors : 0;
+    std::vector<int> ranks = ranks_of_nodes(bootstrap);
+    if (ranks.size() == 1) return {};
+    if (bootstrap.local_rank() == 0) {
+        std::string value = std::to_string(crowded) + ":" + std::to_string(speed_mbit);
+        if (Error error = bootstrap.put(machine_key(own_node(bootstrap)), value)) return error;
+    }
+    if (Error error = bootstrap.barrier()) return error;
+    for (int number = 0; number < static_cast<int>(ranks.size()); ++number) {
+        std::string value;
+        if (ranks[static_cast<size_t>(number)] == 0) continue;
+        if (Error error = bootstrap.get(machine_key(number), value)) return error;
+        char *end = nullptr;
+        auto there = static_cast<int>(std::strtol(value.c_str(), &end, 10));
+        int64_t speed = *end == ':' ? std::strtol(end + 1, nullptr, 10) : 0;
+        if (speed > 0 && (machine.speed_mbit == 0 || speed < machine.speed_mbit)) machine.speed_mbit = speed;
+        if (there > 0 && (crowded == 0 || there < crowded)) crowded = there;
+    }
+    return {};
+}
+
+}  // namespace lanyard

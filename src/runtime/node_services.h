@@ -1,0 +1,47 @@
+// What the shared-memory path offers to collectives: memory of the node, and reach of its processes.
+#pragma once
+
+#include <vector>
+
+#include "base/no_memory.h"
+#include "coll/shm/node_reach.h"
+#include "path/shm/shm_path.h"
+
+namespace lanyard {
+
+class ShmReach final : public NodeReach {
+public:
+    explicit ShmReach(ShmPath &path) : path_(path) {}
+    bool asleep(uint32_t peer) override { return path_.asleep(peer); }
+    void wake(uint32_t peer) override { path_.wake(peer); }
+    Error read(uint32_t peer, uint64_t address, std::byte *to, size_t bytes) override {
+        iovec local{to, bytes};
+        return path_.get(peer, &local, 1, address, bytes);
+    }
+    std::byte *share(size_t bytes, uint64_t &offset) override {
+        offset = path_.segment().append_area(bytes);
+        if (!offset) return nullptr;
+        std::byte *memory = path_.segment().map(offset, bytes);
+        if (memory) seen_.push_back({offset, memory});
+        return memory;
+    }
+    // Each process shares one piece of memory, so there are few.
+    std::byte *at(uint64_t offset, size_t bytes) override {
+        for (const Seen &seen : seen_)
+            if (seen.offset == offset) return seen.memory;
+        std::byte *memory = path_.segment().map(offset, bytes);
+        if (!memory) end_without_memory();
+        seen_.push_back({offset, memory});
+        return memory;
+    }
+
+private:
+    struct Seen {
+        uint64_t offset;
+        std::byte *memory;
+    };
+    ShmPath &path_;
+    std::vector<Seen> seen_;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,297 @@
+// Order, room and credit of envelopes to a peer, over a path that takes as many as the test says.
+#include "p2p/channel.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/process_idle.h"
+#include "net/sim/random.h"
+#include "sim/seeds.h"
+#include "unit/engine/stubs.h"
+
+namespace lanyard {
+namespace {
+
+// Notes what is sent to each peer, while there is room.
+class NotingPath final : public StubPath {
+public:
+    explicit NotingPath(SleepWord &sleep) : ring(sleep) {}
+    Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override {
+        ++asked;
+        if (room[peer] == 0) return Sent::full;
+        --room[peer];
+        sent[peer].push_back(envelope);
+        if (payload.data) payloads[peer].emplace_back(reinterpret_cast<const char *>(payload.data), payload.size);
+        return Sent::done;
+    }
+    int poll(Sink &, int, uint64_t) override { return 0; }
+    RingWriter *ring_to(uint32_t) override { return &ring; }
+    std::vector<int> tags(uint32_t peer) {
+        std::vector<int> all;
+        for (const Envelope &envelope : sent[peer]) all.push_back(envelope.tag);
+        return all;
+    }
+
+    RingWriter ring;
+    std::map<uint32_t, int> room;
+    std::map<uint32_t, std::vector<Envelope>> sent;
+    std::map<uint32_t, std::vector<std::string>> payloads;
+    int asked = 0;
+};
+
+// A message of its own, which does something when it has left.
+struct Message : Outgoing {
+    Message(Channels &channels, Channel &channel, int tag, std::function<void()> then = nullptr)
+        : channels(channels), channel(channel), tag(tag), then(std::move(then)) {
+        flush = leave;
+    }
+    static bool leave(Outgoing &outgoing) {
+        auto &message = static_cast<Message &>(outgoing);
+        Envelope envelope{};
+        envelope.tag = message.tag;
+        if (message.channels.send(message.channel, envelope, {}) == Sent::full) return false;
+        message.left = true;
+        if (message.then) message.then();
+        return true;
+    }
+    Channels &channels;
+    Channel &channel;
+    int tag;
+    std::function<void()> then;
+    bool left = false;
+};
+
+class ChannelTest : public ::testing::Test {
+protected:
+    static constexpr int64_t credit = 1024;
+
+    ChannelTest() {
+        engine.set_sink(no_sink);
+        for (uint32_t number = 0; number < std::size(channel); ++number) {
+            channels.open(channel[number], number);
+            channels.route(channel[number], path);
+        }
+    }
+    static Envelope control(int tag) {
+        Envelope envelope{};
+        envelope.tag = tag;
+        return envelope;
+    }
+    void step() {
+        EngineGuard guard(engine);
+        engine.step();
+    }
+
+    SleepWord sleep;
+    NotingPath path{sleep};
+    ProcessIdle idle{IdlePolicy{0, 0, false}};
+    Engine engine{idle};
+    Channels channels{engine, credit};
+    Channel channel[1000];
+};
+
+using Tags = std::vector<int>;
+
+TEST_F(ChannelTest, NothingOvertakesWhatWaits) {
+    Message first(channels, channel[1], 1), third(channels, channel[1], 3);
+    channels.start(channel[1], first);
+    EXPECT_FALSE(channel[1].is_clear());
+    EXPECT_EQ(channels.waiting(), 1u);
+    channels.post(channel[1], control(2), "two", 3);
+    path.room[1] = 1;
+    channels.start(channel[1], third);  // there is room, but older ones wait
+    EXPECT_EQ(path.tags(1), Tags{});
+    step();
+    EXPECT_EQ(path.tags(1), Tags{1});
+    path.room[1] = 10;
+    step();
+    EXPECT_EQ(path.tags(1), (Tags{1, 2, 3}));
+    EXPECT_EQ(path.payloads[1], std::vector<std::string>{"two"});
+    EXPECT_TRUE(channel[1].is_clear());
+    EXPECT_EQ(channels.waiting(), 0u);
+}
+
+TEST_F(ChannelTest, FlushingCostsWhatWaits) {
+    std::vector<std::unique_ptr<Message>> messages;
+    for (int peer : {3, 500, 999}) {
+        messages.push_back(std::make_unique<Message>(channels, channel[peer], peer));
+        channels.start(channel[peer], *messages.back());
+    }
+    path.asked = 0;
+    for (int i = 0; i < 10; ++i) step();
+    EXPECT_EQ(path.asked, 30);
+    path.room = {{3, 1}, {500, 1}, {999, 1}};
+    step();
+    path.asked = 0;
+    step();
+    EXPECT_EQ(path.asked, 0);
+}
+
+TEST_F(ChannelTest, TheRingIsThereWhileNothingElseIsToBeDone) {
+    EXPECT_EQ(channel[1].ring, &path.ring);
+    Message message(channels, channel[1], 1);
+    channels.start(channel[1], message);
+    EXPECT_EQ(channel[1].ring, nullptr);
+    EXPECT_EQ(channel[2].ring, &path.ring);
+    path.room[1] = 1;
+    step();
+    EXPECT_EQ(channel[1].ring, &path.ring);
+    channels.allow_rings(false);
+    channels.choose_ring(channel[1]);
+    EXPECT_EQ(channel[1].ring, nullptr);
+    channels.allow_rings(true);
+    channels.choose_ring(channel[1]);
+    channels.close(channel[1]);
+    EXPECT_EQ(channel[1].ring, nullptr);
+}
+
+TEST_F(ChannelTest, WhatIsWithdrawnIsNotSent) {
+    Message one(channels, channel[1], 1), two(channels, channel[1], 2), three(channels, channel[1], 3);
+    for (Message *message : {&one, &two, &three}) channels.start(channel[1], *message);
+    channels.withdraw(channel[1], two);
+    path.room[1] = 10;
+    step();
+    EXPECT_EQ(path.tags(1), (Tags{1, 3}));
+    Message alone(channels, channel[2], 4);
+    channels.start(channel[2], alone);
+    channels.withdraw(channel[2], alone);
+    EXPECT_EQ(channels.waiting(), 0u);
+    EXPECT_EQ(channel[2].ring, &path.ring);
+    path.room[2] = 1;
+    step();
+    EXPECT_EQ(path.tags(2), Tags{});
+}
+
+TEST_F(ChannelTest, CreditOwedGoesWithTheNextEnvelope) {
+    Channels::owe(channel[1], inline_payload);  // costs nothing
+    EXPECT_EQ(channel[1].credit_owed, 0);
+    Channels::owe(channel[1], 65);
+    path.room[1] = 1;
+    channels.post(channel[1], control(1), nullptr, 0);
+    EXPECT_EQ(path.sent[1].at(0).credit, 2);  // units of 64 bytes
+    EXPECT_EQ(channel[1].credit_owed, 0);
+    Channels::returned(channel[1], 2);
+    EXPECT_EQ(channel[1].credit_left, credit + 128);
+}
+
+// It is not lost with the attempt, nor returned twice.
+TEST_F(ChannelTest, CreditIsReturnedOnceWhateverFindsNoRoom) {
+    Channels::owe(channel[1], 100);
+    channels.post(channel[1], control(1), nullptr, 0);
+    EXPECT_EQ(channel[1].credit_owed, 128);
+    step();
+    Channels::owe(channel[1], 100);
+    path.room[1] = 10;
+    step();
+    channels.post(channel[1], control(2), nullptr, 0);
+    ASSERT_EQ(path.sent[1].size(), 2u);
+    EXPECT_EQ(path.sent[1][0].credit, 4);
+    EXPECT_EQ(path.sent[1][1].credit, 0);
+}
+
+TEST_F(ChannelTest, HalfOfAllTheCreditTravelsAlone) {
+    channels.consumed(channel[1], credit / 2 - 64);
+    EXPECT_TRUE(channel[1].is_clear());
+    channels.consumed(channel[1], 64);
+    EXPECT_EQ(channels.waiting(), 1u);
+    channels.consumed(channel[1], 64);  // which waits already
+    path.room[1] = 10;
+    step();
+    ASSERT_EQ(path.sent[1].size(), 1u);
+    EXPECT_EQ(path.sent[1][0].kind, EnvelopeKind::credit);
+    EXPECT_EQ(path.sent[1][0].credit, (credit / 2 + 64) / 64);
+}
+
+// An envelope says no more units than it has bits for; the rest goes with the next.
+TEST_F(ChannelTest, MoreCreditThanOneEnvelopeSays) {
+    for (int i = 0; i < 5; ++i) Channels::owe(channel[1], size_t{1} << 20);
+    path.room[1] = 10;
+    channels.post(channel[1], control(1), nullptr, 0);
+    channels.post(channel[1], control(2), nullptr, 0);
+    EXPECT_EQ(path.sent[1][0].credit, UINT16_MAX);
+    EXPECT_EQ(path.sent[1][0].credit + path.sent[1][1].credit, (5 << 20) / 64);
+}
+
+TEST_F(ChannelTest, MessagesAreCountedAndListenedTo) {
+    struct Listener final : SentListener {
+        void message_sent(const MatchKey &key) override { tags.push_back(key.tag); }
+        Tags tags;
+    } listener;
+    Channels::count(channel[1], {0, 0, 1});
+    channel[1].listener = &listener;
+    Channels::count(channel[1], {0, 0, 2});
+    channel[1].listener = nullptr;
+    Channels::count(channel[1], {0, 0, 3});
+    EXPECT_EQ(channel[1].sent, 3u);
+    EXPECT_EQ(listener.tags, Tags{2});
+}
+
+// Continuations that send, withdraw and give credit back to any of a few peers, while room comes and goes: each envelope leaves once, in the
+// order of its channel, unless it was withdrawn.
+TEST_F(ChannelTest, AnyOrderOfEventsKeepsTheOrder) {
+    sim::for_seeds(100, 5, [&](uint64_t seed) {
+        sim::Random random(seed);
+        Channel few[3];
+        Tags expected[3];
+        std::vector<std::unique_ptr<Message>> messages;
+        path.sent.clear();
+        for (uint32_t number = 0; number < 3; ++number) {
+            channels.open(few[number], number);
+            channels.route(few[number], path);
+            path.room[number] = 0;
+        }
+        int next = 0;
+        std::function<void(int)> act = [&](int depth) {
+            auto number = static_cast<uint32_t>(random.below(3));
+            switch (random.below(4)) {
+                case 0:
+                    path.room[number] += static_cast<int>(random.below(3));
+                    break;
+                case 1: {
+                    std::vector<Message *> waiting;
+                    for (auto &message : messages)
+                        if (message->outgoing_hook.linked()) waiting.push_back(message.get());
+                    if (waiting.empty()) break;
+                    Message &message = *waiting[random.below(waiting.size())];
+                    channels.withdraw(message.channel, message);
+                    std::erase(expected[message.channel.number], message.tag);
+                    break;
+                }
+                case 2:
+                    channels.consumed(few[number], random.below(600));
+                    break;
+                default: {
+                    expected[number].push_back(next);
+                    messages.push_back(std::make_unique<Message>(channels, few[number], next++, [&, depth] {
+                        if (depth < 3) act(depth + 1);
+                    }));
+                    channels.start(few[number], *messages.back());
+                }
+            }
+        };
+        for (int i = 0; i < 200; ++i) {
+            act(0);
+            if (random.below(3) == 0) step();
+        }
+        for (int i = 0; i < 1000 && channels.waiting() > 0; ++i) {
+            for (uint32_t number = 0; number < 3; ++number) path.room[number] = 1;
+            step();
+        }
+        EXPECT_EQ(channels.waiting(), 0u);
+        for (uint32_t number = 0; number < 3; ++number) {
+            Tags left;
+            for (const Envelope &envelope : path.sent[number])
+                if (envelope.kind != EnvelopeKind::credit) left.push_back(envelope.tag);
+            EXPECT_EQ(left, expected[number]) << "seed " << seed;
+        }
+        return !HasFailure();
+    });
+}
+
+}  // namespace
+}  // namespace lanyard
