@@ -1,6 +1,5 @@
 #include "api/leftovers.h"
 
-
 #include <string>
 
 #include "api/message.h"

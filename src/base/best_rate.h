@@ -2,7 +2,7 @@
 // are tried and the fastest is kept. The best rate counts, since whatever disturbs only slows; a rate that is not clearly better
 // (by a sixteenth) says that the best is known, and the first copies are slow, as they touch memory for the first time.
 //
-// One thread at a time notes rates. In memory of several processes (zeroed at first) it may happen that two do: then one of them is lost.
+// One thread at a time notes rates. In memory of several processes, which is zero at first, two may do so: one of the notes is lost then.
 #pragma once
 
 #include <algorithm>

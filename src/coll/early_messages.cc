@@ -1,7 +1,7 @@
 #include "coll/early_messages.h"
 
-#include "coll/collective_tag.h"
 #include "coll/agreement.h"
+#include "coll/collective_tag.h"
 
 namespace lanyard {
 

@@ -19,13 +19,13 @@
 
 #include "base/no_memory.h"
 #include "base/spin_lock.h"
+#include "coll/agreement.h"
 #include "coll/early_messages.h"
 #include "coll/kept_plans.h"
 #include "coll/schedule.h"
 #include "coll/select.h"
 #include "coll/shm/exchange_run.h"
 #include "coll/team.h"
-#include "coll/agreement.h"
 #include "p2p/messenger.h"
 
 namespace lanyard {

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <memory>
 
+#include "coll/agreement.h"
 #include "coll/schedule.h"
 #include "coll/shm/short_use.h"
-#include "coll/agreement.h"
 
 namespace lanyard {
 

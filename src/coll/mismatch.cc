@@ -1,8 +1,8 @@
 // How the executor finds out that ranks call different collectives, and how none then waits for ever (executor.h).
 #include <algorithm>
 
-#include "coll/executor.h"
 #include "coll/collective_tag.h"
+#include "coll/executor.h"
 
 namespace lanyard {
 

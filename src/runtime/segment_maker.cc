@@ -1,5 +1,6 @@
 #include "runtime/segment_maker.h"
 
+#include <sodium.h>
 #include <unistd.h>
 
 #include <cctype>
@@ -26,16 +27,17 @@ bool first_of_node(const Bootstrap &bootstrap) { return bootstrap.local_rank() =
 
 // A sentence as a value that every launcher carries: without blanks, and not long.
 constexpr size_t longest_sentence = 400;
-std::string in_digits(const std::string &sentence) {
-    constexpr char digits[] = "0123456789abcdef";
-    std::string text;
-    for (unsigned char c : sentence.substr(0, longest_sentence)) text += {digits[c >> 4], digits[c & 15]};
-    return text;
+std::string as_value(const std::string &sentence) {
+    std::string bytes = sentence.substr(0, longest_sentence), value(2 * bytes.size() + 1, 0);
+    sodium_bin2hex(value.data(), value.size(), reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size());
+    value.pop_back();
+    return value;
 }
-std::string from_digits(const std::string &text) {
-    auto value = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-    std::string sentence;
-    for (size_t i = 0; i + 1 < text.size(); i += 2) sentence += static_cast<char>(value(text[i]) << 4 | value(text[i + 1]));
+std::string as_sentence(const std::string &value) {
+    std::string sentence(value.size() / 2, 0);
+    size_t length = 0;
+    sodium_hex2bin(reinterpret_cast<unsigned char *>(sentence.data()), sentence.size(), value.data(), value.size(), nullptr, &length, nullptr);
+    sentence.resize(length);
     return sentence;
 }
 
@@ -59,7 +61,7 @@ Error SegmentMaker::create() {
     if (!error) return {};
     lack_ = error.take().sentence;
     // Where several nodes lack it one of them is told of; a launcher may refuse the others.
-    made_.bootstrap->put(lack_key, in_digits(lack_)).discard();
+    made_.bootstrap->put(lack_key, as_value(lack_)).discard();
     return {};
 }
 
@@ -68,7 +70,7 @@ bool SegmentMaker::lacking() {
     Error error = made_.bootstrap->get(lack_key, value);
     bool found = !error;
     error.discard();
-    if (found) told_ = from_digits(value);
+    if (found) told_ = as_sentence(value);
     return found;
 }
 

@@ -36,13 +36,13 @@
 #include <utility>
 #include <vector>
 
+#include "coll/agreement.h"
 #include "coll/schedule.h"
 #include "coll/shm/node_area.h"
 #include "coll/shm/node_reach.h"
 #include "coll/shm/short_use.h"
 #include "coll/shm/stage.h"
 #include "coll/team.h"
-#include "coll/agreement.h"
 
 namespace lanyard {
 
