@@ -1,6 +1,6 @@
 // bench-posted: half the time of a message going there and coming back, where each receive is posted long before its message is sent
 // (first), and where the message is there before its receive is posted (late). The same two extremes that the write protocol tells
-// apart (src/p2p/write.cc). An ordinary MPI program, started by `lanyard bench posted` or by any mpirun.
+// apart (src/p2p/receive_advert.h). An ordinary MPI program, started by `lanyard bench posted` or by any mpirun.
 #include <algorithm>
 #include <string>
 #include <vector>

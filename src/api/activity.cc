@@ -111,7 +111,7 @@ bool all_settled(const void *subject) { return static_cast<const Network *>(subj
 Error finish_sending(Runtime &ending, const char *call, const Comm *comm) {
     if (!ending.messenger->quiet()) {
         WaitParts parts;
-        ending.messenger->each_offered([&](const Transfer &send) {
+        ending.messenger->each_offered([&](const SendOperation &send) {
             if (!(send.context & collective_bit)) parts.add(WaitPart::send, send.destination, send.tag);
         });
         Waiting waiting(call, comm, parts);

@@ -36,7 +36,7 @@ private:
         std::byte *at;
         size_t bytes;
         FallibleArray<std::byte> own;  // where the library finds the room
-        Transfer transfer;
+        SendOperation send;
     };
     struct Flush {
         uint64_t before;  // waits for the messages with smaller numbers
@@ -105,7 +105,7 @@ void detach(SendBuffer &buffer, const char *call, const Comm *comm, void **addre
 
 Request *start_flush(SendBuffer &buffer, Comm *comm) {
     Request *request = new_request(comm);
-    request->operation = "the flush of a buffer";
+    request->name = "the flush of a buffer";
     EngineGuard guard(*runtime()->engine);
     buffer.tell_when_sent(*request);
     return request;
@@ -126,7 +126,7 @@ std::byte *SendBuffer::find_gap(size_t bytes, std::list<Message>::iterator &behi
 void SendBuffer::message_left(Completion &completion) {
     auto *left = static_cast<Message *>(completion.context);
     SendBuffer &buffer = *left->buffer;
-    if (left->transfer.error) runtime()->messenger->unasked(left->transfer, true);
+    if (left->send.error) runtime()->messenger->unasked(left->send, true);
     buffer.messages_.remove_if([&](const Message &message) { return &message == left; });
     buffer.end_flushes();
 }
@@ -181,13 +181,13 @@ Error SendBuffer::send(Messenger &messenger, uint32_t peer, const MatchKey &key,
     message.bytes = needed;
     message.own = std::move(own);
     Cursor(buffer).pack(at, bytes);
-    Transfer &transfer = message.transfer;
-    static_cast<MatchKey &>(transfer) = key;
-    transfer.peer = peer;
-    transfer.buffer = {at, static_cast<int64_t>(bytes), &packed_datatype()};
-    transfer.completion.then = message_left;
-    transfer.completion.context = &message;
-    messenger.send(transfer);
+    SendOperation &send = message.send;
+    static_cast<MatchKey &>(send) = key;
+    send.peer = peer;
+    send.buffer = {at, static_cast<int64_t>(bytes), &packed_datatype()};
+    send.completion.then = message_left;
+    send.completion.context = &message;
+    messenger.send(send);
     return {};
 }
 

@@ -38,7 +38,7 @@ void look_for_posts(Request &request) {
 void collective_done(Completion &completion) {
     Request &request = *static_cast<Request *>(completion.context);
     HeldByCollective &held = held_by(request);
-    request.transfer.error = held.collective->error;
+    request.operation.error = held.collective->error;
     held.collective->error = {};
     if (!request.persistent) {
         request.comm->universe->executor->give_back(held.collective);
@@ -51,7 +51,7 @@ void collective_done(Completion &completion) {
 void follow(Request &request) {
     Collective &collective = *held_by(request).collective;
     collective.completion.context = &request;
-    request.operation = collective.name;
+    request.name = collective.name;
     request.number = collective.number();
     if (collective.completion.complete()) collective_done(collective.completion);
     else collective.completion.then = collective_done;
@@ -65,17 +65,17 @@ Error start_again(Request &request) {
     return {};
 }
 
+constexpr RequestActions collective_actions{.release = release_held, .start = start_again, .hurry = look_for_posts};
+
 }  // namespace
 
 Request *new_collective_request(Comm &comm, const Uses &uses, Collective &collective, bool persistent) {
     Request *request = new_request(&comm);
     HeldByCollective *held = spare ? spare.release() : new HeldByCollective;
     request->state = held;
-    request->release = release_held;
+    request->actions = &collective_actions;
     request->persistent = persistent;
     request->active = !persistent;
-    request->start = start_again;
-    request->hurry = look_for_posts;
     held->collective = &collective;
     for (Datatype *type : uses.datatypes) hold(*held, type);
     if (uses.list) hold_all(*held, uses.list, uses.list_length < 0 ? comm.size : uses.list_length);

@@ -42,13 +42,14 @@ Error finish_duplication(Request &request) {
 
 void end_duplication(Request &request) { delete &PendingDuplication::of(request); }
 
+constexpr RequestActions duplication_actions{.picked_up = finish_duplication, .release = end_duplication};
+
 Error start_duplication(Comm &comm, const Info *hints, Comm **newcomm, Request **request) {
     auto pending = std::make_unique<PendingDuplication>();
     if (Error error = pending->duplication.prepare(comm, hints, pending->made)) return error;
     Request *made = new_request(&comm);
-    made->operation = "MPI_Comm_idup";
-    made->picked_up = finish_duplication;
-    made->release = end_duplication;
+    made->name = "MPI_Comm_idup";
+    made->actions = &duplication_actions;
     made->hold();  // for the operation under way
     *newcomm = pending->made;
     *request = made;

@@ -11,7 +11,7 @@ void ask_into(Gathered &gathered, Request &request, Status *status) {
     Error error = ask_status(request, status);
     bool failed = static_cast<bool>(error);
     gathered.add(error, status);
-    if (status && !failed) status->error = request.transfer.error.code();
+    if (status && !failed) status->error = request.operation.error.code();
 }
 
 }  // namespace

@@ -82,6 +82,9 @@ Error freed(Request &request) {
 
 void release_state(Request &request) { delete &generalized(request); }
 
+constexpr RequestActions generalized_actions{
+    .picked_up = picked_up, .release = release_state, .cancel = cancel, .query = query, .freed = freed};
+
 }  // namespace
 
 Error lanyard_grequest_start(Callback query_fn, Callback free_fn, Callback cancel_fn, void *extra_state, Request **request) {
@@ -89,19 +92,15 @@ Error lanyard_grequest_start(Callback query_fn, Callback free_fn, Callback cance
         if (!function->function)
             return Error(ErrorClass::arg, std::string(name) + " is a null pointer; a generalized request needs all three functions");
     Request *made = new_request(nullptr);
-    made->operation = "a generalized request";
+    made->name = "a generalized request";
     made->state = new Generalized{query_fn, free_fn, cancel_fn, extra_state};
-    made->query = query;
-    made->picked_up = picked_up;
-    made->cancel = cancel;
-    made->freed = freed;
-    made->release = release_state;
+    made->actions = &generalized_actions;
     *request = made;
     return {};
 }
 
 Error lanyard_grequest_complete(Request &request) {
-    if (request.freed != freed) return Error(ErrorClass::request, "the request was not made by MPI_Grequest_start");
+    if (request.actions != &generalized_actions) return Error(ErrorClass::request, "the request was not made by MPI_Grequest_start");
     bool given_up = false;
     {
         EngineGuard guard(*runtime()->engine);

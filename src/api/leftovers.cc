@@ -40,12 +40,13 @@ bool of_fortran_kind(const Datatype &type) {
 }
 
 std::string told(const Request &request) {
-    const Transfer &transfer = request.transfer;
     auto number_or = [](int number, int any, const char *one, const char *all) { return number == any ? all : one + std::to_string(number); };
-    std::string tag = number_or(transfer.tag, any_tag, "tag ", "any tag");
-    if (request.kind == Request::Kind::send) return "a send to rank " + std::to_string(transfer.destination) + " with " + tag;
-    if (request.kind == Request::Kind::receive) return "a receive from " + number_or(transfer.rank, any_source, "rank ", "any rank") + " with " + tag;
-    return *request.operation ? request.operation : "a request of the program";
+    auto tag_of = [&](const MatchKey &key) { return number_or(key.tag, any_tag, "tag ", "any tag"); };
+    if (request.kind == Request::Kind::send)
+        return "a send to rank " + std::to_string(request.send.destination) + " with " + tag_of(request.send);
+    if (request.kind == Request::Kind::receive)
+        return "a receive from " + number_or(request.receive.rank, any_source, "rank ", "any rank") + " with " + tag_of(request.receive);
+    return *request.name ? request.name : "a request of the program";
 }
 
 void report_handles(Runtime &ending, const char *call) {
@@ -104,7 +105,7 @@ void report_what_is_waited_for(Runtime &ending, const char *call) {
     ending.engine->wait_owned(Condition{quiet, ending.messenger.get()}, ending.engine->read_now_ns() + patience_ns);
     size_t open = 0;
     std::string first;
-    ending.messenger->each_offered([&](const Transfer &send) {
+    ending.messenger->each_offered([&](const SendOperation &send) {
         if (send.context & collective_bit || open++ > 0) return;
         first = "to rank " + std::to_string(send.destination) + " with tag " + std::to_string(send.tag) + ", " + std::to_string(send.buffer.bytes()) +
                 " bytes";

@@ -1,4 +1,4 @@
-// Partitioned communication (MPI-5.0 chapter 4): the typed functions. A request's `start` says which of the two it is.
+// Partitioned communication (MPI-5.0 chapter 4): the typed functions. A request's actions say which of the two it is.
 #include "p2p/partitioned.h"
 
 #include <memory>
@@ -33,6 +33,10 @@ Error describe_received(Request &request) {
     return {};
 }
 
+constexpr RequestActions send_actions{.release = end_send, .start = start_send};
+constexpr RequestActions receive_actions{
+    .picked_up = describe_received, .release = end_receive, .start = start_receive, .query = describe_received};
+
 Error check_partitions(int partitions, int64_t count, const Datatype &datatype) {
     if (partitions < 0) return Error(ErrorClass::arg, "partitions is " + std::to_string(partitions) + "; it must not be negative");
     if (count < 0) return Error(ErrorClass::count, "count is " + std::to_string(count) + "; it must not be negative");
@@ -46,7 +50,7 @@ Request *new_partitioned_request(Comm &comm, Datatype &datatype, const char *ope
     hold_datatype(*made, datatype);
     made->persistent = true;
     made->active = false;
-    made->operation = operation;
+    made->name = operation;
     return made;
 }
 
@@ -56,12 +60,12 @@ PartitionedEnds ends_of(const Comm &comm, int other, int tag) {
 
 Partitions partitions_of(Request &request, const void *buf, int partitions, int64_t count, const Datatype &datatype) {
     Buffer one{static_cast<std::byte *>(const_cast<void *>(buf)), count, &datatype};
-    return {one, partitions, &request.completion(), &request.transfer.error};
+    return {one, partitions, &request.completion(), &request.operation.error};
 }
 
 // The send whose partitions low to high are to be made ready.
 Error find_send(Request &request, int low, int high, PartitionedSend *&found) {
-    if (request.start != start_send) return about(request, {ErrorClass::request, "the request is not a partitioned send"});
+    if (request.actions != &send_actions) return about(request, {ErrorClass::request, "the request is not a partitioned send"});
     if (!request.active) return about(request, {ErrorClass::request, "the partitioned send was not started"});
     found = &send_of(request);
     int outside = low < 0 || low >= found->count() ? low : high;
@@ -87,8 +91,7 @@ Error lanyard_psend_init(const void *buf, int partitions, int64_t count, Datatyp
     Request **request) {
     if (Error error = check_partitions(partitions, count, datatype)) return error;
     Request *made = new_partitioned_request(comm, datatype, "MPI_Psend_init");
-    made->start = start_send;
-    made->release = end_send;
+    made->actions = &send_actions;
     EngineGuard guard(comm.universe->engine);
     made->state = new PartitionedSend(comm.universe->messenger, ends_of(comm, dest, tag), partitions_of(*made, buf, partitions, count, datatype));
     *request = made;
@@ -100,9 +103,7 @@ Error lanyard_precv_init(void *buf, int partitions, int64_t count, Datatype &dat
     if (dest == abi::any_source) return Error(ErrorClass::rank, "a partitioned receive must name its sender; MPI_ANY_SOURCE is not allowed");
     if (Error error = check_partitions(partitions, count, datatype)) return error;
     Request *made = new_partitioned_request(comm, datatype, "MPI_Precv_init");
-    made->start = start_receive;
-    made->release = end_receive;
-    made->query = made->picked_up = describe_received;
+    made->actions = &receive_actions;
     bool from_nobody = dest == abi::proc_null;
     made->status.source = dest;
     made->status.tag = from_nobody ? abi::any_tag : tag;
@@ -131,7 +132,7 @@ Error lanyard_pready_list(int length, const int *array_of_partitions, Request &r
 Error lanyard_parrived(Request *request, int partition, int *flag) {
     *flag = 1;
     if (!request) return {};
-    if (request->start != start_receive) return about(*request, {ErrorClass::request, "the request is not a partitioned receive"});
+    if (request->actions != &receive_actions) return about(*request, {ErrorClass::request, "the request is not a partitioned receive"});
     PartitionedReceive &receive = receive_of(*request);
     if (partition < 0 || partition >= receive.count())
         return about(*request, {ErrorClass::arg, "partition " + std::to_string(partition) + " does not exist; the request has " +

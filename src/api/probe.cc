@@ -65,14 +65,14 @@ Error start_matched(void *buf, int64_t count, Datatype &datatype, Message *&mess
     bool nothing = message == &message_no_proc();
     Comm &comm = nothing ? *runtime()->universe->self : *message->comm;
     Receive receive{buf, count, datatype, nothing ? abi::proc_null : abi::any_source, abi::any_tag, comm};
-    Request *made = new_transfer_request(Request::Kind::receive, comm, datatype);
-    describe(made->transfer, receive);
+    Request *made = new_receive_request(comm, datatype);
+    describe(made->receive, receive);
     *request = made;
     if (nothing) {
         complete_at_once(*made);
     } else {
         EngineGuard guard(comm.universe->engine);
-        comm.universe->messenger.receive_taken(made->transfer, *message->stored);
+        comm.universe->messenger.receive_taken(made->receive, *message->stored);
     }
     end_message(message);
     message = nullptr;

@@ -1,5 +1,5 @@
 // Point-to-point communication (MPI-5.0 chapter 3): the typed functions. Short blocking sends leave by Messenger::send_now
-// without a request; everything else describes a Transfer, on the stack of a blocking call or in a request.
+// without a request; everything else describes an operation, on the stack of a blocking call or in a request.
 #include "api/bsend.h"
 #include "api/generated/core.h"
 #include "api/transfers.h"
@@ -12,40 +12,38 @@ namespace {
 
 constexpr int looks_at_once = 100;  // for a short message, before a receive is posted for it: a fraction of a microsecond
 
-// What needs a transfer takes its arguments by value, so that calls that need none keep theirs in registers.
+// What needs an operation takes its arguments by value, so that calls that need none keep theirs in registers.
 [[gnu::noinline]] Error send_and_wait(Messenger &messenger, Send send, const char *call) {
-    Transfer transfer;
-    describe(transfer, send);
-    transfer.in_call = true;
-    if (messenger.may_claim(transfer.peer, transfer.buffer)) messenger.engine().step();
-    messenger.send(transfer);
-    if (!transfer.completion.complete()) {
+    SendOperation operation;
+    describe(operation, send);
+    operation.in_call = true;
+    if (messenger.may_claim(operation.peer, operation.buffer)) messenger.engine().step();
+    messenger.send(operation);
+    if (!operation.completion.complete()) {
         Waiting waiting(call, tool::WaitFor::receiver, &send.comm, send.dest, send.tag);
         Messenger::HeldClaims held(messenger);
-        messenger.engine().wait_owned(transfer.completion);
+        messenger.engine().wait_owned(operation.completion);
     }
-    return transfer.error;
+    return operation.error;
 }
 
 [[gnu::noinline]] Error receive_and_wait(Messenger &messenger, Receive receive, Status *status) {
-    Transfer transfer;
-    describe(transfer, receive);
-    transfer.in_call = true;
-    messenger.receive(transfer);
-    if (!transfer.completion.complete() && !comes_soon(*runtime(), transfer.completion)) {
+    ReceiveOperation operation;
+    describe(operation, receive);
+    operation.in_call = true;
+    messenger.receive(operation);
+    if (!operation.completion.complete() && !comes_soon(*runtime(), operation.completion)) {
         Waiting waiting("MPI_Recv", tool::WaitFor::message, &receive.comm, receive.source, receive.tag);
-        messenger.engine().wait_owned(transfer.completion);
+        messenger.engine().wait_owned(operation.completion);
     }
-    set_received(status, transfer);
-    return transfer.error;
+    set_received(status, operation);
+    return operation.error;
 }
 
 // A copy, or to oneself a delivery, that needs nothing more.
 [[gnu::always_inline]] inline bool send_at_once(Messenger &messenger, const Send &send) {
     if (send.mode == SendMode::synchronous) return false;
-    uint32_t peer = send.peer();
-    if (peer == messenger.own_peer()) return messenger.deliver_to_self(send.key(), send.buffer());
-    return messenger.send_now(peer, send.key(), send.buffer());
+    return messenger.send_or_deliver_now(send.peer(), send.key(), send.buffer());
 }
 
 [[gnu::always_inline]] inline Error block_send(const Send &send, const char *call) {
@@ -58,9 +56,9 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
 }
 
 [[gnu::noinline]] Request *send_in_request(Messenger &messenger, Send send) {
-    Request *made = new_transfer_request(Request::Kind::send, send.comm, send.datatype);
-    describe(made->transfer, send);
-    messenger.send(made->transfer);
+    Request *made = new_send_request(send.comm, send.datatype);
+    describe(made->send, send);
+    messenger.send(made->send);
     return made;
 }
 
@@ -90,39 +88,58 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
 Error start_receive(const Receive &receive, Request **request) {
     Messenger &messenger = receive.comm.universe->messenger;
     EngineGuard guard(messenger.engine());
-    Request *made = new_transfer_request(Request::Kind::receive, receive.comm, receive.datatype);
-    Transfer &transfer = made->transfer;
-    describe(transfer, receive);
+    Request *made = new_receive_request(receive.comm, receive.datatype);
+    ReceiveOperation &operation = made->receive;
+    describe(operation, receive);
     *request = made;
     Envelope taken;
     if (!receive.from_nobody() && messenger.receive_now(receive.peer(), receive.key(), receive.buffer(), 1, taken)) {
-        transfer.matched_rank = taken.source;
-        transfer.matched_tag = taken.tag;
-        transfer.received = static_cast<int64_t>(taken.length);
-        transfer.completion.set_complete();
+        operation.matched_rank = taken.source;
+        operation.matched_tag = taken.tag;
+        operation.received = static_cast<int64_t>(taken.length);
+        operation.completion.set_complete();
     } else if (receive.from_nobody()) {
         complete_at_once(*made);
     } else {
-        messenger.receive(transfer);
+        messenger.receive(operation);
     }
     return {};
 }
 
-Error start_again(Request &request) {
-    Messenger &messenger = request.comm->universe->messenger;
-    bool send = request.kind == Request::Kind::send;
-    if ((send ? request.transfer.destination : request.transfer.rank) == abi::proc_null) complete_at_once(request);
-    else if (send) messenger.send(request.transfer);
-    else messenger.receive(request.transfer);
+Error start_send_again(Request &request) {
+    if (request.send.destination == abi::proc_null) complete_at_once(request);
+    else request.comm->universe->messenger.send(request.send);
     return {};
 }
 
+Error start_receive_again(Request &request) {
+    if (request.receive.rank == abi::proc_null) complete_at_once(request);
+    else request.comm->universe->messenger.receive(request.receive);
+    return {};
+}
+
+Error start_buffered_again(Request &request) {
+    const SendOperation &send = request.send;
+    request.completion().set_complete();
+    if (send.destination == abi::proc_null) return {};
+    return send_buffered(*request.comm, send.peer, send, send.buffer);
+}
+
+constexpr RequestActions persistent_send{.start = start_send_again}, persistent_receive{.start = start_receive_again},
+    persistent_buffered_send{.start = start_buffered_again};
+
+// A request for as many operations as the program starts; it is not used for others then.
+void make_persistent(Request &request) {
+    request.persistent = true;
+    request.active = false;
+    request.spares = nullptr;
+}
+
 Error make_persistent_send(const Send &send, Request **request) {
-    Request *made = new_transfer_request(Request::Kind::send, send.comm, send.datatype);
-    describe(made->transfer, send);
-    made->persistent = true;
-    made->active = false;
-    made->start = start_again;
+    Request *made = new_send_request(send.comm, send.datatype);
+    describe(made->send, send);
+    make_persistent(*made);
+    made->actions = &persistent_send;
     *request = made;
     return {};
 }
@@ -131,13 +148,6 @@ Error buffered(const Send &send) {
     if (send.to_nobody()) return {};
     EngineGuard guard(send.comm.universe->engine);
     return send_buffered(send.comm, send.peer(), send.key(), send.buffer());
-}
-
-Error start_buffered_again(Request &request) {
-    Transfer &transfer = request.transfer;
-    request.completion().set_complete();
-    if (transfer.destination == abi::proc_null) return {};
-    return send_buffered(*request.comm, transfer.peer, transfer, transfer.buffer);
 }
 
 }  // namespace
@@ -182,15 +192,14 @@ Error lanyard_rsend_init(const void *buf, int64_t count, Datatype &datatype, int
 }
 Error lanyard_bsend_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Request **request) {
     Error error = make_persistent_send({buf, count, datatype, dest, tag, comm}, request);
-    (*request)->start = start_buffered_again;
+    (*request)->actions = &persistent_buffered_send;
     return error;
 }
 Error lanyard_recv_init(void *buf, int64_t count, Datatype &datatype, int source, int tag, Comm &comm, Request **request) {
-    Request *made = new_transfer_request(Request::Kind::receive, comm, datatype);
-    describe(made->transfer, Receive{buf, count, datatype, source, tag, comm});
-    made->persistent = true;
-    made->active = false;
-    made->start = start_again;
+    Request *made = new_receive_request(comm, datatype);
+    describe(made->receive, Receive{buf, count, datatype, source, tag, comm});
+    make_persistent(*made);
+    made->actions = &persistent_receive;
     *request = made;
     return {};
 }

@@ -18,11 +18,11 @@ namespace lanyard {
 namespace {
 
 [[gnu::always_inline]] inline void end(Request &request) {
-    bool for_one_transfer = request.kind != Request::Kind::other && !request.persistent;
-    if (!for_one_transfer && request.release) request.release(request);
+    SpareRequests *spares = request.spares;
+    if (!spares && request.actions->release) request.actions->release(request);
     if (request.datatype) release(*std::exchange(request.datatype, nullptr));
     Comm *comm = request.comm;
-    if (for_one_transfer) spare_requests.keep(request, comm->universe->engine);
+    if (spares) spares->keep(request, comm->universe->engine);
     else request_pool().destroy(&request);
     if (comm && !comm->predefined()) release_comm(comm);
 }
@@ -31,7 +31,7 @@ namespace {
 void end_given_up(Completion &completion) {
     auto *ended = static_cast<Request *>(completion.context);
     completion.then = nullptr;
-    if (ended->transfer.error) runtime()->messenger->unasked(ended->transfer, ended->kind == Request::Kind::send);
+    if (ended->operation.error) runtime()->messenger->unasked(ended->operation, ended->kind == Request::Kind::send);
     release_request(ended);
 }
 
@@ -51,17 +51,19 @@ void end_for_lack(const char *object) {
     std::abort();
 }
 
-constinit SpareRequests spare_requests;
+constinit SpareRequests spare_sends, spare_receives;
 
-Request &fresh_request() {
-    Request *request = request_pool().create();
+Request &fresh_request(Request::Kind kind) {
+    Request *request = request_pool().create(kind);
     if (!request) end_for_lack("request");
+    if (kind == Request::Kind::send) request->spares = &spare_sends;
+    if (kind == Request::Kind::receive) request->spares = &spare_receives;
     request->active = true;
     return *request;
 }
 
 Request *new_request(Comm *comm) {
-    Request &request = fresh_request();
+    Request &request = fresh_request(Request::Kind::other);
     hold_comm(request, comm);
     set_empty(&request.status);
     return &request;
@@ -74,9 +76,8 @@ void release_request(Request *request) {
 namespace {
 
 Request *new_shared_send(bool gathered) {
-    Request *made = request_pool().create();
+    Request *made = request_pool().create(Request::Kind::send);
     if (!made) end_without_memory();
-    made->kind = Request::Kind::send;
     made->active = made->shared = true;
     made->gathered = gathered;
     made->completion().set_complete();
@@ -116,15 +117,14 @@ namespace {
         status->error = error;
         return;
     }
-    const Transfer &transfer = request.transfer;
     if (request.kind == Request::Kind::send) {
         set_sent(*status);
     } else {
-        status->source = transfer.matched_rank;
-        status->tag = transfer.matched_tag;
-        status->set_count(transfer.received);
+        status->source = request.receive.matched_rank;
+        status->tag = request.receive.matched_tag;
+        status->set_count(request.receive.received);
     }
-    status->cancelled = transfer.cancelled;
+    status->cancelled = request.operation.cancelled;
 }
 
 inline void set_status(const Request &request, Status *status) {
@@ -140,7 +140,7 @@ Error about(const Request &request, Error error) {
 }
 
 Error ask_status(Request &request, Status *status) {
-    Error error = request.query ? request.query(request) : Error();
+    Error error = request.actions->query ? request.actions->query(request) : Error();
     set_status(request, status);
     return error;
 }
@@ -158,9 +158,9 @@ namespace {
         request = nullptr;
         return {};
     }
-    Error error = std::exchange(picked.transfer.error, {});
-    if (picked.picked_up) {
-        Error second = picked.picked_up(picked);
+    Error error = std::exchange(picked.operation.error, {});
+    if (picked.actions->picked_up) {
+        Error second = picked.actions->picked_up(picked);
         if (error) second.discard();
         else error = second;
     }
@@ -198,9 +198,9 @@ extern "C" {
 
 Error lanyard_request_free(Request *&request) {
     if (request->given_up) return about(*request, {ErrorClass::request, "MPI_Request_free was called for this request before"});
-    if (request->freed) {
+    if (request->actions->freed) {
         Request &ended = *std::exchange(request, nullptr);
-        return ended.freed(ended);
+        return ended.actions->freed(ended);
     }
     if (!request->shared) {
         EngineGuard guard(*runtime()->engine);
@@ -220,12 +220,14 @@ Error lanyard_request_free(Request *&request) {
 }
 
 Error lanyard_cancel(Request &request) {
-    if (request.cancel) return request.cancel(request);
+    if (request.actions->cancel) return request.actions->cancel(request);
     if (request.shared || !request.active) return {};
     if (request.kind == Request::Kind::other)
-        return Error(ErrorClass::request, std::string(request.operation) + " cannot be cancelled; only sends and receives can");
+        return Error(ErrorClass::request, std::string(request.name) + " cannot be cancelled; only sends and receives can");
     EngineGuard guard(*runtime()->engine);
-    if (!request.complete()) runtime()->messenger->cancel(request.transfer);
+    if (request.complete()) return {};
+    if (request.kind == Request::Kind::send) runtime()->messenger->cancel(request.send);
+    else runtime()->messenger->cancel(request.receive);
     return {};
 }
 
@@ -235,7 +237,7 @@ Error lanyard_start(Request *&request) {
     request->active = true;
     request->completion().reset();
     EngineGuard guard(*runtime()->engine);
-    return request->start(*request);
+    return request->actions->start(*request);
 }
 
 Error lanyard_startall(int count, Request **requests) {

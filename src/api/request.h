@@ -1,11 +1,13 @@
-// A request: what MPI_Wait and MPI_Test look at. One shape for every nonblocking operation: a completion, what to put into the
-// status, and hooks for what differs (start again, cancel, clean up). Point-to-point operations use the transfer inside;
-// collectives and others keep their own state and finish `transfer.completion` when they are done.
-// Thread rule: completed by the engine's owner; picked up by the thread that waits. Freed by the last of the two references:
-// the handle, and the operation while it is under way.
+// A request: what MPI_Wait and MPI_Test look at. One shape for every nonblocking operation: a completion and an error,
+// what to put into the status, and the actions in which kinds of requests differ. A send or receive has its operation of
+// p2p inside; what else there is (collectives, generalized requests, ...) keeps its own state, and finishes the bare
+// operation when it is done.
+// Thread rule: completed by the engine's owner; picked up by the thread that waits. Freed by the last of the two
+// references: the handle, and the operation while it is under way.
 #pragma once
 
 #include <cstdint>
+#include <new>
 
 #include "api/types.h"
 #include "base/error.h"
@@ -13,42 +15,58 @@
 #include "base/pool.h"
 #include "comm/comm.h"
 #include "datatype/datatype.h"
-#include "p2p/transfer.h"
+#include "p2p/operation.h"
 
 namespace lanyard {
+
+struct Request;
+
+// What is done to requests of one kind, instead of what is done to others; nullptr: nothing else. One constant table for
+// each kind that needs one.
+struct RequestActions {
+    Error (*picked_up)(Request &) = nullptr;  // a wait or test has seen the completion
+    void (*release)(Request &) = nullptr;     // the request ends
+    Error (*start)(Request &) = nullptr;      // a persistent operation begins [owner]
+    void (*hurry)(Request &) = nullptr;       // somebody is about to wait for it alone [owner]
+    // These are called without the engine.
+    Error (*cancel)(Request &) = nullptr;     // MPI_Cancel
+    Error (*query)(Request &) = nullptr;      // somebody asks for the status
+    Error (*freed)(Request &) = nullptr;      // MPI_Request_free
+};
+inline constexpr RequestActions no_actions;
 
 struct Request : Object {
     enum class Kind : uint8_t { send, receive, other };
 
-    Kind kind = Kind::other;
+    explicit Request(Kind its_kind = Kind::other) : kind(its_kind) {
+        if (kind == Kind::send) new (&send) SendOperation;
+        else if (kind == Kind::receive) new (&receive) ReceiveOperation;
+        else new (&operation) MessageOperation;
+    }
+    ~Request() {}
+
+    const Kind kind;
     bool persistent = false;
     bool active = false;  // started and not yet picked up by a wait or test
     bool shared = false;    // one of the two that stand for every send that is done at once
     bool gathered = false;  // the one of those that a path may keep until it is picked up
+    bool given_up = false;  // a generalized request that the program has freed and is yet to complete, for which alone its handle is left
+    uint32_t number = 0;    // of kind `other`: its number on the communicator, for reports
     Comm *comm = nullptr;
     Datatype *datatype = nullptr;
-    void *state = nullptr;
-    // Hooks, nullptr where there is nothing to do; those that each wait looks at are here. picked_up: the wait or test has seen the completion.
-    // release: the request ends.
-    Error (*picked_up)(Request &) = nullptr;
-    void (*release)(Request &) = nullptr;
-    Transfer transfer;
+    const RequestActions *actions = &no_actions;
+    class SpareRequests *spares = nullptr;  // where it goes in the end, to be used again
+    void *state = nullptr;  // of kind `other`: what its actions know
+    union {
+        MessageOperation operation;  // of kind `other`; the beginning of the two others
+        SendOperation send;
+        ReceiveOperation receive;
+    };
     Status status{};  // of kind `other`: what the wait gives
-    const char *operation = "";  // of kind `other`: its name and number on the communicator, for reports
-    uint32_t number = 0;
-    bool given_up = false;  // a generalized request that the program has freed and is yet to complete, for which alone its handle is left
+    const char *name = "";  // of kind `other`: its operation's name, for reports
 
-    // More hooks. start: a persistent operation begins (engine owned). hurry: somebody is about to wait for it alone (engine owned). The rest,
-    // called without the engine, are instead of what is done to other requests: cancel: MPI_Cancel. query: somebody asks for the status.
-    // freed: MPI_Request_free.
-    Error (*start)(Request &) = nullptr;
-    void (*hurry)(Request &) = nullptr;
-    Error (*cancel)(Request &) = nullptr;
-    Error (*query)(Request &) = nullptr;
-    Error (*freed)(Request &) = nullptr;
-
-    Completion &completion() { return transfer.completion; }
-    bool complete() const { return transfer.completion.complete(); }
+    Completion &completion() { return operation.completion; }
+    bool complete() const { return operation.completion.complete(); }
 };
 
 static_assert(sizeof(Request) <= 512, "the next stride of the pool is twice as much");
@@ -61,7 +79,7 @@ constexpr size_t most_open = size_t{1} << 23;
 ObjectPool<Request> &request_pool();
 
 // Active, with one reference for the handle.
-Request &fresh_request();
+Request &fresh_request(Request::Kind kind);
 // The same of kind `other` on `comm`.
 Request *new_request(Comm *comm);
 // What the request holds until it ends. Predefined communicators and datatypes outlive all requests.

@@ -16,7 +16,8 @@ namespace {
 Error exchange(const Send &send, const Receive &receive, Status *status) {
     Messenger &messenger = send.comm.universe->messenger;
     Engine &engine = messenger.engine();
-    Transfer out, in;
+    SendOperation out;
+    ReceiveOperation in;
     describe(out, send);
     describe(in, receive);
     EngineGuard guard(engine);
@@ -60,7 +61,8 @@ std::unique_ptr<std::byte[]> packed_copy(const Buffer &buffer) {
 
 // A nonblocking one under way.
 struct Exchange {
-    Transfer out, in;
+    SendOperation out;
+    ReceiveOperation in;
     std::unique_ptr<std::byte[]> copy;  // of what is received over
     Datatype *types[2];                 // held
     Request *request = nullptr;
@@ -73,7 +75,7 @@ void half_done(Completion &completion) {
     Request &request = *exchange->request;
     if (exchange->in.rank == abi::proc_null) set_proc_null(&request.status);
     else set_received(&request.status, exchange->in);
-    request.transfer.error = exchange->in.error ? exchange->in.error : exchange->out.error;
+    request.operation.error = exchange->in.error ? exchange->in.error : exchange->out.error;
     if (exchange->in.error) exchange->out.error.discard();
     request.completion().finish();
 }
@@ -84,12 +86,14 @@ void end_exchange(Request &request) {
     delete exchange;
 }
 
+constexpr RequestActions exchange_actions{.release = end_exchange};
+
 Request *start(const Send &send, const Receive &receive, std::unique_ptr<std::byte[]> copy) {
     auto *exchange = new Exchange;
     Request *made = new_request(&send.comm);
-    made->operation = "MPI_Isendrecv";
+    made->name = "MPI_Isendrecv";
     made->state = exchange;
-    made->release = end_exchange;
+    made->actions = &exchange_actions;
     exchange->request = made;
     exchange->copy = std::move(copy);
     exchange->types[0] = &send.datatype;
@@ -97,7 +101,7 @@ Request *start(const Send &send, const Receive &receive, std::unique_ptr<std::by
     for (Datatype *type : exchange->types) type->hold();
     describe(exchange->out, send);
     describe(exchange->in, receive);
-    for (Transfer *half : {&exchange->out, &exchange->in}) {
+    for (MessageOperation *half : {static_cast<MessageOperation *>(&exchange->out), static_cast<MessageOperation *>(&exchange->in)}) {
         half->completion.then = half_done;
         half->completion.context = exchange;
     }

@@ -1,4 +1,4 @@
-// Ended requests of sends and receives, which the next ones take as they are: to make one anew takes longer than a short message.
+// Ended requests of one kind, sends or receives, which the next ones take as they are: to make one anew takes longer than a short message.
 // Used by request.cc, which ends them, and transfers.h. Any thread; no lock where one thread alone is in MPI.
 #pragma once
 
@@ -43,10 +43,9 @@ private:
 
     // What an operation does not set itself is as in a new one.
     static void renew(Request &request) {
-        Transfer &transfer = request.transfer;
-        transfer.check = 0;
-        transfer.cancelled = false;
-        transfer.completion.reset();
+        request.operation.check = 0;
+        request.operation.cancelled = false;
+        request.completion().reset();
         request.active = true;
         request.state = nullptr;
         request.handles.store(1, std::memory_order_relaxed);
@@ -57,6 +56,6 @@ private:
     SpinLock lock_;
 };
 
-extern constinit SpareRequests spare_requests;
+extern constinit SpareRequests spare_sends, spare_receives;
 
 }  // namespace lanyard

@@ -1,4 +1,4 @@
-// How the arguments of point-to-point calls become transfers: shared by pt2pt.cc, probe.cc, sendrecv.cc and bsend.cc.
+// How the arguments of point-to-point calls become operations: shared by pt2pt.cc, probe.cc, sendrecv.cc and bsend.cc.
 #pragma once
 
 #include "api/request.h"
@@ -40,18 +40,18 @@ struct Receive {
     Buffer buffer() const { return {static_cast<std::byte *>(buf), count, &datatype}; }
 };
 
-inline void describe(Transfer &transfer, const Send &send) {
-    static_cast<MatchKey &>(transfer) = send.key();
-    transfer.buffer = send.buffer();
-    transfer.mode = send.mode;
-    transfer.destination = send.dest;
-    transfer.peer = send.peer();
+inline void describe(SendOperation &operation, const Send &send) {
+    static_cast<MatchKey &>(operation) = send.key();
+    operation.buffer = send.buffer();
+    operation.mode = send.mode;
+    operation.destination = send.dest;
+    operation.peer = send.peer();
 }
 
-inline void describe(Transfer &transfer, const Receive &receive) {
-    static_cast<MatchKey &>(transfer) = receive.key();
-    transfer.buffer = receive.buffer();
-    transfer.peer = receive.peer();
+inline void describe(ReceiveOperation &operation, const Receive &receive) {
+    static_cast<MatchKey &>(operation) = receive.key();
+    operation.buffer = receive.buffer();
+    operation.peer = receive.peer();
 }
 
 inline void set_received(Status *status, int source, int tag, int64_t bytes) {
@@ -62,8 +62,8 @@ inline void set_received(Status *status, int source, int tag, int64_t bytes) {
     status->cancelled = 0;
 }
 
-inline void set_received(Status *status, const Transfer &transfer) {
-    set_received(status, transfer.matched_rank, transfer.matched_tag, transfer.received);
+inline void set_received(Status *status, const ReceiveOperation &receive) {
+    set_received(status, receive.matched_rank, receive.matched_tag, receive.received);
 }
 
 // What a receive or probe from MPI_PROC_NULL gives (MPI-5.0 3.10).
@@ -71,20 +71,29 @@ inline void set_proc_null(Status *status) { set_received(status, abi::proc_null,
 
 // A send or receive with MPI_PROC_NULL is complete from the start.
 inline void complete_at_once(Request &request) {
-    request.transfer.matched_rank = abi::proc_null;
-    request.transfer.matched_tag = abi::any_tag;
-    request.transfer.received = 0;
+    if (request.kind == Request::Kind::receive) {
+        request.receive.matched_rank = abi::proc_null;
+        request.receive.matched_tag = abi::any_tag;
+        request.receive.received = 0;
+    }
     request.completion().set_complete();
 }
 
 // A request for a send or receive of elements of `datatype`.
-[[gnu::always_inline]] inline Request *new_transfer_request(Request::Kind kind, Comm &comm, Datatype &datatype) {
-    Request *request = spare_requests.take(comm.universe->engine);
-    if (!request) [[unlikely]] request = &fresh_request();
-    request->kind = kind;
+template <Request::Kind kind>
+[[gnu::always_inline]] inline Request *new_p2p_request(Comm &comm, Datatype &datatype) {
+    SpareRequests &spares = kind == Request::Kind::send ? spare_sends : spare_receives;
+    Request *request = spares.take(comm.universe->engine);
+    if (!request) [[unlikely]] request = &fresh_request(kind);
     hold_comm(*request, &comm);
     hold_datatype(*request, datatype);
     return request;
+}
+[[gnu::always_inline]] inline Request *new_send_request(Comm &comm, Datatype &datatype) {
+    return new_p2p_request<Request::Kind::send>(comm, datatype);
+}
+[[gnu::always_inline]] inline Request *new_receive_request(Comm &comm, Datatype &datatype) {
+    return new_p2p_request<Request::Kind::receive>(comm, datatype);
 }
 
 }  // namespace lanyard

@@ -9,10 +9,9 @@ namespace lanyard {
 namespace {
 
 void add_part(const Request &request, WaitParts &parts) {
-    const Transfer &transfer = request.transfer;
-    if (request.kind == Request::Kind::send) parts.add(WaitPart::send, transfer.destination, transfer.tag);
-    else if (request.kind == Request::Kind::receive) parts.add(WaitPart::receive, transfer.rank, transfer.tag);
-    else parts.add(WaitPart::other, abi::undefined, static_cast<int32_t>(request.number), request.operation);
+    if (request.kind == Request::Kind::send) parts.add(WaitPart::send, request.send.destination, request.send.tag);
+    else if (request.kind == Request::Kind::receive) parts.add(WaitPart::receive, request.receive.rank, request.receive.tag);
+    else parts.add(WaitPart::other, abi::undefined, static_cast<int32_t>(request.number), request.name);
 }
 
 // Looked at where a call would wait, maybe for ever. The engine is owned.
@@ -28,8 +27,8 @@ Error wait_for(Request *request, const char *call) {
     EngineGuard guard(engine);
     if (request->complete()) return {};
     if (Error error = refuse_given_up(1, &request)) return error;
-    if (request->hurry) {
-        request->hurry(*request);
+    if (request->actions->hurry) {
+        request->actions->hurry(*request);
         if (request->complete()) return {};
     }
     runtime()->messenger->withdraw_claims();

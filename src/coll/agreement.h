@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "path/envelope.h"
 
 namespace lanyard {
 
@@ -23,6 +24,11 @@ enum class CollectiveKind : uint8_t {
     cart_create, cart_sub, graph_create, dist_graph_create, dist_graph_create_adjacent, finalize, count_of_them
 };
 static_assert(static_cast<int>(CollectiveKind::count_of_them) <= 64);
+
+// Envelopes by which ranks find out whether all call the same. Context and tag are those of the collective, `check` is its
+// word.
+constexpr EnvelopeKind kind_awaiting{48};  // the sender waits long in it; a rank that calls another one answers
+constexpr EnvelopeKind kind_calls{49};     // the rank named as source calls it
 
 const char *name_of(CollectiveKind kind);  // without MPI_, in lower case
 

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t scratch_kept = 1 << 20;
 constexpr size_t scratch_alignment = 64;
 
-Error too_short(const Transfer &receive) {
+Error too_short(const ReceiveOperation &receive) {
     return Error(ErrorClass::count, "rank " + std::to_string(receive.matched_rank) + " sent " + std::to_string(receive.received) +
                                         " bytes where this rank expects " + std::to_string(receive.buffer.bytes()) +
                                         "; counts and datatypes must fit on all ranks");
@@ -238,30 +238,30 @@ void Collective::launch(StepId id) {
     const Step &step = schedule_->steps()[id];
     int32_t tag = tag_ | (step.label & (max_labels - 1));
     uint32_t peer = team_->peers[step.peer];
-    // Most short messages leave at once and need no transfer.
+    // Most short messages leave at once and need no operation.
     if (step.kind == StepKind::send && executor_.messenger_.send_now(peer, {team_->context, team_->index, tag}, buffer(step.from), word_))
         return done(id);
     Flight &flight = flights_[step.number];
     flight.collective = this;
     flight.step = id;
-    flight.completion.reset();
-    flight.completion.then = arrived;
-    flight.completion.context = &flight;
-    flight.context = team_->context;
-    flight.tag = tag;
-    flight.peer = peer;
-    flight.mode = SendMode::standard;
-    flight.check = word_;
-    flight.error = {};
+    auto describe = [&](MessageOperation &operation, const Block &block) {
+        operation.completion.then = arrived;
+        operation.completion.context = &flight;
+        operation.peer = peer;
+        operation.check = word_;
+        operation.buffer = buffer(block);
+    };
     if (step.kind == StepKind::send) {
-        flight.buffer = buffer(step.from);
-        flight.rank = team_->index;
-        flight.destination = step.peer;
-        executor_.messenger_.send(flight);
+        auto &send = flight.operation.emplace<SendOperation>();
+        describe(send, step.from);
+        static_cast<MatchKey &>(send) = {team_->context, team_->index, tag};
+        send.destination = step.peer;
+        executor_.messenger_.send(send);
     } else {
-        flight.buffer = buffer(step.to);
-        flight.rank = step.peer;
-        executor_.messenger_.receive(flight);
+        auto &receive = flight.operation.emplace<ReceiveOperation>();
+        describe(receive, step.to);
+        static_cast<MatchKey &>(receive) = {team_->context, step.peer, tag};
+        executor_.messenger_.receive(receive);
     }
 }
 
@@ -297,10 +297,11 @@ void Collective::done(StepId id) {
 void Collective::arrived(Completion &completion) {
     Flight &flight = *static_cast<Flight *>(completion.context);
     Collective &self = *flight.collective;
-    if (flight.error.is_mismatch()) self.doubt(flight.error, {self.tag_, self.word_});
-    self.keep(flight.error);
-    const Step &step = self.schedule_->steps()[flight.step];
-    if (step.kind == StepKind::receive && !self.error && !self.abandoned_ && flight.received != flight.buffer.bytes()) self.error = too_short(flight);
+    Error &error = std::visit([](MessageOperation &operation) -> Error & { return operation.error; }, flight.operation);
+    if (error.is_mismatch()) self.doubt(error, {self.tag_, self.word_});
+    self.keep(error);
+    const auto *receive = std::get_if<ReceiveOperation>(&flight.operation);
+    if (receive && !self.error && !self.abandoned_ && receive->received != receive->buffer.bytes()) self.error = too_short(*receive);
     self.done(flight.step);
     if (self.draining_) return;
     if (self.left_ == 0) return self.finish();
@@ -318,6 +319,7 @@ void Collective::finish() {
 
 Executor::Executor(Messenger &messenger, NodeReach *reach) : messenger_(messenger), reach_(reach) {
     messenger.set_observer(this);
+    for (EnvelopeKind kind : {kind_awaiting, kind_calls}) messenger.dispatch().bind(kind, *this);
     Task::run = [](Task &task) { return static_cast<Executor &>(task).look_for_patient_ones(); };
 }
 
@@ -329,6 +331,7 @@ void Executor::answer_in_areas() {
 
 Executor::~Executor() {
     messenger_.set_observer(nullptr);
+    messenger_.dispatch().unbind(*this);
     while (spare_) {
         Collective *collective = spare_;
         spare_ = collective->next_spare_;

@@ -15,6 +15,7 @@
 #include <set>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/no_memory.h"
@@ -77,9 +78,11 @@ public:
 
 private:
     friend class Executor;
-    struct Flight : Transfer {
+    // A message of a step.
+    struct Flight {
         Collective *collective = nullptr;
         StepId step = no_step;
+        std::variant<SendOperation, ReceiveOperation> operation;
     };
 
     void start(Team &team);
@@ -150,7 +153,7 @@ private:
     Collective *next_spare_ = nullptr;
 };
 
-class Executor : private CollectiveObserver, private Task {
+class Executor : private CollectiveObserver, private Handler, private Task {
 public:
     // `reach` may be nullptr where ranks never sleep and no team has direct reads.
     Executor(Messenger &messenger, NodeReach *reach);
@@ -200,7 +203,10 @@ private:
     friend class Collective;
     static constexpr uint64_t alarm_every_ns = 1'000'000'000;
 
-    void heard(const Envelope &envelope) override;
+    void stored(const Envelope &envelope) override { heard(envelope); }
+    void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
+    void tell_call(uint32_t peer, EnvelopeKind kind, const MatchKey &key, uint32_t word);
+    void heard(const Envelope &envelope);
     Error compared(uint32_t own, uint32_t other, int32_t other_rank) override;
     void answer(const Envelope &envelope);
     void answer_in_areas();

@@ -53,17 +53,17 @@ bool Collective::agrees_with_area() {
 // nothing of its starts.
 void Collective::tell(int rank, EnvelopeKind kind) {
     uint32_t peer = team_->peers[rank];
-    executor_.messenger_.tell_call(peer, kind, {team_->context, team_->index, tag_}, word_);
+    executor_.tell_call(peer, kind, {team_->context, team_->index, tag_}, word_);
     bool known_by_number = team_->sequence - made_ < collective_numbers / 4;
-    if (tag_kept_ && known_by_number) executor_.messenger_.tell_call(peer, kind, {team_->context, team_->index, tag_of(made_, false)}, word_);
+    if (tag_kept_ && known_by_number) executor_.tell_call(peer, kind, {team_->context, team_->index, tag_of(made_, false)}, word_);
 }
 
 void Collective::tell_awaited() {
     const std::vector<Step> &steps = schedule_->steps();
     for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
-        if (steps[id].kind == StepKind::receive && before_[id] == 0) tell(steps[id].peer, EnvelopeKind::awaiting);
+        if (steps[id].kind == StepKind::receive && before_[id] == 0) tell(steps[id].peer, kind_awaiting);
     for (int rank = 0; rank < team_->size && !polled_.empty(); ++rank)
-        if (rank != team_->index) tell(rank, EnvelopeKind::awaiting);
+        if (rank != team_->index) tell(rank, kind_awaiting);
 }
 
 void Collective::abandon(Error reason, Place place) {
@@ -80,10 +80,10 @@ void Collective::doubt(const Error &reason, Place place) {
     for (int rank = 0; rank < team_->size; ++rank) {
         if (rank == team_->index) continue;
         if (place.tag >> label_bits != tag_ >> label_bits)
-            executor_.messenger_.tell_call(team_->peers[rank], EnvelopeKind::calls, {team_->context, team_->index, place.tag}, place.word);
-        tell(rank, EnvelopeKind::calls);
+            executor_.tell_call(team_->peers[rank], kind_calls, {team_->context, team_->index, place.tag}, place.word);
+        tell(rank, kind_calls);
         if (reason.other_rank() < 0 || reason.other_rank() == rank) continue;
-        executor_.messenger_.tell_call(team_->peers[rank], EnvelopeKind::calls, {team_->context, reason.other_rank(), place.tag},
+        executor_.tell_call(team_->peers[rank], kind_calls, {team_->context, reason.other_rank(), place.tag},
                                        reason.other_word());
     }
 }
@@ -98,7 +98,7 @@ void Collective::withdraw() {
     left_ = static_cast<int32_t>(std::count(before_.begin(), before_.end(), 0));
     draining_ = true;
     for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
-        if (before_[id] == 0) executor_.messenger_.cancel(flights_[steps[id].number]);
+        if (before_[id] == 0) std::visit([&](auto &operation) { executor_.messenger_.cancel(operation); }, flights_[steps[id].number].operation);
     draining_ = false;
     if (left_ == 0) finish();
 }
@@ -114,9 +114,19 @@ int Executor::look_for_patient_ones() {
     return 0;
 }
 
+void Executor::envelope(uint32_t, const Envelope &envelope, const std::byte *, size_t) {
+    if (envelope.kind == kind_awaiting && envelope.check && messenger_.unexpected().count() <= most_compared) answer(envelope);
+    heard(envelope);
+}
+
+// Tells the peer in which collective this rank waits (kind_awaiting), or which one the rank of the key calls (kind_calls).
+void Executor::tell_call(uint32_t number, EnvelopeKind kind, const MatchKey &key, uint32_t word) {
+    Peer &peer = messenger_.endpoint().peers[number];
+    if (!peer.closed) messenger_.endpoint().channels.post(peer, message_envelope(key, kind, 0, word), nullptr, 0);
+}
+
 void Executor::heard(const Envelope &envelope) {
     if (!envelope.check || messenger_.unexpected().count() > most_compared) return;
-    if (envelope.kind == EnvelopeKind::awaiting) answer(envelope);
     uint32_t number = number_of(envelope.tag);
     bool kept = is_persistent(envelope.tag);
     for (Collective *one = under_way_.front(); one; one = under_way_.after(*one)) {
@@ -148,7 +158,7 @@ void Executor::answer(const Envelope &envelope) {
         peer = team.peers[envelope.source];
         index = team.index;
     }
-    if (!agree(own, envelope.check)) messenger_.tell_call(peer, EnvelopeKind::calls, {envelope.context, index, envelope.tag}, own);
+    if (!agree(own, envelope.check)) tell_call(peer, kind_calls, {envelope.context, index, envelope.tag}, own);
 }
 
 void Executor::know(const Team &team) {

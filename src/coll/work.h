@@ -98,7 +98,7 @@ inline Work operator+(const Work &a, const Work &b) {
     return sum;
 }
 
-// Long messages are moved by both sides at once (p2p/both_sides.h) where neither has others to serve.
+// Long messages are moved by both sides at once (p2p/dual_copy.h) where neither has others to serve.
 constexpr int64_t moved_by_both_bytes = 64 * 1024;
 constexpr double moved_in_time(int64_t bytes) { return bytes > moved_by_both_bytes ? double(bytes) / 2 : double(bytes); }
 

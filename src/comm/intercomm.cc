@@ -59,16 +59,17 @@ Error check_disjoint(const Peers &first, const Peers &second) {
 
 // Sends as many bytes as the other leader expects, and receives what it sends, both at once.
 Error swap_with(const Way &way, Universe &universe, const void *out, size_t out_bytes, void *in, size_t in_bytes) {
-    Transfer received, sent;
+    ReceiveOperation received;
+    SendOperation sent;
     received.rank = way.other_name;
     sent.rank = way.own_name;
     received.buffer = {static_cast<std::byte *>(in), static_cast<int64_t>(in_bytes), &packed_bytes()};
     sent.buffer = {static_cast<std::byte *>(const_cast<void *>(out)), static_cast<int64_t>(out_bytes), &packed_bytes()};
-    for (Transfer *transfer : {&received, &sent}) {
-        transfer->context = way.context;
-        transfer->tag = way.tag;
-        transfer->peer = way.other;
+    for (MatchKey *key : {static_cast<MatchKey *>(&received), static_cast<MatchKey *>(&sent)}) {
+        key->context = way.context;
+        key->tag = way.tag;
     }
+    received.peer = sent.peer = way.other;
     EngineGuard guard(universe.engine);
     universe.messenger.receive(received);
     universe.messenger.send(sent);

@@ -1,4 +1,4 @@
-// What a sender knows of one peer's posted receives (the write protocol, write.cc): announcements that no message of its own has
+// What a sender knows of one peer's posted receives (the write protocol, receive_advert.h): announcements that no message of its own has
 // overtaken, in the order in which the receives were posted. It listens to what is sent as long as it knows any. Used by the messenger alone.
 #pragma once
 
@@ -17,7 +17,7 @@ struct AnnouncedReceive {
     uint64_t receive_id;
     uint64_t room;    // bytes
     bool in_place;    // into a contiguous buffer
-    // Within a node (claim.cc): where it may be written to by who changes the word from `open` to `claimed`; nullptr: nobody may.
+    // Within a node (shm_advert.h): where it may be written to by who changes the word from `open` to `claimed`; nullptr: nobody may.
     uint64_t address = 0;
     std::atomic<uint64_t> *word = nullptr;
     uint64_t open = 0, claimed = 0;

@@ -47,11 +47,19 @@ Buffer bytes_at(const void *address, int64_t bytes) {
     return {static_cast<std::byte *>(const_cast<void *>(address)), bytes, &byte};
 }
 
-void describe(Transfer &transfer, const MatchKey &key, const Buffer &buffer, uint32_t peer, int32_t destination) {
-    static_cast<MatchKey &>(transfer) = key;
-    transfer.buffer = buffer;
-    transfer.peer = peer;
-    transfer.destination = destination;
+void describe(MessageOperation &operation, MatchKey &own_key, const MatchKey &key, const Buffer &buffer, uint32_t peer) {
+    own_key = key;
+    operation.buffer = buffer;
+    operation.peer = peer;
+}
+
+void describe(SendOperation &send, const MatchKey &key, const Buffer &buffer, const PartitionedEnds &ends) {
+    describe(send, send, key, buffer, ends.peer);
+    send.destination = ends.other_rank;
+}
+
+void describe(ReceiveOperation &receive, const MatchKey &key, const Buffer &buffer, const PartitionedEnds &ends) {
+    describe(receive, receive, key, buffer, ends.peer);
 }
 
 // The first error of a round counts.
@@ -76,8 +84,7 @@ PartitionedSend::PartitionedSend(Messenger &messenger, const PartitionedEnds &en
 }
 
 void PartitionedSend::await_opening() {
-    describe(opening_, {ends_.context, ends_.other_rank, ends_.tag}, bytes_at(&opening_says_, sizeof opening_says_), ends_.peer,
-        ends_.other_rank);
+    describe(opening_, {ends_.context, ends_.other_rank, ends_.tag}, bytes_at(&opening_says_, sizeof opening_says_), ends_);
     opening_.completion.reset();
     opening_.completion.then = opened;
     opening_.completion.context = this;
@@ -178,7 +185,7 @@ void PartitionedSend::send_run(int first, int some) {
     }
     send_staged(message, sizeof announcement);
     auto &piece = pieces_.take(*this, piece_sent);
-    describe(piece, {channel_, ends_.own_rank, data_tag}, data, ends_.peer, ends_.other_rank);
+    describe(piece, {channel_, ends_.own_rank, data_tag}, data, ends_);
     messenger_.send(piece);
 }
 
@@ -187,12 +194,12 @@ void PartitionedSend::send_staged(const std::byte *data, size_t bytes) {
     if (messenger_.send_now(ends_.peer, key, bytes_at(data, static_cast<int64_t>(bytes)))) return;
     auto &piece = pieces_.take(*this, piece_sent);
     piece.staged.assign(data, data + bytes);
-    describe(piece, key, bytes_at(piece.staged.data(), static_cast<int64_t>(bytes)), ends_.peer, ends_.other_rank);
+    describe(piece, key, bytes_at(piece.staged.data(), static_cast<int64_t>(bytes)), ends_);
     messenger_.send(piece);
 }
 
 void PartitionedSend::piece_sent(Completion &completion) {
-    auto &piece = *static_cast<Piece<PartitionedSend> *>(completion.context);
+    auto &piece = *static_cast<Pieces<PartitionedSend, SendOperation>::One *>(completion.context);
     PartitionedSend &self = *piece.owner;
     if (piece.error) {
         self.failed_ = true;
@@ -224,7 +231,7 @@ PartitionedReceive::PartitionedReceive(Messenger &messenger, const PartitionedEn
     : messenger_(messenger), ends_(ends), partitions_(partitions), channel_(channel), inbox_(new std::byte[sizeof(Announcement) + few_bytes]),
       missing_(new std::atomic<int64_t>[static_cast<size_t>(partitions.count)]) {
     if (ends_.peer == no_peer) return;
-    describe(opening_, {ends_.context, ends_.own_rank, ends_.tag}, bytes_at(&channel_, sizeof channel_), ends_.peer, ends_.other_rank);
+    describe(opening_, {ends_.context, ends_.own_rank, ends_.tag}, bytes_at(&channel_, sizeof channel_), ends_);
     opening_.completion.then = opening_sent;
     opening_.completion.context = this;
     messenger_.send(opening_);
@@ -265,8 +272,7 @@ void PartitionedReceive::listen() {
     if (listening_) return;
     listening_ = true;
     while (std::exchange(again_, false)) {
-        describe(control_, {channel_, ends_.other_rank, control_tag}, bytes_at(inbox_.get(), sizeof(Announcement) + few_bytes), ends_.peer,
-            ends_.other_rank);
+        describe(control_, {channel_, ends_.other_rank, control_tag}, bytes_at(inbox_.get(), sizeof(Announcement) + few_bytes), ends_);
         control_.completion.reset();
         control_.completion.then = heard;
         control_.completion.context = this;
@@ -334,12 +340,12 @@ void PartitionedReceive::receive_data(int64_t offset, int64_t bytes) {
         piece.staged.resize(static_cast<size_t>(some));
         place = bytes_at(piece.staged.data(), some);
     }
-    describe(piece, {channel_, ends_.other_rank, data_tag}, place, ends_.peer, ends_.other_rank);
+    describe(piece, {channel_, ends_.other_rank, data_tag}, place, ends_);
     messenger_.receive(piece);
 }
 
 void PartitionedReceive::data_landed(Completion &completion) {
-    auto &piece = *static_cast<Piece<PartitionedReceive> *>(completion.context);
+    auto &piece = *static_cast<Pieces<PartitionedReceive, ReceiveOperation>::One *>(completion.context);
     PartitionedReceive &self = *piece.owner;
     if (!piece.staged.empty()) Cursor(self.partitions_.whole(), piece.offset).unpack(piece.staged.data(), piece.staged.size());
     bool truncated = piece.error && self.total_ > self.partitions_.bytes();

@@ -35,19 +35,21 @@ struct Partitions {
     }
 };
 
-// Transfers of this kind are kept for the next rounds.
-template <class Owner>
-struct Piece : Transfer {
+// Operations of this kind are kept for the next rounds.
+template <class Owner, class Operation>
+struct Piece : Operation {
     Owner *owner = nullptr;
     int64_t offset = 0, bytes = 0;  // in the stream of all partitions
     std::vector<std::byte> staged;  // where the data cannot lie in the program's memory
 };
 
-template <class Owner>
+template <class Owner, class Operation>
 class Pieces {
 public:
-    Piece<Owner> &take(Owner &owner, void (*then)(Completion &)) {
-        Piece<Owner> *piece;
+    using One = Piece<Owner, Operation>;
+
+    One &take(Owner &owner, void (*then)(Completion &)) {
+        One *piece;
         if (spare_.empty()) {
             piece = &all_.emplace_back();
         } else {
@@ -60,12 +62,12 @@ public:
         piece->completion.context = piece;
         return *piece;
     }
-    void give_back(Piece<Owner> &piece) { spare_.push_back(&piece); }
+    void give_back(One &piece) { spare_.push_back(&piece); }
     size_t in_use() const { return all_.size() - spare_.size(); }
 
 private:
-    std::deque<Piece<Owner>> all_;
-    std::vector<Piece<Owner> *> spare_;
+    std::deque<One> all_;
+    std::vector<One *> spare_;
 };
 
 class PartitionedSend {
@@ -98,7 +100,7 @@ private:
     Messenger &messenger_;
     const PartitionedEnds ends_;
     const Partitions partitions_;
-    Transfer opening_;
+    ReceiveOperation opening_;
     uint64_t opening_says_ = 0;  // the channel; its bytes may come one by one
     uint64_t channel_ = 0;       // 0: not open yet
     bool ended_ = false;
@@ -110,7 +112,7 @@ private:
     bool active_ = false, failed_ = false, busy_ = false, told_empty_ = false, under_way_ = false;
     int readied_ = 0;
     std::vector<int32_t> fresh_, waiting_;  // waiting_: until the channel is open
-    Pieces<PartitionedSend> pieces_;
+    Pieces<PartitionedSend, SendOperation> pieces_;
 };
 
 class PartitionedReceive {
@@ -144,7 +146,8 @@ private:
     const PartitionedEnds ends_;
     const Partitions partitions_;
     const uint64_t channel_;
-    Transfer opening_, control_;
+    SendOperation opening_;
+    ReceiveOperation control_;
     std::unique_ptr<std::byte[]> inbox_;
     bool ended_ = false;
 
@@ -152,7 +155,7 @@ private:
     bool listening_ = false, again_ = false, control_open_ = false, heard_ = false;
     int64_t announced_ = 0, total_ = 0;
     std::unique_ptr<std::atomic<int64_t>[]> missing_;  // bytes, of each partition
-    Pieces<PartitionedReceive> pieces_;
+    Pieces<PartitionedReceive, ReceiveOperation> pieces_;
 };
 
 }  // namespace lanyard

@@ -1,7 +1,7 @@
 // Which way long messages take within a node, learned by the receiver from the first of them:
 //   twice     in and out of shared buffers, by both sides at the same time
 //   streamed  the same, but out of them past the receiver's caches
-//   directly  once, between the two processes' memory: by the receiver, or from both ends (both_sides.cc)
+//   directly  once, between the two processes' memory: by the receiver, or from both ends (dual_copy.h)
 // Which is faster depends on caches and kernel: 64 KiB come 3 times as fast the one way on one machine, 1 MiB twice as fast the other way on
 // another (bench/RESULTS.md). So each way is tried for each kind and size of message until it gets no better, as the first ones touch
 // memory for the first time, or until it is far behind twice. The best one is taken from then on; after many more messages they are tried

@@ -7,6 +7,8 @@
 
 namespace lanyard {
 
+// Kinds up to `rendezvous` are messages, which meet receives. Kinds of what stands on p2p begin at `first_bound`, where
+// it binds them to handlers of its own (p2p/dispatch.h).
 enum class EnvelopeKind : uint8_t {
     eager = 1,      // the payload follows in the same frame
     rendezvous,     // the payload stays with the sender; frame payload: RendezvousOffer
@@ -17,10 +19,10 @@ enum class EnvelopeKind : uint8_t {
     credit,         // nothing but credit returned
     cancel,         // sender to receiver: withdraw the offer with this id unless it is matched
     cancel_reply,   // receiver to sender: tag 1: withdrawn, 0: matched already
-    announcement,   // receiver to sender: such a receive is posted, with room for `length` bytes; frame payload: p2p/write.cc
-    awaiting,       // its sender waits long in the collective with this context and tag; check says in which. Who calls another answers:
-    calls,          // the rank named as source calls the collective that check says, with this context and tag
+    announcement,   // receiver to sender: such a receive is posted, with room for `length` bytes
+    first_bound = 32,
 };
+constexpr size_t kinds_of_envelopes = 64;
 
 struct Envelope {
     uint64_t context;  // communicator; bit 0 is set for collective traffic. In answers: the id of the transfer addressed
@@ -40,8 +42,8 @@ constexpr uint8_t flag_attended = 2;  // of an offer within a node: the sender w
 constexpr uint8_t flag_announced = 4;  // of an offer: it names an announced receive instead of an address
 constexpr uint8_t flag_in_place = 8;   // of an announcement: the receive's buffer is contiguous
 constexpr uint8_t flag_sole = 32;      // of an announcement: no other receive is announced to the same peer
-constexpr uint8_t flag_if_unclaimed = 64;  // of a clear-to-send: only if the sender claims the word that `check` names (p2p/choose_way.cc)
-constexpr uint8_t flag_claimed = 16;   // of an offer: it is for the receive that it names, which its sender has claimed (p2p/claim.cc)
+constexpr uint8_t flag_if_unclaimed = 64;  // of a clear-to-send: only if the sender claims the word that `check` names (p2p/push_request.h)
+constexpr uint8_t flag_claimed = 16;   // of an offer: it is for the receive that it names, which its sender has claimed (p2p/shm_advert.h)
 
 constexpr size_t inline_payload = 24;  // travels beside the envelope in one cache line and costs no credit
 constexpr size_t credit_unit = 64;

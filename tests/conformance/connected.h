@@ -1,6 +1,6 @@
 // What the conformance suite (path_suite.h) asks of a kind of path: some paths connected to each other in one process,
 // driven by one thread. To let a new path run the suite, write a function that makes it Connected and add it to the list in
-// conformance_test.cc.
+// kinds.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The conformance suite: the contract of path/path.h as tests that every path passes. The fixture drives some connected
-// paths from one thread; the tests are in path_suite.cc, the kinds of path in conformance_test.cc.
+// paths from one thread; the tests are in path_suite.cc, the kinds of path in kinds.cc.
 // Random decisions come from the seed, which a failure prints and LANYARD_TEST_SEED repeats.
 #pragma once
 

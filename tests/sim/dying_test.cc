@@ -7,14 +7,14 @@
 #include "datatype/predefined.h"
 #include "sim/job.h"
 #include "sim/seeds.h"
+#include "sim/transfer.h"
 
 namespace lanyard::sim {
 namespace {
 
-struct Operation {
-    Transfer transfer;
+struct Operation : Transfer {
+    using Transfer::Transfer;
     std::vector<std::byte> memory;
-    bool sends = false;
 };
 
 struct Dying {
@@ -41,15 +41,12 @@ struct Dying {
 
     void begin(Rank &rank, uint32_t peer, int number, bool sends) {
         uint32_t from = sends ? rank.own : peer, to = sends ? peer : rank.own;
-        Operation &made = operations[rank.own].emplace_back();
-        made.sends = sends;
+        Operation &made = operations[rank.own].emplace_back(sends);
         made.memory.resize(bytes[from][to][number], sends ? std::byte(number + 1) : std::byte(0));
-        made.transfer.buffer = {made.memory.data(), static_cast<int64_t>(made.memory.size()), predefined_datatype(abi::type_byte)};
-        static_cast<MatchKey &>(made.transfer) = {rank.world().context, static_cast<int32_t>(from), number};
-        made.transfer.peer = peer;
-        made.transfer.mode = sends && number % 4 == 0 ? SendMode::synchronous : SendMode::standard;
-        if (sends) rank.messenger.send(made.transfer);
-        else rank.messenger.receive(made.transfer);
+        Buffer buffer{made.memory.data(), static_cast<int64_t>(made.memory.size()), predefined_datatype(abi::type_byte)};
+        made.describe({rank.world().context, static_cast<int32_t>(from), number}, buffer, peer);
+        made.out.mode = number % 4 == 0 ? SendMode::synchronous : SendMode::standard;
+        made.start(rank.messenger);
     }
     // Some steps, in which the victim may die; false when it has.
     bool go_on(Rank &rank, uint64_t most) {
@@ -96,7 +93,7 @@ struct Dying {
         for (uint32_t thread : job.threads) baton.notify(thread);
     }
     void check(Rank &rank, Operation &operation) {
-        Transfer &transfer = operation.transfer;
+        MessageOperation &transfer = operation.own();
         rank.engine.wait_owned(transfer.completion);
         if (transfer.error) {
             ErrorRecord record = transfer.error.take();
@@ -104,8 +101,8 @@ struct Dying {
             EXPECT_EQ(transfer.peer, victim) << record.sentence;
             ++failed;
         } else if (!operation.sends) {
-            std::vector<std::byte> expected(operation.memory.size(), std::byte(transfer.tag + 1));
-            EXPECT_EQ(operation.memory, expected) << "tag " << transfer.tag;
+            std::vector<std::byte> expected(operation.memory.size(), std::byte(operation.in.tag + 1));
+            EXPECT_EQ(operation.memory, expected) << "tag " << operation.in.tag;
             come += transfer.peer == victim;
         }
     }

@@ -81,61 +81,61 @@ void Player::play() {
     for (auto &[key, left] : expected_) EXPECT_TRUE(left.empty()) << left.size() << " messages to rank " << rank_.own << " never came";
 }
 
-std::unique_ptr<Player::Operation> Player::new_operation(bool scattered, int64_t bytes) {
-    auto made = std::make_unique<Operation>();
+std::unique_ptr<Player::Operation> Player::new_operation(bool sends, bool scattered, int64_t bytes) {
+    auto made = std::make_unique<Operation>(sends);
     made->scattered = scattered;
     made->room = bytes;
     const Datatype &type = scattered ? spread_type() : *predefined_datatype(abi::type_byte);
     int64_t count = scattered ? bytes / 3 : bytes;
     made->memory.resize(static_cast<size_t>(count * type.extent));
-    made->transfer.buffer = {made->memory.data(), count, &type};
+    made->own().buffer = {made->memory.data(), count, &type};
     return made;
 }
 
 void Player::post_send(const Message &message) {
-    Operation &operation = *sends_.emplace_back(new_operation(message.send_scattered, message.bytes));
+    Operation &operation = *sends_.emplace_back(new_operation(true, message.send_scattered, message.bytes));
     operation.message = &message;
     std::vector<std::byte> packed(static_cast<size_t>(message.bytes));
     for (int64_t i = 0; i < message.bytes; ++i) packed[static_cast<size_t>(i)] = content(message.id, i);
-    Cursor(operation.transfer.buffer).unpack(packed.data(), packed.size());
-    Transfer &transfer = operation.transfer;
-    static_cast<MatchKey &>(transfer) = {program_.contexts[message.context], static_cast<int32_t>(rank_.own), message.tag};
-    transfer.peer = message.to;
-    transfer.destination = static_cast<int32_t>(message.to);
-    transfer.mode = message.mode;
-    transfer.in_call = random_.chance(50);  // a wish: nobody may rely on it
-    if (message.mode == SendMode::standard && random_.chance(50) && rank_.messenger.send_now(message.to, transfer, transfer.buffer)) {
+    Cursor(operation.out.buffer).unpack(packed.data(), packed.size());
+    SendOperation &send = operation.out;
+    static_cast<MatchKey &>(send) = {program_.contexts[message.context], static_cast<int32_t>(rank_.own), message.tag};
+    send.peer = message.to;
+    send.destination = static_cast<int32_t>(message.to);
+    send.mode = message.mode;
+    send.in_call = random_.chance(50);  // a wish: nobody may rely on it
+    if (message.mode == SendMode::standard && random_.chance(50) && rank_.messenger.send_now(message.to, send, send.buffer)) {
         std::fill(operation.memory.begin(), operation.memory.end(), std::byte{0xdd});  // it has been copied
         sends_.pop_back();
         return;
     }
-    rank_.messenger.send(transfer);
+    rank_.messenger.send(send);
 }
 
 void Player::post_receive(const Message &message) {
     Style style = program_.style(rank_.own, message.context);
     // Which message it gets is known for exact ones only, so others have room for any.
     int64_t room = program_.largest + 2;
-    Operation &operation = *receives_.emplace_back(new_operation(message.receive_scattered, room - room % 3));
+    Operation &operation = *receives_.emplace_back(new_operation(false, message.receive_scattered, room - room % 3));
     operation.context = message.context;
-    Transfer &transfer = operation.transfer;
+    ReceiveOperation &receive = operation.in;
     bool source_known = style == Style::exact || style == Style::any_tag, tag_known = style == Style::exact || style == Style::any_source;
-    static_cast<MatchKey &>(transfer) = {program_.contexts[message.context], source_known ? static_cast<int32_t>(message.from) : any_source,
+    static_cast<MatchKey &>(receive) = {program_.contexts[message.context], source_known ? static_cast<int32_t>(message.from) : any_source,
                                          tag_known ? message.tag : any_tag};
-    transfer.peer = source_known ? message.from : no_peer;
+    receive.peer = source_known ? message.from : no_peer;
     // Probing for a message that this rank itself has yet to send would wait for ever.
     if (message.from != rank_.own && random_.chance(program_.probe_percent)) return probe_and_receive(operation);
-    rank_.messenger.receive(transfer);
+    rank_.messenger.receive(receive);
 }
 
 void Player::probe_and_receive(Operation &operation) {
     struct Question {
         Messenger &messenger;
         MatchKey key;
-    } question{rank_.messenger, operation.transfer};
+    } question{rank_.messenger, operation.in};
     for (const auto &earlier : receives_)
         // Nor can it be found while earlier receives of this rank wait for its own sends.
-        if (!earlier->transfer.completion.complete() && earlier.get() != &operation) return rank_.messenger.receive(operation.transfer);
+        if (!earlier->done() && earlier.get() != &operation) return operation.start(rank_.messenger);
     rank_.engine.wait_owned(Condition{[](const void *subject) {
                                           auto &asked = *static_cast<const Question *>(subject);
                                           return asked.messenger.probe(asked.key) != nullptr;
@@ -144,28 +144,22 @@ void Player::probe_and_receive(Operation &operation) {
     Unexpected *found = rank_.messenger.probe(question.key);
     rank_.messenger.take(*found);
     if (random_.chance(50)) rank_.engine.step();
-    rank_.messenger.receive_taken(operation.transfer, *found);
+    rank_.messenger.receive_taken(operation.in, *found);
 }
 
 // A receive that nobody sends to, or a synchronous send that nobody receives.
 void Player::cancel_something() {
-    std::unique_ptr<Operation> operation = new_operation(false, random_.between(0, 100));
-    Transfer &transfer = operation->transfer;
-    static_cast<MatchKey &>(transfer) = {5000, static_cast<int32_t>(rank_.own), 1};
-    if (random_.chance(50)) {
-        transfer.context = 6000;
-        transfer.rank = any_source;
-        rank_.messenger.receive(transfer);
-    } else {
-        transfer.peer = static_cast<uint32_t>(random_.below(rank_.job.shape.ranks));
-        transfer.mode = SendMode::synchronous;
-        rank_.messenger.send(transfer);
-    }
+    bool sends = !random_.chance(50);
+    std::unique_ptr<Operation> operation = new_operation(sends, false, random_.between(0, 100));
+    auto peer = static_cast<uint32_t>(random_.below(rank_.job.shape.ranks));
+    if (sends) operation->describe({5000, static_cast<int32_t>(rank_.own), 1}, operation->own().buffer, peer);
+    else operation->describe({6000, any_source, 1}, operation->own().buffer, no_peer);
+    operation->out.mode = SendMode::synchronous;
+    operation->start(rank_.messenger);
     if (random_.chance(50)) rank_.engine.step();
-    bool is_receive = transfer.rank == any_source;
-    rank_.messenger.cancel(transfer);
-    rank_.engine.wait_owned(transfer.completion);
-    EXPECT_TRUE(transfer.cancelled) << (is_receive ? "a receive" : "a send") << " that met nothing can be cancelled";
+    operation->cancel(rank_.messenger);
+    rank_.engine.wait_owned(operation->own().completion);
+    EXPECT_TRUE(operation->own().cancelled) << (sends ? "a send" : "a receive") << " that met nothing can be cancelled";
 }
 
 // Waits for what has been posted. In the middle of the program a send is not waited for where receives from any source may have
@@ -178,32 +172,32 @@ void Player::wait(bool at_the_end) {
     for (auto &operation : sends_) {
         const Message &message = *operation->message;
         Style style = program_.style(message.to, message.context);
-        if (at_the_end || style == Style::exact || style == Style::any_tag || operation->transfer.completion.complete()) finish(*operation);
+        if (at_the_end || style == Style::exact || style == Style::any_tag || operation->done()) finish(*operation);
         else left.push_back(std::move(operation));
     }
     sends_ = std::move(left);
 }
 
 void Player::finish(Operation &operation) {
-    rank_.engine.wait_owned(operation.transfer.completion);
-    if (Error error = operation.transfer.error) FAIL() << error.take().sentence;
+    rank_.engine.wait_owned(operation.own().completion);
+    if (Error error = operation.own().error) FAIL() << error.take().sentence;
     if (operation.message) std::fill(operation.memory.begin(), operation.memory.end(), std::byte{0xdd});  // the program's again
 }
 
 // Receives are checked in the order in which they were posted, so messages must be in the order in which they were sent.
 void Player::check(Operation &operation) {
-    const Transfer &transfer = operation.transfer;
+    const ReceiveOperation &receive = operation.in;
     Style style = program_.style(rank_.own, operation.context);
     bool by_tag = style == Style::exact || style == Style::any_source;
-    auto &queue = expected_[{operation.context, transfer.matched_rank, by_tag ? transfer.matched_tag : any_tag}];
-    ASSERT_FALSE(queue.empty()) << "nobody sent rank " << rank_.own << " a message with tag " << transfer.matched_tag << " from "
-                                << transfer.matched_rank;
+    auto &queue = expected_[{operation.context, receive.matched_rank, by_tag ? receive.matched_tag : any_tag}];
+    ASSERT_FALSE(queue.empty()) << "nobody sent rank " << rank_.own << " a message with tag " << receive.matched_tag << " from "
+                                << receive.matched_rank;
     const Message &message = *queue.front();
     queue.pop_front();
-    EXPECT_EQ(transfer.matched_tag, message.tag) << "overtaken: message " << message.id;
-    ASSERT_EQ(transfer.received, message.bytes) << "overtaken or cut: message " << message.id;
+    EXPECT_EQ(receive.matched_tag, message.tag) << "overtaken: message " << message.id;
+    ASSERT_EQ(receive.received, message.bytes) << "overtaken or cut: message " << message.id;
     std::vector<std::byte> packed(static_cast<size_t>(message.bytes));
-    Cursor(transfer.buffer).pack(packed.data(), packed.size());
+    Cursor(receive.buffer).pack(packed.data(), packed.size());
     int64_t good = 0;
     while (good < message.bytes && packed[static_cast<size_t>(good)] == content(message.id, good)) ++good;
     EXPECT_EQ(good, message.bytes) << "byte " << good << " of message " << message.id << " from " << message.from << " to " << message.to

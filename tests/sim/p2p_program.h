@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/job.h"
+#include "sim/transfer.h"
 
 namespace lanyard::sim {
 
@@ -46,8 +47,8 @@ public:
     void play();
 
 private:
-    struct Operation {
-        Transfer transfer;
+    struct Operation : Transfer {
+        using Transfer::Transfer;
         std::vector<std::byte> memory;
         const Message *message = nullptr;  // of a send
         int64_t room = 0;
@@ -62,7 +63,7 @@ private:
     void wait(bool at_the_end);
     void finish(Operation &operation);
     void check(Operation &operation);
-    std::unique_ptr<Operation> new_operation(bool scattered, int64_t bytes);
+    std::unique_ptr<Operation> new_operation(bool sends, bool scattered, int64_t bytes);
 
     const Program &program_;
     Rank &rank_;

@@ -71,7 +71,7 @@ TEST(SimulatedJobsDeathTest, SayWhatEachRankWaitsForInADeadlock) {
         Baton baton(1);
         Job job(baton, {}, {.ranks = 2});
         job.each([](Rank &rank) {
-            Transfer receive;
+            ReceiveOperation receive;
             static_cast<MatchKey &>(receive) = {1000, 1 - rank.number(), 77};
             std::byte byte;
             receive.buffer = {&byte, 0, &packed_bytes()};

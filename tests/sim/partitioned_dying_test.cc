@@ -85,7 +85,7 @@ struct Dying {
     int steps;
     uint64_t failed = 0;
     std::vector<std::unique_ptr<End>> victims;
-    Transfer hello[2];
+    SendOperation hello[2];
 };
 
 TEST(SimulatedPartitions, EndWithTheProcessAtTheOtherEnd) {

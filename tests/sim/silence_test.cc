@@ -10,6 +10,7 @@
 #include "sim/job.h"
 #include "sim/p2p_program.h"
 #include "sim/seeds.h"
+#include "sim/transfer.h"
 
 namespace lanyard::sim {
 namespace {
@@ -89,19 +90,17 @@ TEST(Silence, OfOneAddressOfSeveralEndsBeforeTheTimeOut) {
     EXPECT_TRUE(dialed_beside > 5 || ::testing::Test::HasFailure());
 }
 
-struct Operation {
-    Transfer transfer;
+struct Operation : Transfer {
+    using Transfer::Transfer;
     std::vector<std::byte> memory;
 };
 
 Operation &begin(std::list<Operation> &list, Rank &rank, uint32_t peer, int32_t tag, size_t bytes, bool sends) {
-    Operation &made = list.emplace_back();
+    Operation &made = list.emplace_back(sends);
     made.memory.resize(bytes);
-    made.transfer.buffer = {made.memory.data(), static_cast<int64_t>(bytes), predefined_datatype(abi::type_byte)};
-    static_cast<MatchKey &>(made.transfer) = {rank.world().context, static_cast<int32_t>(sends ? rank.own : peer), tag};
-    made.transfer.peer = peer;
-    if (sends) rank.messenger.send(made.transfer);
-    else rank.messenger.receive(made.transfer);
+    Buffer buffer{made.memory.data(), static_cast<int64_t>(bytes), predefined_datatype(abi::type_byte)};
+    made.describe({rank.world().context, static_cast<int32_t>(sends ? rank.own : peer), tag}, buffer, peer);
+    made.start(rank.messenger);
     return made;
 }
 
@@ -117,7 +116,7 @@ uint64_t bulk_ns(uint64_t cut_ns, uint32_t dead) {
         std::list<Operation> one;
         {
             EngineGuard guard(rank.engine);
-            rank.engine.wait_owned(begin(one, rank, 1 - rank.own, 1, 1'000'000, rank.own == 0).transfer.completion);
+            rank.engine.wait_owned(begin(one, rank, 1 - rank.own, 1, 1'000'000, rank.own == 0).own().completion);
         }
         rank.finish();
     });
@@ -171,7 +170,7 @@ struct Parted {
     // How the loss of a peer is told.
     void await_loss(Rank &rank, uint32_t peer) {
         std::list<Operation> one;
-        Transfer &never = begin(one, rank, peer, 99, 10, false).transfer;
+        MessageOperation &never = begin(one, rank, peer, 99, 10, false).own();
         rank.engine.wait_owned(never.completion);
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(baton.seed()));
         ASSERT_TRUE(never.error);
@@ -192,11 +191,11 @@ struct Parted {
             for (uint32_t peer = 0; peer < ranks; ++peer)
                 if (parted(rank.own, peer)) await_loss(rank, peer);
             for (Operation &each : sends) {
-                rank.engine.wait_owned(each.transfer.completion);
-                bool failed = static_cast<bool>(each.transfer.error);
-                EXPECT_TRUE(!failed || parted(rank.own, each.transfer.peer));
-                each.transfer.error.discard();
-                ++(failed ? failures : sent)[rank.own][each.transfer.peer];
+                rank.engine.wait_owned(each.own().completion);
+                bool failed = static_cast<bool>(each.own().error);
+                EXPECT_TRUE(!failed || parted(rank.own, each.own().peer));
+                each.own().error.discard();
+                ++(failed ? failures : sent)[rank.own][each.own().peer];
             }
         }
         rank.finish();

@@ -1,10 +1,10 @@
-// The write protocol (p2p/write.cc, and p2p/claim.cc where processes touch each other's memory) and what it must not change: every interleaving of
-// posting, sending, cancelling and the arrival of frames, for two messages and two receives of every kind, every order of up to four of random
-// kinds, and random steps, against the reference below.
+// The write protocol (p2p/receive_advert.h, and p2p/shm_advert.h where processes touch each other's memory) and what it
+// must not change: every interleaving of posting, sending, cancelling and the arrival of frames, for two messages and two
+// receives of every kind, every order of up to four of random kinds, and random steps, against the reference below.
 //
-// Reference: of one sender's messages and the receives of one process, each message prefers the receive posted first among those that it
-// fits, each receive the message sent first; so the matching is the only stable one, whatever comes when. A receive that was cancelled,
-// or a probe that found nothing, is as if it had not been.
+// Reference: of one sender's messages and the receives of one process, each message prefers the receive posted first among
+// those that it fits, each receive the message sent first; so the matching is the only stable one, whatever comes when. A
+// receive that was cancelled, or a probe that found nothing, is as if it had not been.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -178,16 +178,17 @@ public:
 
 private:
     struct Operation {
-        Transfer transfer;
-        Transfer *used = nullptr;  // another's, of a persistent receive
+        SendOperation out;
+        ReceiveOperation in;
+        ReceiveOperation *used = nullptr;  // another's, of a persistent receive
         std::vector<std::byte> memory;
         bool exists = true, over = false;
-        // What came of it, as its transfer may have been used again.
+        // What came of it, as its operation may have been used again.
         size_t received = 0;
         int32_t tag = 0;
         bool cancelled = false, truncated = false;
 
-        Transfer &own() { return used ? *used : transfer; }
+        ReceiveOperation &own() { return used ? *used : in; }
         void look() {
             if (over || !exists || !own().completion.complete()) return;
             over = true;
@@ -237,7 +238,7 @@ private:
     void break_connection() {
         if (!plan_.loses_bulk) return;
         for (HandPath &path : paths_) path.lose_bulk();
-        for (uint32_t own : {sender, receiver}) messengers_[own]->renewed(1 - own);
+        for (uint32_t own : {sender, receiver}) messengers_[own]->dispatch().renewed(1 - own);
         move();
     }
 
@@ -246,10 +247,10 @@ private:
         const SendPlan &plan = plan_.sends[next_send_];
         auto operation = std::make_unique<Operation>();
         for (size_t i = 0; i < plan.bytes; ++i) operation->memory.push_back(content(next_send_, i));
-        describe(operation->transfer, *operation, 0, plan.tag);
-        operation->transfer.peer = receiver;
-        operation->transfer.in_call = true;
-        messengers_[sender]->send(operation->transfer);
+        describe(operation->out, *operation, 0, plan.tag);
+        operation->out.peer = receiver;
+        operation->out.in_call = true;
+        messengers_[sender]->send(operation->out);
         sends_.push_back(std::move(operation));
         ++next_send_;
         move();
@@ -284,7 +285,8 @@ private:
         move();
     }
 
-    static void describe(Transfer &transfer, Operation &operation, int32_t rank, int32_t tag) {
+    template <class Kind>
+    static void describe(Kind &transfer, Operation &operation, int32_t rank, int32_t tag) {
         transfer.completion.reset();
         static_cast<MatchKey &>(transfer) = {context, rank, tag};
         transfer.buffer = {operation.memory.data(), static_cast<int64_t>(operation.memory.size()), predefined_datatype(abi::type_byte)};
@@ -323,7 +325,7 @@ private:
                 if (operation.memory[k] != (k < come ? content(number, k) : std::byte{0})) return name + " has a wrong byte " + std::to_string(k);
         }
         for (size_t message = 0; message < sends_.size(); ++message) {
-            bool over = sends_[message]->transfer.completion.complete();
+            bool over = sends_[message]->out.completion.complete();
             if (taken[message] && !over) return "send " + std::to_string(message) + " is not over";
             if (!taken[message] && over && plan_.sends[message].bytes > eager_limit) return "send " + std::to_string(message) + " is over";
         }
@@ -338,15 +340,15 @@ private:
             plan_extra_.receives.push_back({0, any_tag, long_bytes});
             auto operation = std::make_unique<Operation>();
             operation->memory.resize(long_bytes);
-            describe(operation->transfer, *operation, 0, any_tag);
-            operation->transfer.peer = sender;
-            messengers_[receiver]->receive(operation->transfer);
+            describe(operation->in, *operation, 0, any_tag);
+            operation->in.peer = sender;
+            messengers_[receiver]->receive(operation->in);
             settle();
-            if (!operation->transfer.completion.complete()) messengers_[receiver]->cancel(operation->transfer);
+            if (!operation->in.completion.complete()) messengers_[receiver]->cancel(operation->in);
             receives_.push_back(std::move(operation));
         }
         settle();
-        for (auto &operation : sends_) EXPECT_TRUE(operation->transfer.completion.complete());
+        for (auto &operation : sends_) EXPECT_TRUE(operation->out.completion.complete());
         for (auto &messenger : messengers_) EXPECT_TRUE(messenger->quiet());
     }
 

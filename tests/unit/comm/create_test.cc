@@ -21,7 +21,8 @@ void ring(Comm &comm) {
     Universe &universe = *comm.universe;
     int32_t told = comm.rank, heard = -1;
     int right = (comm.rank + 1) % comm.size, left = (comm.rank + comm.size - 1) % comm.size;
-    Transfer send, receive;
+    SendOperation send;
+    ReceiveOperation receive;
     send.context = receive.context = comm.context;
     send.tag = receive.tag = 5;
     send.rank = comm.rank;

@@ -11,6 +11,7 @@
 #include "datatype/predefined.h"
 #include "sim/job.h"
 #include "sim/spread_type.h"
+#include "sim/transfer.h"
 
 namespace lanyard {
 namespace {
@@ -20,26 +21,24 @@ constexpr uint64_t context = 4000;
 std::byte content(size_t i) { return static_cast<std::byte>(i * 7 + (i >> 8)); }
 
 // A transfer and its memory, with a margin behind that must stay as it is.
-struct Operation {
-    Transfer transfer;
+struct Operation : sim::Transfer {
     std::vector<std::byte> memory;
 
-    Operation(int64_t bytes, bool scattered) {
+    Operation(bool is_send, int64_t bytes, bool scattered, const MatchKey &key, uint32_t peer) : Transfer(is_send) {
         const Datatype &type = scattered ? sim::spread_type() : *predefined_datatype(abi::type_byte);
         int64_t count = scattered ? bytes / 3 : bytes;
         memory.resize(static_cast<size_t>(count * type.extent) + margin);
-        transfer.buffer = {memory.data(), count, &type};
+        describe(key, {memory.data(), count, &type}, peer);
     }
-    bool done() const { return transfer.completion.complete(); }
     void fill() {
-        std::vector<std::byte> packed(static_cast<size_t>(transfer.buffer.bytes()));
+        std::vector<std::byte> packed(static_cast<size_t>(own().buffer.bytes()));
         for (size_t i = 0; i < packed.size(); ++i) packed[i] = content(i);
-        Cursor(transfer.buffer).unpack(packed.data(), packed.size());
+        Cursor(own().buffer).unpack(packed.data(), packed.size());
     }
     void expect_filled(int64_t bytes) {
-        EXPECT_EQ(transfer.received, bytes);
-        std::vector<std::byte> packed(static_cast<size_t>(transfer.buffer.bytes()));
-        Cursor(transfer.buffer).pack(packed.data(), packed.size());
+        EXPECT_EQ(in.received, bytes);
+        std::vector<std::byte> packed(static_cast<size_t>(own().buffer.bytes()));
+        Cursor(own().buffer).pack(packed.data(), packed.size());
         size_t good = 0;
         while (good < static_cast<size_t>(bytes) && packed[good] == content(good)) ++good;
         EXPECT_EQ(good, static_cast<size_t>(bytes));
@@ -62,19 +61,16 @@ protected:
         return behaviour;
     }
     std::unique_ptr<Operation> send(int64_t bytes, bool scattered = false, SendMode mode = SendMode::standard, int32_t tag = 1, uint32_t to = 1) {
-        auto operation = std::make_unique<Operation>(bytes, scattered);
+        auto operation = std::make_unique<Operation>(true, bytes, scattered, MatchKey{context, 0, tag}, to);
         operation->fill();
-        static_cast<MatchKey &>(operation->transfer) = {context, 0, tag};
-        operation->transfer.peer = to;
-        operation->transfer.mode = mode;
-        messenger(0).send(operation->transfer);
+        operation->out.mode = mode;
+        operation->start(messenger(0));
         return operation;
     }
     std::unique_ptr<Operation> receive(int64_t bytes, bool scattered = false, int32_t rank = 0, int32_t tag = 1, uint32_t at = 1) {
-        auto operation = std::make_unique<Operation>(bytes, scattered);
-        static_cast<MatchKey &>(operation->transfer) = {context, rank, tag};
-        operation->transfer.peer = rank == any_source ? no_peer : static_cast<uint32_t>(rank);
-        messenger(at).receive(operation->transfer);
+        uint32_t peer = rank == any_source ? no_peer : static_cast<uint32_t>(rank);
+        auto operation = std::make_unique<Operation>(false, bytes, scattered, MatchKey{context, rank, tag}, peer);
+        operation->start(messenger(at));
         return operation;
     }
     Messenger &messenger(uint32_t number) { return job->rank(number).messenger; }
@@ -88,8 +84,8 @@ protected:
         ASSERT_TRUE((operations->done() && ...)) << "a transfer never completes";
     }
     void expect_truncated(Operation &operation, int64_t sent, int64_t room) {
-        ASSERT_TRUE(static_cast<bool>(operation.transfer.error));
-        ErrorRecord record = operation.transfer.error.take();
+        ASSERT_TRUE(static_cast<bool>(operation.own().error));
+        ErrorRecord record = operation.own().error.take();
         EXPECT_EQ(record.code, static_cast<int>(ErrorClass::truncate));
         EXPECT_NE(record.sentence.find(std::to_string(sent)), std::string::npos) << record.sentence;
         EXPECT_NE(record.sentence.find(std::to_string(room)), std::string::npos) << record.sentence;
@@ -119,10 +115,10 @@ TEST_F(MessengerTest, CarriesEverySizeEveryWay) {
                     if (!early) receiver = receive(bytes + 6, layout & 1, any_source, any_tag);
                     complete(sender, receiver);
                     if (HasFatalFailure()) return;
-                    EXPECT_FALSE(sender->transfer.error);
-                    EXPECT_FALSE(receiver->transfer.error);
-                    EXPECT_EQ(receiver->transfer.matched_rank, 0);
-                    EXPECT_EQ(receiver->transfer.matched_tag, 1);
+                    EXPECT_FALSE(sender->own().error);
+                    EXPECT_FALSE(receiver->own().error);
+                    EXPECT_EQ(receiver->in.matched_rank, 0);
+                    EXPECT_EQ(receiver->in.matched_tag, 1);
                     receiver->expect_filled(bytes);
                 }
         step();
@@ -135,18 +131,21 @@ TEST_F(MessengerTest, ForgetsTheWordOfAMessageThatBothSidesCopied) {
     sim::Behaviour behaviour = quiet();
     behaviour.touches_memory = true;
     make(behaviour);
-    int held = 0;
+    int in_use = 0;
     for (int turns = 0; turns < 200; ++turns) {
         auto receiver = receive(900'000), sender = send(900'000);
         for (int i = 0; i < turns && !receiver->done(); ++i) step(1);
-        held += sender->transfer.word != nullptr;
+        in_use += messenger(1).endpoint().words.in_use() > 0;
         for (int i = 0; i < 10'000 && !receiver->done(); ++i) job->rank(1).engine.step();  // the sender is away
         complete(sender, receiver);
-        EXPECT_EQ(sender->transfer.word, nullptr) << "after " << turns << " turns";
-        EXPECT_EQ(receiver->transfer.word, nullptr) << "after " << turns << " turns";
+        EXPECT_EQ(messenger(1).endpoint().words.in_use(), 0) << "after " << turns << " turns";
         receiver->expect_filled(900'000);
+        // A late helper would write here.
+        std::fill(receiver->memory.begin(), receiver->memory.end(), std::byte{0});
+        step(3);
+        EXPECT_TRUE(std::all_of(receiver->memory.begin(), receiver->memory.end(), [](std::byte each) { return each == std::byte{0}; }));
     }
-    EXPECT_GT(held, 0) << "no sender was helping";
+    EXPECT_GT(in_use, 0) << "nobody copied from both sides";
 }
 
 TEST_F(MessengerTest, TruncatesWithoutTouchingMore) {
@@ -164,7 +163,7 @@ TEST_F(MessengerTest, TruncatesWithoutTouchingMore) {
                     if (!early) receiver = receive(room);
                     complete(sender, receiver);
                     if (HasFatalFailure()) return;
-                    EXPECT_FALSE(sender->transfer.error) << "truncation is the receiver's error";
+                    EXPECT_FALSE(sender->own().error) << "truncation is the receiver's error";
                     expect_truncated(*receiver, sent, room);
                 }
     }
@@ -194,33 +193,33 @@ TEST_F(MessengerTest, ProbesWithoutTakingAndTakesWithoutReceiving) {
     EXPECT_EQ(other->length(), 50'000u);
     messenger(1).take(*other);
     EXPECT_EQ(messenger(1).probe({context, 0, 6}), nullptr) << "what has been taken is not matched any more";
-    auto receiver = std::make_unique<Operation>(50'000, false);
-    messenger(1).receive_taken(receiver->transfer, *other);
+    auto receiver = std::make_unique<Operation>(false, 50'000, false, MatchKey{context, 0, 6}, 0u);
+    messenger(1).receive_taken(receiver->in, *other);
     complete(receiver, second);
     receiver->expect_filled(50'000);
     auto last = receive(10, false, any_source, any_tag);
     complete(last, first);
-    EXPECT_EQ(last->transfer.matched_tag, 5);
+    EXPECT_EQ(last->in.matched_tag, 5);
 }
 
 TEST_F(MessengerTest, CancelsWhatHasNotBeenMatched) {
     make();
     auto receiver = receive(10);
-    messenger(1).cancel(receiver->transfer);
-    EXPECT_TRUE(receiver->done() && receiver->transfer.cancelled);
+    receiver->cancel(messenger(1));
+    EXPECT_TRUE(receiver->done() && receiver->own().cancelled);
     auto sender = send(10, false, SendMode::synchronous);
     step();
-    messenger(0).cancel(sender->transfer);
+    sender->cancel(messenger(0));
     complete(sender);
-    EXPECT_TRUE(sender->transfer.cancelled);
+    EXPECT_TRUE(sender->own().cancelled);
     EXPECT_EQ(messenger(1).unexpected().count(), 0u);
 
     // Too late: the cancellation meets a message that has just been matched.
     receiver = receive(100'000);
     sender = send(100'000, false, SendMode::synchronous);
-    messenger(0).cancel(sender->transfer);
+    sender->cancel(messenger(0));
     complete(sender, receiver);
-    EXPECT_FALSE(sender->transfer.cancelled);
+    EXPECT_FALSE(sender->own().cancelled);
     receiver->expect_filled(100'000);
     step();
     EXPECT_TRUE(messenger(0).quiet() && messenger(1).quiet());
@@ -234,11 +233,11 @@ TEST_F(MessengerTest, CancelsWhatFindsNoRoomYet) {
     for (int i = 0; i < 6; ++i) sends.push_back(send(100));
     EXPECT_TRUE(sends[1]->done());
     EXPECT_FALSE(sends[2]->done());
-    for (size_t i : {4u, 2u, 3u}) messenger(0).cancel(sends[i]->transfer);
+    for (size_t i : {4u, 2u, 3u}) sends[i]->cancel(messenger(0));
     step();
     for (size_t i = 0; i < sends.size(); ++i) {
         EXPECT_TRUE(sends[i]->done());
-        EXPECT_EQ(sends[i]->transfer.cancelled, i >= 2 && i <= 4);
+        EXPECT_EQ(sends[i]->own().cancelled, i >= 2 && i <= 4);
     }
     EXPECT_EQ(messenger(1).unexpected().count(), 3u);
     EXPECT_TRUE(messenger(0).quiet());
@@ -309,19 +308,17 @@ TEST_F(MessengerTest, LetsContinuationsSend) {
     behaviour.queue_frames = 1;
     make(behaviour);
     struct Chain {
-        Operation operation{8, false};
+        Operation operation{true, 8, false, {context, 0, 1}, 1};
         int left = 20;
         Messenger *messenger = nullptr;
     } chain;
     chain.messenger = &messenger(0);
-    static_cast<MatchKey &>(chain.operation.transfer) = {context, 0, 1};
-    chain.operation.transfer.peer = 1;
-    chain.operation.transfer.completion.context = &chain;
-    chain.operation.transfer.completion.then = [](Completion &completion) {
+    chain.operation.out.completion.context = &chain;
+    chain.operation.out.completion.then = [](Completion &completion) {
         auto &self = *static_cast<Chain *>(completion.context);
-        if (--self.left > 0) self.messenger->send(self.operation.transfer);
+        if (--self.left > 0) self.operation.start(*self.messenger);
     };
-    messenger(0).send(chain.operation.transfer);
+    chain.operation.start(messenger(0));
     step();
     EXPECT_EQ(chain.left, 0);
     EXPECT_EQ(messenger(1).unexpected().count(), 20u);
@@ -346,18 +343,18 @@ TEST_F(MessengerTest, FailsWhatNeedsALostPeer) {
         step();
         for (auto *operation : {&moving_sender, &offered, &moving_receiver, &waiting, &queued[9]}) {
             ASSERT_TRUE((*operation)->done());
-            ASSERT_TRUE(static_cast<bool>((*operation)->transfer.error));
-            EXPECT_EQ((*operation)->transfer.error.take().code, static_cast<int>(ErrorClass::proc_aborted));
+            ASSERT_TRUE(static_cast<bool>((*operation)->own().error));
+            EXPECT_EQ((*operation)->own().error.take().code, static_cast<int>(ErrorClass::proc_aborted));
         }
         for (auto &operation : queued) EXPECT_TRUE(operation->done());
         EXPECT_FALSE(from_any->done()) << "another process may still send that";
-        messenger(1).cancel(from_any->transfer);
+        from_any->cancel(messenger(1));
         auto late = send(10), late_receive = receive(10);
         EXPECT_TRUE(late->done() && late_receive->done());
-        EXPECT_TRUE(late->transfer.error && late_receive->transfer.error);
-        late->transfer.error.discard();
-        late_receive->transfer.error.discard();
-        for (auto &operation : queued) operation->transfer.error.discard();
+        EXPECT_TRUE(late->own().error && late_receive->own().error);
+        late->own().error.discard();
+        late_receive->own().error.discard();
+        for (auto &operation : queued) operation->own().error.discard();
         EXPECT_TRUE(messenger(0).quiet());
     }
 }
@@ -374,27 +371,27 @@ TEST_F(MessengerTest, TellsOfMessagesThatALostPeerMayNotHaveGot) {
     make(quiet());
     EXPECT_FALSE(messenger(1).untold_loss());
     auto freed = send(10, false, SendMode::synchronous, 9);
-    messenger(0).undelivered(1, envelope_of(EnvelopeKind::eager, 70));
-    messenger(0).undelivered(1, envelope_of(EnvelopeKind::eager, 30));
-    messenger(0).undelivered(1, envelope_of(EnvelopeKind::credit, 0));
-    messenger(0).lost(1, Error(ErrorClass::proc_aborted, "its cable is cut"));
+    messenger(0).dispatch().undelivered(1, envelope_of(EnvelopeKind::eager, 70));
+    messenger(0).dispatch().undelivered(1, envelope_of(EnvelopeKind::eager, 30));
+    messenger(0).dispatch().undelivered(1, envelope_of(EnvelopeKind::credit, 0));
+    messenger(0).dispatch().lost(1, Error(ErrorClass::proc_aborted, "its cable is cut"));
     EXPECT_FALSE(messenger(0).untold_loss()) << "told by the send that failed";
     ASSERT_TRUE(freed->done());
-    EXPECT_EQ(freed->transfer.error.sentence(), "the other process cannot be reached any more: its cable is cut; 2 messages of together 100 bytes "
+    EXPECT_EQ(freed->own().error.sentence(), "the other process cannot be reached any more: its cable is cut; 2 messages of together 100 bytes "
                                                 "that were sent to it before may not have arrived");
-    messenger(0).unasked(freed->transfer, true);
-    EXPECT_FALSE(freed->transfer.error);
+    messenger(0).unasked(freed->own(), true);
+    EXPECT_FALSE(freed->own().error);
     Error error = messenger(0).untold_loss();
     ASSERT_TRUE(error) << "nobody asked about that send";
     EXPECT_EQ(error.take().sentence, "a process that messages were sent to cannot be reached any more: its cable is cut; 3 messages of together "
                                      "110 bytes that were sent to it before may not have arrived");
     EXPECT_FALSE(messenger(0).untold_loss()) << "once is enough";
 
-    messenger(1).undelivered(0, envelope_of(EnvelopeKind::eager, 1));
-    messenger(1).lost(0, Error(ErrorClass::proc_aborted, "its cable is cut"));
+    messenger(1).dispatch().undelivered(0, envelope_of(EnvelopeKind::eager, 1));
+    messenger(1).dispatch().lost(0, Error(ErrorClass::proc_aborted, "its cable is cut"));
     auto late = receive(10);
     ASSERT_TRUE(late->done());
-    EXPECT_TRUE(late->transfer.error.take().sentence.ends_with("; a message of 1 bytes that was sent to it before may not have arrived"));
+    EXPECT_TRUE(late->own().error.take().sentence.ends_with("; a message of 1 bytes that was sent to it before may not have arrived"));
     EXPECT_FALSE(messenger(1).untold_loss()) << "a call that failed has told of it";
 }
 

@@ -1,0 +1,71 @@
+// Who gets what (dispatch.h).
+#include "p2p/dispatch.h"
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/log.h"
+
+namespace lanyard {
+
+void Dispatch::bind(EnvelopeKind kind, Handler &handler) {
+    Handler *&place = handlers_.at(static_cast<size_t>(kind));
+    LANYARD_MUST(!place);
+    place = &handler;
+}
+
+void Dispatch::unbind(const Handler &handler) {
+    for (Handler *&place : handlers_)
+        if (place == &handler) place = nullptr;
+}
+
+void Dispatch::envelope(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t size) {
+    Peer &peer = endpoint_.peers[number];
+    Channels::returned(peer, envelope.credit);
+    if (envelope.kind <= EnvelopeKind::rendezvous) receiver_.message(peer, envelope, payload, size);
+    else hand_on(number, envelope, payload, size);
+}
+
+// An envelope of a kind that this process does not know, from a newer library, is dropped as one is whose target is over.
+void Dispatch::hand_on(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+    auto kind = static_cast<size_t>(envelope.kind);
+    if (envelope.kind == EnvelopeKind::credit || kind >= handlers_.size()) return;
+    if (Handler *handler = handlers_[kind]) handler->envelope(peer, envelope, payload, size);
+    else if (Target *target = endpoint_.targets.find(envelope.context)) target->answer(peer, envelope, payload, size);
+}
+
+std::byte *Dispatch::place(uint32_t peer, const BulkHeader &header, size_t size) {
+    Target *target = endpoint_.targets.find(header.receive_id);
+    return target ? target->place(peer, header.offset, size) : nullptr;
+}
+
+void Dispatch::bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) {
+    if (Target *target = endpoint_.targets.find(header.receive_id)) target->bulk(peer, header.offset, payload, size);
+}
+
+void Dispatch::sent(uint64_t token) {
+    if (Target *target = endpoint_.targets.find(token)) target->sent();
+}
+
+void Dispatch::renewed(uint32_t peer) {
+    endpoint_.targets.each([&](Target &target) { target.renewed(peer); });
+}
+
+// Of other kinds than eager the sender waits for an answer, or the peer does.
+void Dispatch::undelivered(uint32_t peer, const Envelope &envelope) {
+    if (envelope.kind == EnvelopeKind::eager) endpoint_.losses.add(peer, envelope.length);
+}
+
+void Dispatch::lost(uint32_t peer, Error reason) {
+    std::string why = reason.take().sentence;
+    log(LogLevel::info, "p2p", "peer %u is lost: %s", peer, why.c_str());
+    endpoint_.losses.lose(peer, std::move(why));
+    endpoint_.channels.close(endpoint_.peers[peer]);
+    std::set<Handler *> told;
+    for (Handler *handler : handlers_)
+        if (handler && told.insert(handler).second) handler->lost(peer);
+    endpoint_.targets.each([&](Target &target) { target.lost(peer); });
+}
+
+}  // namespace lanyard

@@ -1,0 +1,52 @@
+// What comes from peers, and whose affair it is. The sink of every path.
+//
+//   a message (eager, rendezvous)      the receiver (receiver.h)
+//   an envelope of a kind bound here   its handler: a protocol of p2p, or whatever stands on p2p and has kinds of its own
+//   an envelope of any other kind      the target that its context names (target.h), if there is one
+//   bulk                               the target that its header names
+//   the end of a peer                  all handlers, the receiver among them; then all targets
+//
+// Credit that an envelope brings is taken first of all.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <array>
+
+#include "p2p/endpoint.h"
+#include "p2p/handler.h"
+#include "p2p/receiver.h"
+
+namespace lanyard {
+
+class Dispatch final : public Sink {
+public:
+    Dispatch(Endpoint &endpoint, Receiver &receiver) : endpoint_(endpoint), receiver_(receiver) {}
+    Dispatch(const Dispatch &) = delete;
+    Dispatch &operator=(const Dispatch &) = delete;
+
+    // A kind has one handler, which lives until it is unbound or MPI ends.
+    void bind(EnvelopeKind kind, Handler &handler);
+    void unbind(const Handler &handler);
+
+    void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
+    std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t come, size_t size, size_t &from) override {
+        return receiver_.begin(peer, envelope, payload, come, size, from);
+    }
+    std::byte *place(uint32_t peer, const BulkHeader &header, size_t size) override;
+    void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) override;
+    void renewed(uint32_t peer) override;
+    void sent(uint64_t token) override;
+    void undelivered(uint32_t peer, const Envelope &envelope) override;
+    void lost(uint32_t peer, Error reason) override;
+    bool sated() const override { return endpoint_.engine.wait_is_over(); }
+    void rests() override { receiver_.unexpected().give_back(); }
+
+private:
+    void hand_on(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
+
+    Endpoint &endpoint_;
+    Receiver &receiver_;
+    std::array<Handler *, kinds_of_envelopes> handlers_{};
+};
+
+}  // namespace lanyard

@@ -1,0 +1,125 @@
+// The two sides of dual_copy.h.
+#include "p2p/dual_copy.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/valgrind.h"
+
+namespace lanyard {
+
+namespace {
+
+constexpr size_t piece_bytes = 64 * 1024;
+constexpr uint64_t least_bytes = 4 * piece_bytes;  // shorter messages are read before the sender would begin
+
+uint64_t pieces_of(uint64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
+
+size_t bytes_of_piece(uint64_t bytes, uint64_t piece) {
+    return static_cast<size_t>(std::min<uint64_t>(piece_bytes, bytes - piece * piece_bytes));
+}
+
+}  // namespace
+
+bool PieceReader::suits(const Buffer &buffer, uint64_t bytes) {
+    return buffer.contiguous() && bytes >= least_bytes && pieces_of(bytes) <= most_pieces && !under_valgrind();
+}
+
+bool PieceReader::begin(uint32_t peer, uint64_t sender_id, uint64_t receiver_id, uint64_t address, std::byte *to, uint64_t bytes,
+                        User &user) {
+    if (!endpoint_.words.take(*endpoint_.peers[peer].path, endpoint_.own_peer, word_)) return false;
+    user_ = &user;
+    peer_ = peer;
+    address_ = address;
+    to_ = to;
+    bytes_ = bytes;
+    HelpRequest request{receiver_id, reinterpret_cast<uintptr_t>(to), word_.index, word_.generation};
+    endpoint_.reply(peer, EnvelopeKind::help, sender_id, 0, &request, sizeof request);
+    read(*this);
+    return true;
+}
+
+int PieceReader::read(Task &task) {
+    auto &self = static_cast<PieceReader &>(task);
+    int64_t piece = claim_piece(*self.word_.word, self.word_.generation, pieces_of(self.bytes_), true);
+    if (piece < 0) {
+        if (self.word_.claims().back > 0) return 1;  // helped() ends it
+        self.stop();
+        self.user_->pieces_copied();
+    } else if (self.read_piece(static_cast<uint64_t>(piece))) {
+        self.endpoint_.engine.ready(self);
+    }
+    return 1;
+}
+
+// False when the kernel refused.
+bool PieceReader::read_piece(uint64_t piece) {
+    uint64_t offset = piece * piece_bytes;
+    iovec piece_run{to_ + offset, bytes_of_piece(bytes_, piece)};
+    Error error = endpoint_.peers[peer_].path->get(peer_, &piece_run, 1, address_ + offset, piece_run.iov_len);
+    if (!error) return true;
+    log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", peer_, error.sentence().c_str());
+    error.discard();
+    stop();
+    user_->pieces_refused();
+    return false;
+}
+
+void PieceReader::helped(bool all_written) {
+    if (!word_) return;
+    uint64_t front = word_.claims().front, pieces = pieces_of(bytes_);
+    for (uint64_t piece = front; !all_written && piece < pieces; ++piece)
+        if (!read_piece(piece)) return;
+    stop();
+    user_->pieces_copied();
+}
+
+void PieceReader::stop() {
+    if (hook.linked()) hook.unlink();
+    if (word_) endpoint_.words.end(word_);
+}
+
+void PieceWriter::begin(uint32_t peer, const HelpRequest &request, const Buffer &buffer) {
+    if (!buffer.contiguous() || !endpoint_.touches(peer, request.address, static_cast<uint64_t>(buffer.bytes()))) return;
+    word_ = request.word < shared_words ? endpoint_.peers[peer].path->shared_word(peer, request.word) : nullptr;
+    if (!word_) return;
+    peer_ = peer;
+    request_ = request;
+    buffer_ = buffer;
+    written_ = 0;
+    endpoint_.engine.ready(*this);
+}
+
+int PieceWriter::write(Task &task) {
+    auto &self = static_cast<PieceWriter &>(task);
+    auto bytes = static_cast<uint64_t>(self.buffer_.bytes());
+    int64_t piece = claim_piece(*self.word_, self.request_.generation, pieces_of(bytes), false);
+    if (piece < 0) {
+        self.end(true);
+        return 1;
+    }
+    uint64_t offset = static_cast<uint64_t>(piece) * piece_bytes;
+    iovec piece_run{self.buffer_.base + offset, bytes_of_piece(bytes, static_cast<uint64_t>(piece))};
+    ++self.written_;
+    Path &path = *self.endpoint_.peers[self.peer_].path;
+    if (Error error = path.put(self.peer_, &piece_run, 1, self.request_.address + offset, piece_run.iov_len)) {
+        error.discard();
+        self.end(false);
+        return 1;
+    }
+    self.endpoint_.engine.ready(self);
+    return 1;
+}
+
+void PieceWriter::end(bool all_written) {
+    word_ = nullptr;
+    if (written_) endpoint_.reply(peer_, EnvelopeKind::helped, request_.receiver_id, all_written);
+}
+
+// The word is nobody's business here once the peer may have begun another generation of it.
+void PieceWriter::stop() {
+    if (hook.linked()) hook.unlink();
+    word_ = nullptr;
+}
+
+}  // namespace lanyard

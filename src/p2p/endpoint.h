@@ -1,0 +1,150 @@
+// What all protocols of one process stand on: its peers and the channels to them, the names by which peers answer, what
+// is counted. A protocol takes it by reference and knows no other protocol but those that it uses.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/tally.h"
+#include "config/settings.h"
+#include "engine/engine.h"
+#include "p2p/channel.h"
+#include "p2p/losses.h"
+#include "p2p/operation.h"
+#include "p2p/shared_words.h"
+#include "p2p/target.h"
+#include "p2p/traffic.h"
+#include "p2p/worth_trying.h"
+
+namespace lanyard {
+
+// Of 256 bytes, as its address is computed for each message.
+struct alignas(256) Peer : Channel {
+    uint64_t messages_come = 0;
+    ReceiveOperation *arriving = nullptr;  // its payload comes in parts, straight into place
+    uint64_t announced_from = UINT64_MAX;  // receives of so many bytes are announced
+    int64_t shown_to = -1;    // messages of so many bytes may be taken as the path shows them; -1: none
+    uint32_t eager_limit = 0;
+    uint32_t first_limit = 0;  // bytes that may go with an offer
+    WorthTrying announcing, asking_for_push;
+    bool claims = false;       // receives that are announced are to be claimed (shm_advert.h)
+};
+static_assert(sizeof(Peer) == 256);
+
+// Since the start; `sent` and `matched` of all ranks let an observer prove that nothing is in flight.
+struct MessageCounts {
+    Tally<uint64_t> sent, matched;
+    Tally<uint64_t> rendezvous;          // of those sent: begun with an offer
+    Tally<uint64_t> announced;           // receives, to their senders
+    Tally<uint64_t> crossed;             // announcements of peers that came too late
+    Tally<uint64_t> announcements_used;  // named by an offer
+    Tally<uint64_t> bytes_written;       // of messages whose offer named one
+};
+
+inline Envelope message_envelope(const MatchKey &key, EnvelopeKind kind, int64_t bytes, uint32_t check) {
+    return {.context = key.context,
+            .source = key.rank,
+            .tag = key.tag,
+            .length = static_cast<uint64_t>(bytes),
+            .kind = kind,
+            .flags = 0,
+            .credit = 0,
+            .check = check};
+}
+
+struct Endpoint {
+    // `credit`: bytes, of each peer (channel.h).
+    Endpoint(Engine &own_engine, const Settings &own_settings, uint32_t own_number, uint32_t peer_count, int64_t credit)
+        : engine(own_engine), settings(own_settings), own_peer(own_number), channels(own_engine, credit), peers(peer_count) {
+        for (uint32_t number = 0; number < peer_count; ++number) channels.open(peers[number], number);
+    }
+    Endpoint(const Endpoint &) = delete;
+    Endpoint &operator=(const Endpoint &) = delete;
+
+    Engine &engine;
+    const Settings &settings;
+    const uint32_t own_peer;
+    Channels channels;
+    std::vector<Peer> peers;
+    TargetTable targets;
+    SharedWords words;
+    Losses losses;
+    MessageCounts counts;
+    Traffic *traffic = nullptr;  // where a profile wants it counted
+
+    // A control envelope that names a target of the peer's.
+    void reply(uint32_t peer, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload = nullptr, size_t size = 0) {
+        Envelope envelope{};
+        envelope.context = id;
+        envelope.tag = tag;
+        envelope.kind = kind;
+        channels.post(peers[peer], envelope, payload, size);
+    }
+
+    // Peers take part in the operation from now on, so it goes on without the program.
+    void begin_under_way(MessageOperation &operation) {
+        if (operation.under_way) return;
+        operation.under_way = true;
+        engine.begin_under_way();
+    }
+    void finish(MessageOperation &operation) {
+        if (operation.under_way) {
+            operation.under_way = false;
+            engine.end_under_way();
+        }
+        operation.completion.finish();
+    }
+    void fail(MessageOperation &operation, Error error) {
+        operation.error = error;
+        finish(operation);
+    }
+    // True: the peer is lost, and the send, which cannot leave any more, has failed.
+    bool fails_with_peer(SendOperation &send) {
+        if (!peers[send.peer].closed) return false;
+        fail(send, losses.tell(send.peer, "the process to send to"));
+        return true;
+    }
+
+    void count_sent(Peer &peer, const MatchKey &key, Protocol protocol, int64_t bytes) {
+        ++counts.sent;
+        Channels::count(peer, key);
+        if (traffic) [[unlikely]] count_traffic(peer, protocol, static_cast<uint64_t>(bytes));
+    }
+    [[gnu::noinline]] void count_traffic(const Peer &peer, Protocol protocol, uint64_t bytes) {
+        if (protocol == Protocol::eager && bytes <= inline_payload) protocol = Protocol::short_message;
+        traffic->sent(peer.number, peer.path->name(), protocol, bytes);
+    }
+
+    // Can this process and the peer, by whatever means, touch so many bytes at that address of the peer's?
+    bool touches(uint32_t peer, uint64_t address, uint64_t bytes) const {
+        Path &path = *peers[peer].path;
+        return path.touches_memory(peer) || path.mapped(peer, address, bytes);
+    }
+    // Can the peer touch this contiguous buffer of here?
+    bool touched_by(uint32_t peer, const Buffer &buffer) const {
+        Path &path = *peers[peer].path;
+        auto address = reinterpret_cast<uintptr_t>(buffer.base);
+        return path.touches_memory(peer) || path.mapped(own_peer, address, static_cast<size_t>(buffer.bytes()));
+    }
+};
+
+// Whether the data of one long message is on its way, for what counts the time of that (traffic.h).
+class Moving {
+public:
+    void begin(Traffic *traffic) {
+        if (!traffic || moving_) return;
+        moving_ = true;
+        traffic->begin_moving();
+    }
+    void end(Traffic *traffic) {
+        if (moving_ && traffic) traffic->end_moving();
+        moving_ = false;
+    }
+
+private:
+    bool moving_ = false;
+};
+
+}  // namespace lanyard

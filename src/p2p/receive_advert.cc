@@ -1,0 +1,56 @@
+// What announcements over networks say, and when they are made (receive_advert.h).
+#include "p2p/receive_advert.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.h"
+
+namespace lanyard {
+
+namespace {
+
+constexpr uint32_t most_in_vain = 8, try_every = 64;  // announcements, announceable receives
+
+struct AdvertPayload {
+    uint64_t receive_id;
+    uint64_t come;  // messages from the peer
+};
+static_assert(sizeof(AdvertPayload) <= inline_payload);
+
+}  // namespace
+
+void set_announcing(const Endpoint &endpoint, Peer &peer) {
+    const std::string &wanted = endpoint.settings.write_protocol;
+    peer.announced_from = UINT64_MAX;
+    peer.claims = peer.path->shared_word(endpoint.own_peer, 0) != nullptr;
+    if (wanted == "off" || !(peer.claims || peer.path->bulk_follows())) return;
+    peer.announced_from = peer.eager_limit + 1;
+    if (!peer.claims && wanted == "auto") peer.announced_from = std::max<uint64_t>(peer.announced_from, peer.first_limit + 1);
+}
+
+bool worth_announcing(const Settings &settings, Peer &peer) {
+    return settings.write_protocol != "auto" || peer.announcing.ask(most_in_vain, try_every);
+}
+
+void announce(Endpoint &endpoint, RendezvousReceives &receives, ReceiveOperation &receive) {
+    Peer &peer = endpoint.peers[receive.peer];
+    if (!worth_announcing(endpoint.settings, peer)) return;
+    peer.announcing.in_vain();  // until it is named
+    ++endpoint.counts.announced;
+    AdvertPayload payload{receives.name(receive), peer.messages_come};
+    Envelope envelope = message_envelope(receive, EnvelopeKind::announcement, receive.buffer.bytes(), 0);
+    envelope.flags = receive.buffer.contiguous() ? flag_in_place : 0;
+    log(LogLevel::trace, "p2p", "peer %u: receive %#llx of %lld bytes announced", receive.peer,
+        static_cast<unsigned long long>(payload.receive_id), static_cast<long long>(receive.buffer.bytes()));
+    endpoint.channels.post(peer, envelope, &payload, sizeof payload);
+}
+
+bool hear_advert(Announcements &known, const Envelope &envelope, const std::byte *payload) {
+    AdvertPayload said;
+    std::memcpy(&said, payload, sizeof said);
+    bool in_place = (envelope.flags & flag_in_place) != 0;
+    return known.add({{envelope.context, envelope.source, envelope.tag}, said.receive_id, envelope.length, in_place}, said.come);
+}
+
+}  // namespace lanyard

@@ -1,0 +1,247 @@
+// What short messages do not need every time (receiver.h).
+#include "p2p/receiver.h"
+
+#include <cstring>
+#include <string>
+
+#include "base/events.h"
+#include "base/log.h"
+#include "datatype/signature.h"
+#include "p2p/receive_advert.h"
+
+namespace lanyard {
+
+namespace {
+
+Error truncation(const ReceiveOperation &receive, const Envelope &envelope, int64_t room) {
+    return Error(ErrorClass::truncate, "the message from rank " + std::to_string(envelope.source) + " with tag " + std::to_string(envelope.tag) +
+                                           " has " + std::to_string(envelope.length) + " bytes, but the receive posted for it (" +
+                                           std::to_string(receive.buffer.count) + " elements of " +
+                                           std::to_string(receive.buffer.datatype->size) + " bytes) has room for " + std::to_string(room));
+}
+
+Error broken_promise(const ReceiveOperation &receive, const Envelope &envelope, int64_t room) {
+    return Error(ErrorClass::count, "the message from rank " + std::to_string(envelope.source) + " with tag " + std::to_string(envelope.tag) +
+                                        " has " + std::to_string(envelope.length) + " bytes and the receive posted for it (" +
+                                        std::to_string(receive.buffer.count) + " elements) " + std::to_string(room) +
+                                        ", although mpi_assert_exact_length was set on the communicator");
+}
+
+}  // namespace
+
+void Receiver::copy_in(const Buffer &to, const std::byte *from, size_t bytes) {
+    if (to.contiguous()) std::memcpy(to.base, from, bytes);
+    else Cursor(to).unpack(from, bytes);
+}
+
+// Of a message that has not the length of the receive that takes it.
+void Receiver::judge_length(ReceiveOperation &receive, const Envelope &envelope) {
+    int64_t room = receive.buffer.bytes();
+    if (static_cast<int64_t>(envelope.length) > room) receive.error = truncation(receive, envelope, room);
+    else if (posted_.promises().of(envelope.context) & promise::exact_length) receive.error = broken_promise(receive, envelope, room);
+}
+
+// What both sides say of the message does not fit together, maybe.
+void Receiver::compare_checks(ReceiveOperation &receive, const Envelope &envelope) {
+    if (envelope.context & collective_bit) {
+        if (observer_) receive.error = observer_->compared(receive.check, envelope.check, envelope.source);
+        return;
+    }
+    if (static_cast<int64_t>(envelope.length) > receive.received) return;  // of what is cut off nothing is known
+    uint32_t own = type_signature(receive.buffer, receive.received);
+    std::string difference = signature_difference(own, envelope.check);
+    if (!difference.empty())
+        receive.error = Error(ErrorClass::type, "the message from rank " + std::to_string(envelope.source) + " with tag " +
+                                                    std::to_string(envelope.tag) + " and this receive have different datatypes: " + difference);
+}
+
+// The earliest that it may take, unless more is to be done than to copy.
+bool Receiver::take_stored(MatchKey key, const Buffer &buffer, Envelope &taken) {
+    if (endpoint_.settings.check || posted_.promises().any() || !buffer.contiguous()) return false;
+    Unexpected *message = unexpected_.find(key);
+    if (!message || message->kind() != EnvelopeKind::eager || static_cast<int64_t>(message->size()) > buffer.bytes()) return false;
+    unexpected_.take(*message);
+    taken = message->envelope();
+    size_t size = message->size();
+    if (size <= inline_payload) copy_few(buffer.base, message->payload(), size);
+    else std::memcpy(buffer.base, message->payload(), size);
+    if (size > inline_payload) endpoint_.channels.consumed(endpoint_.peers[message->peer], size);
+    unexpected_.drop(*message);
+    ++endpoint_.counts.matched;
+    return true;
+}
+
+// With nothing stored and nothing else posted the peer's next message is the first that this receive may take, and no
+// other receive may.
+bool Receiver::take_next(uint32_t number, MatchKey key, const Buffer &buffer, int looks, Envelope &taken) {
+    Peer &peer = endpoint_.peers[number];
+    // A longer one is better posted while it is on its way.
+    if (buffer.bytes() > peer.shown_to || posted_.promises().any()) return false;
+    ShortFrame frame;
+    while (!peer.path->peek_short(number, frame))
+        if (--looks <= 0) return false;
+    if (!frame.envelope) return false;
+    std::memcpy(&taken, frame.envelope, sizeof taken);
+    bool is_it = taken.kind == EnvelopeKind::eager && fits(key, {taken.context, taken.source, taken.tag});
+    if (!is_it || taken.check != 0 || static_cast<int64_t>(frame.size) > buffer.bytes() || !buffer.contiguous()) return false;
+    peer.path->take_short(number, buffer.base);
+    if (frame.size > inline_payload) endpoint_.channels.consumed(peer, frame.size);
+    Channels::returned(peer, taken.credit);
+    ++peer.messages_come;
+    ++endpoint_.counts.matched;
+    return true;
+}
+
+void Receiver::receive_taken(ReceiveOperation &receive, Unexpected &message) {
+    Envelope envelope = message.envelope();
+    envelope.check = unexpected_.check_of(message);
+    deliver(receive, message.peer, envelope, message.payload(), message.size());
+    unexpected_.drop(message);
+}
+
+void Receiver::announce_posted(ReceiveOperation &receive, const Peer &peer) {
+    if (peer.claims) shm_adverts_.announce(receive);
+    else announce(endpoint_, rendezvous_, receive);
+}
+
+// The posted receive that takes the message with this key, which is no longer posted then. Those that are claimed wait
+// for theirs.
+ReceiveOperation *Receiver::take_posted(const MatchKey &key) {
+    while (MatchEntry *entry = posted_.find_receive(key)) {
+        posted_.remove(*entry);
+        auto *receive = static_cast<ReceiveOperation *>(entry);
+        if (!receive->claimable || shm_adverts_.withdraw(*receive)) return receive;
+    }
+    return nullptr;
+}
+
+// With its payload, which is valid during the call only.
+void Receiver::deliver(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+    match(receive, envelope);
+    bool has_more = envelope.kind != EnvelopeKind::rendezvous || rendezvous_.accept(receive, peer, envelope, payload, size);
+    if (has_more) take_payload(receive, peer, envelope, payload, size);
+}
+
+// The payload is here, in its place or elsewhere. An offer's has been accepted.
+void Receiver::take_payload(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+    if (envelope.kind == EnvelopeKind::rendezvous) return rendezvous_.take_first(receive, payload, size);
+    auto bytes = static_cast<size_t>(receive.received);
+    if (bytes && payload != receive.buffer.base) copy_in(receive.buffer, payload, bytes);
+    endpoint_.channels.consumed(endpoint_.peers[peer], size);
+    finish(receive);
+}
+
+// The message that claimed a receive is in its place, or (it has an id) could not be written there.
+void Receiver::written(uint32_t peer, const Envelope &envelope, const std::byte *payload) {
+    RendezvousOffer offer;
+    std::memcpy(&offer, payload, sizeof offer);
+    ReceiveOperation *receive = shm_adverts_.claimed(peer, offer.address);
+    LANYARD_MUST(receive);
+    if (receive->queued()) posted_.remove(*receive);
+    match(*receive, envelope);
+    if (offer.sender_id == 0) endpoint_.finish(*receive);
+    else rendezvous_.ask(*receive, peer, offer.sender_id);
+}
+
+// No receive takes it yet.
+void Receiver::store(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+    unexpected_.add(peer, envelope, payload, size);
+    if ((envelope.context & collective_bit) && observer_) observer_->stored(envelope);
+    if (event_wanted(Event::unexpected_message)) [[unlikely]]
+        tell_event(Event::unexpected_message, envelope.context, {envelope.source, envelope.tag, static_cast<int64_t>(envelope.length)});
+}
+
+std::byte *Receiver::begin(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t come, size_t size, size_t &from) {
+    Peer &peer = endpoint_.peers[number];
+    bool offer = envelope.kind == EnvelopeKind::rendezvous;
+    size_t head = offer ? sizeof(RendezvousOffer) : 0;
+    if ((!offer && envelope.kind != EnvelopeKind::eager) || come < head) return nullptr;
+    if (!peer.arriving) {
+        MatchEntry *entry = posted_.find_receive({envelope.context, envelope.source, envelope.tag});
+        if (!entry) return nullptr;
+        auto &receive = static_cast<ReceiveOperation &>(*entry);
+        bool fits = receive.buffer.contiguous() && receive.buffer.bytes() >= static_cast<int64_t>(envelope.length);
+        if (!fits || size - head > envelope.length || !unpost(receive)) return nullptr;
+        match(receive, envelope);
+        if (!offer) rendezvous_.unname(receive);
+        if (offer && !rendezvous_.accept(receive, number, envelope, payload, size)) return nullptr;
+        peer.arriving = &receive;
+    }
+    from = head;
+    return reinterpret_cast<std::byte *>(reinterpret_cast<uintptr_t>(peer.arriving->buffer.base) - head);
+}
+
+void Receiver::envelope(uint32_t peer, const Envelope &envelope, const std::byte *, size_t) {
+    endpoint_.reply(peer, EnvelopeKind::cancel_reply, envelope.context, withdraw(peer, envelope.context));
+}
+
+// False: it has met a receive.
+bool Receiver::withdraw(uint32_t peer, uint64_t sender_id) {
+    for (Unexpected *message = unexpected_.first(); message; message = unexpected_.after(*message)) {
+        if (message->peer != peer || message->kind() != EnvelopeKind::rendezvous) continue;
+        RendezvousOffer offer;
+        std::memcpy(&offer, message->payload(), sizeof offer);
+        if (offer.sender_id != sender_id) continue;
+        unexpected_.take(*message);
+        endpoint_.channels.consumed(endpoint_.peers[peer], message->size() - sizeof offer);
+        unexpected_.drop(*message);
+        return true;
+    }
+    return false;
+}
+
+// False: its message is being written, and it stays posted.
+bool Receiver::unpost(ReceiveOperation &receive) {
+    if (receive.claimable && !shm_adverts_.withdraw(receive)) return false;
+    posted_.remove(receive);
+    return true;
+}
+
+void Receiver::cancel(ReceiveOperation &receive) {
+    if (!receive.queued() || !unpost(receive)) return;
+    receive.cancelled = true;
+    finish(receive);
+}
+
+void Receiver::lost(uint32_t number) {
+    Peer &peer = endpoint_.peers[number];
+    for (MatchEntry *entry = posted_.first(); entry;) {
+        MatchEntry *next = posted_.after(*entry);
+        auto &receive = static_cast<ReceiveOperation &>(*entry);
+        if (receive.peer == number) {
+            posted_.remove(*entry);
+            if (receive.claimable) shm_adverts_.end(receive);
+            receive.error = endpoint_.losses.tell(number, "the other process");
+            finish(receive);
+        }
+        entry = next;
+    }
+    // One whose bytes come by rendezvous fails with these.
+    ReceiveOperation *arriving = std::exchange(peer.arriving, nullptr);
+    if (!arriving || arriving->incoming) return;
+    endpoint_.fail(*arriving, endpoint_.losses.tell(number, "the other process"));
+}
+
+void Receiver::purge(uint64_t context, const char *why) {
+    for (MatchEntry *entry = posted_.first(); entry;) {
+        MatchEntry *next = posted_.after(*entry);
+        auto &receive = static_cast<ReceiveOperation &>(*entry);
+        if (receive.context == context && unpost(receive)) {
+            receive.error = Error(ErrorClass::comm, why);
+            finish(receive);
+        }
+        entry = next;
+    }
+    for (Unexpected *message = unexpected_.first(); message;) {
+        Unexpected *next = unexpected_.after(*message);
+        if (message->context == context) {
+            size_t head = message->kind() == EnvelopeKind::rendezvous ? sizeof(RendezvousOffer) : 0;
+            unexpected_.take(*message);
+            endpoint_.channels.consumed(endpoint_.peers[message->peer], message->size() - head);
+            unexpected_.drop(*message);
+        }
+        message = next;
+    }
+}
+
+}  // namespace lanyard

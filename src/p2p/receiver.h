@@ -1,0 +1,164 @@
+// Receiving: which receive takes which message (match.h, unexpected.h), and what then becomes of it. A short or eager
+// message is copied; an offer goes to its protocol (rendezvous_receive.h); a message that nobody awaits is stored.
+//
+// A long payload that comes in parts is matched when its envelope is here, and received in place: its receive is the
+// peer's `arriving` until it has all come, over however many connections.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "base/copy.h"
+#include "p2p/endpoint.h"
+#include "p2p/handler.h"
+#include "p2p/match.h"
+#include "p2p/rendezvous_receive.h"
+#include "p2p/shm_advert.h"
+#include "p2p/unexpected.h"
+
+namespace lanyard {
+
+// What messages of collectives tell beside their bytes. The check words in them are its affair.
+class CollectiveObserver {
+public:
+    // A message that no receive awaited yet.
+    virtual void stored(const Envelope &envelope) = 0;
+    // A message with `other` met a receive with `own`, which is not the same: no error if both may be right.
+    virtual Error compared(uint32_t own, uint32_t other, int32_t other_rank) = 0;
+
+protected:
+    ~CollectiveObserver() = default;
+};
+
+class Receiver final : public Handler {
+public:
+    explicit Receiver(Endpoint &endpoint) : endpoint_(endpoint), rendezvous_(endpoint), shm_adverts_(endpoint, posted_) {}
+    Receiver(const Receiver &) = delete;
+    Receiver &operator=(const Receiver &) = delete;
+
+    // Posts it, unless a message for it is here. Its end may come before the return.
+    void receive(ReceiveOperation &receive);
+    // The short way, from a named peer or (no_peer) from any: true when the message is taken, of which `taken` then says
+    // the rest; else nothing has happened. Looks so many times whether it is there.
+    [[gnu::always_inline]] bool receive_now(uint32_t peer, const MatchKey &key, const Buffer &buffer, int looks, Envelope &taken) {
+        if (unexpected_.count() > 0) return take_stored(key, buffer, taken);
+        return posted_.count() == 0 && peer != no_peer && take_next(peer, key, buffer, looks, taken);
+    }
+    // Receives a message that has been taken out of the stored ones, which ends with that.
+    void receive_taken(ReceiveOperation &receive, Unexpected &message);
+    // At once, if nothing has met it.
+    void cancel(ReceiveOperation &receive);
+
+    // A message has come, with what its frame brought.
+    void message(Peer &peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    // The same of one whose payload comes in parts (Sink::begin).
+    std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t come, size_t size, size_t &from);
+    // The peer cancels an offer of its own (EnvelopeKind::cancel), and gets an answer.
+    void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
+    // Nothing more comes from that peer: what is posted for it fails.
+    void lost(uint32_t peer) override;
+    // A communicator has ended before its time: receives posted on it fail, and messages stored for it are dropped.
+    void purge(uint64_t context, const char *why);
+
+    MatchQueue &posted() { return posted_; }
+    UnexpectedQueue &unexpected() { return unexpected_; }
+    ShmAdverts &shm_adverts() { return shm_adverts_; }
+    const RendezvousReceives &rendezvous() const { return rendezvous_; }
+    void set_observer(CollectiveObserver *observer) { observer_ = observer; }
+
+private:
+    static void copy_in(const Buffer &to, const std::byte *from, size_t bytes);
+    static constexpr int64_t attended_bytes = 8192;  // a posted receive of so many is worth waking the helper for
+
+    bool take_stored(MatchKey key, const Buffer &buffer, Envelope &taken);
+    bool take_next(uint32_t peer, MatchKey key, const Buffer &buffer, int looks, Envelope &taken);
+    void announce_posted(ReceiveOperation &receive, const Peer &peer);
+    ReceiveOperation *taker_of(const MatchKey &key);
+    ReceiveOperation *take_posted(const MatchKey &key);
+    void match(ReceiveOperation &receive, const Envelope &envelope);
+    void compare_checks(ReceiveOperation &receive, const Envelope &envelope);
+    void judge_length(ReceiveOperation &receive, const Envelope &envelope);
+    void deliver(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    void deliver_eager(ReceiveOperation &receive, Peer &peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    void take_payload(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    void written(uint32_t peer, const Envelope &envelope, const std::byte *payload);
+    bool withdraw(uint32_t peer, uint64_t sender_id);
+    void store(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    void finish(ReceiveOperation &receive) {
+        if (receive.incoming) [[unlikely]] rendezvous_.unname(receive);
+        endpoint_.finish(receive);
+    }
+    bool unpost(ReceiveOperation &receive);
+
+    Endpoint &endpoint_;
+    MatchQueue posted_;
+    UnexpectedQueue unexpected_;
+    RendezvousReceives rendezvous_;
+    ShmAdverts shm_adverts_;
+    CollectiveObserver *observer_ = nullptr;
+};
+
+// A message meets its receive.
+[[gnu::always_inline]] inline void Receiver::match(ReceiveOperation &receive, const Envelope &envelope) {
+    ++endpoint_.counts.matched;
+    receive.matched_rank = envelope.source;
+    receive.matched_tag = envelope.tag;
+    int64_t room = receive.buffer.bytes();
+    auto length = static_cast<int64_t>(envelope.length);
+    receive.received = std::min(room, length);
+    if (envelope.check != receive.check) [[unlikely]] compare_checks(receive, envelope);
+    if ((length > room || (length < room && posted_.promises().any())) && !receive.error) [[unlikely]] judge_length(receive, envelope);
+}
+
+// Most messages go to the first posted receive, which has no word to be claimed.
+[[gnu::always_inline]] inline ReceiveOperation *Receiver::taker_of(const MatchKey &key) {
+    MatchEntry *entry = posted_.first();
+    if (!entry) return nullptr;
+    auto &first = static_cast<ReceiveOperation &>(*entry);
+    if (first.claimable || !fits(first, key)) return take_posted(MatchKey(key));  // so that `key` itself needs no memory
+    posted_.remove(first);
+    return &first;
+}
+
+[[gnu::always_inline]] inline void Receiver::receive(ReceiveOperation &receive) {
+    receive.error = {};
+    receive.cancelled = false;
+    receive.received = 0;
+    if (Unexpected *message = unexpected_.find(receive)) {
+        unexpected_.take(*message);
+        return receive_taken(receive, *message);
+    }
+    const Peer *peer = receive.peer == no_peer ? nullptr : &endpoint_.peers[receive.peer];
+    if (peer && peer->closed) [[unlikely]]
+        return endpoint_.fail(receive, endpoint_.losses.tell(receive.peer, "the process to receive from"));
+    posted_.add(receive);
+    int64_t bytes = receive.buffer.bytes();
+    if (peer && static_cast<uint64_t>(bytes) >= peer->announced_from) announce_posted(receive, *peer);
+    if (bytes >= attended_bytes) endpoint_.begin_under_way(receive);
+}
+
+// Most messages.
+[[gnu::always_inline]] inline void Receiver::deliver_eager(ReceiveOperation &receive, Peer &peer, const Envelope &envelope,
+                                                           const std::byte *payload, size_t size) {
+    match(receive, envelope);
+    auto bytes = static_cast<size_t>(receive.received);
+    if (bytes <= inline_payload && receive.buffer.contiguous()) copy_few(receive.buffer.base, payload, bytes);
+    else if (bytes && payload != receive.buffer.base) copy_in(receive.buffer, payload, bytes);
+    if (size > inline_payload) endpoint_.channels.consumed(peer, size);
+    finish(receive);
+}
+
+[[gnu::always_inline]] inline void Receiver::message(Peer &peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+    bool eager = envelope.kind == EnvelopeKind::eager;
+    ++peer.messages_come;
+    if (!eager && (envelope.flags & flag_claimed)) return written(peer.number, envelope, payload);
+    if (peer.arriving) return take_payload(*std::exchange(peer.arriving, nullptr), peer.number, envelope, payload, size);
+    ReceiveOperation *taker = taker_of({envelope.context, envelope.source, envelope.tag});
+    if (!taker) store(peer.number, envelope, payload, size);
+    else if (eager) deliver_eager(*taker, peer, envelope, payload, size);
+    else deliver(*taker, peer.number, envelope, payload, size);
+}
+
+}  // namespace lanyard

@@ -1,0 +1,240 @@
+// The bytes of an accepted offer (rendezvous_receive.h).
+#include "p2p/rendezvous_receive.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.h"
+#include "base/streaming_copy.h"
+
+namespace lanyard {
+
+uint64_t RendezvousReceives::name(ReceiveOperation &receive) {
+    Incoming &incoming = take();
+    incoming.announce(receive);
+    ++named_;
+    return incoming.id();
+}
+
+void RendezvousReceives::unname(ReceiveOperation &receive) {
+    if (!receive.incoming) return;
+    receive.incoming->end();
+    --named_;
+}
+
+bool RendezvousReceives::accept(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+    RendezvousOffer offer;
+    std::memcpy(&offer, payload, sizeof offer);
+    bool names_receive = envelope.flags & flag_announced;
+    bool named = receive.incoming && names_receive && offer.address == receive.incoming->id();
+    if (named) {
+        --named_;
+        endpoint_.peers[peer].announcing.worked();
+    } else {
+        unname(receive);
+    }
+    Incoming &incoming = named ? *receive.incoming : take();
+    incoming.begin(receive, peer, offer.sender_id);
+    incoming.sent_unasked = named;
+    auto wanted = static_cast<uint64_t>(receive.received);
+    incoming.first = std::min<uint64_t>(size - sizeof offer, wanted);
+    // An offer that was stored has lost the flag; but peers that name receives are reached by a path that touches no
+    // memory.
+    bool may_touch = !names_receive && offer.address && wanted > 0;
+    if (!may_touch || !endpoint_.touches(peer, offer.address, wanted)) return incoming.ask_for_bulk();
+    return incoming.copy(offer.address, envelope.flags & flag_attended);
+}
+
+void RendezvousReceives::take_first(ReceiveOperation &receive, const std::byte *payload, size_t size) {
+    receive.incoming->take_first(payload, size);
+}
+
+void RendezvousReceives::ask(ReceiveOperation &receive, uint32_t peer, uint64_t sender_id) {
+    Incoming &incoming = take();
+    incoming.begin(receive, peer, sender_id);
+    incoming.sent_unasked = false;
+    incoming.first = 0;
+    incoming.ask_for_bulk();
+}
+
+Incoming::Incoming(Endpoint &endpoint, Ways &ways, DirectRead::Landing &landing, Spares<Incoming> &home)
+    : endpoint_(endpoint), ways_(ways), home_(home), read_(endpoint, landing), pieces_(endpoint), push_(endpoint) {}
+
+void Incoming::announce(ReceiveOperation &receive) {
+    receive_ = &receive;
+    peer_ = no_peer;
+    in_bulk_ = false;
+    receive.incoming = this;
+    endpoint_.targets.add(*this);
+}
+
+void Incoming::begin(ReceiveOperation &receive, uint32_t peer, uint64_t sender_id) {
+    receive_ = &receive;
+    receive.incoming = this;
+    peer_ = peer;
+    sender_id_ = sender_id;
+    wanted_ = static_cast<uint64_t>(receive.received);
+    in_bulk_ = streamed_ = watched_ = false;
+    cursor_ = Cursor(receive.buffer);
+    moving_.begin(endpoint_.traffic);
+    trace("is answered");
+}
+
+void Incoming::end() {
+    moving_.end(endpoint_.traffic);
+    if (watched_) ways_.end(endpoint_.engine.read_now_ns());
+    watched_ = in_bulk_ = false;
+    read_.stop();
+    pieces_.stop();
+    push_.stop();
+    endpoint_.targets.remove(*this);
+    receive_->incoming = nullptr;
+    home_.give(*this);
+}
+
+void Incoming::trace(const char *what) const {
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx of %llu bytes %s", peer_, static_cast<unsigned long long>(sender_id_),
+        static_cast<unsigned long long>(wanted_), what);
+}
+
+// What is sent unasked need not be asked for, and the receive has the id already that the sender knows. False when the
+// peer is lost, and the receive has failed.
+bool Incoming::ask_for_bulk() {
+    if (endpoint_.peers[peer_].closed) {
+        ReceiveOperation &receive = *receive_;
+        Error error = endpoint_.losses.tell(peer_, "the process that sends this message");
+        end();
+        endpoint_.fail(receive, error);
+        return false;
+    }
+    arrived_.clear();
+    in_bulk_ = true;
+    if (!id()) endpoint_.targets.add(*this);
+    endpoint_.begin_under_way(*receive_);
+    if (!sent_unasked) ask_for_rest();
+    return true;
+}
+
+// Asks for all bytes that have not come, but those that come with the offer.
+void Incoming::ask_for_rest() {
+    uint64_t begin = std::max(arrived_.end(), first);
+    if (begin >= wanted_) return;
+    trace("is asked for in bulk");
+    ClearToSend clear{id(), begin, wanted_};
+    endpoint_.reply(peer_, EnvelopeKind::clear_to_send, sender_id_, receive_->buffer.contiguous(), &clear, sizeof clear);
+}
+
+// Bytes that can be read: by one way or the other.
+bool Incoming::copy(uint64_t address, bool attended) {
+    address_ = address;
+    Peer &peer = endpoint_.peers[peer_];
+    const std::string &copies = endpoint_.settings.copies;
+    if (peer_ == endpoint_.own_peer || copies == "once") return copy_directly(address);
+    if (copies == "twice") return ask_for_bulk();
+    bool can_push = attended || (wanted_ >= Ways::least_bytes && PushRequest::promises_something(endpoint_, peer));
+    if (wanted_ < Ways::least_bytes || !can_push) return copy_directly(address);
+    bool mapped = peer.path->mapped(peer_, address, wanted_) != nullptr;
+    Ways::Kind kind = mapped ? Ways::Kind::mapped : receive_->buffer.contiguous() ? Ways::Kind::contiguous : Ways::Kind::in_runs;
+    Ways::Way way = ways_.begin(kind, wanted_, endpoint_.engine.read_now_ns(), watched_);
+    if (way == Ways::Way::directly) return copy_directly(address);
+    streamed_ = way == Ways::Way::streamed;
+    if (attended) return ask_for_bulk();
+    arrived_.clear();
+    in_bulk_ = true;
+    endpoint_.targets.add(*this);
+    endpoint_.begin_under_way(*receive_);
+    bool asked = push_.begin(peer_, sender_id_, {id(), 0, wanted_}, receive_->buffer.contiguous(), *this);
+    if (!asked) sender_is_absent();
+    return false;
+}
+
+void Incoming::sender_is_absent() {
+    trace("is not pushed: the sender is not here");
+    endpoint_.targets.remove(*this);
+    in_bulk_ = streamed_ = false;
+    if (watched_) ways_.diverted();
+    copy_directly(address_);
+}
+
+bool Incoming::copy_directly(uint64_t address) {
+    // Of what is cut off the sender would count pieces that have no place here.
+    if (!receive_->error && PieceReader::suits(receive_->buffer, wanted_)) {
+        endpoint_.targets.add(*this);
+        if (pieces_.begin(peer_, sender_id_, id(), address, receive_->buffer.base, wanted_, *this)) return false;
+        endpoint_.targets.remove(*this);
+    }
+    read_.begin(peer_, address, receive_->buffer, wanted_, *this);
+    return false;
+}
+
+// Under a new id: the sender may have been told the old one, to write to.
+void Incoming::pieces_refused() {
+    endpoint_.targets.remove(*this);
+    ask_for_bulk();
+}
+
+void Incoming::finish_copied() {
+    trace("finished: copied directly");
+    ReceiveOperation &receive = *receive_;
+    endpoint_.reply(peer_, EnvelopeKind::finished, sender_id_, 0);
+    end();
+    endpoint_.finish(receive);
+}
+
+void Incoming::answer(uint32_t peer, const Envelope &envelope, const std::byte *, size_t) {
+    if (envelope.kind == EnvelopeKind::helped && peer == peer_) pieces_.helped(envelope.tag == 1);
+}
+
+std::byte *Incoming::place(uint32_t peer, uint64_t offset, size_t size) {
+    if (!takes_bulk(peer, offset, size) || !receive_->buffer.contiguous()) return nullptr;
+    // What comes a second time is written there only when it is known to be right.
+    return arrived_.has_some(offset, offset + size) ? nullptr : receive_->buffer.base + offset;
+}
+
+void Incoming::bulk(uint32_t peer, uint64_t offset, const std::byte *payload, size_t size) {
+    if (!takes_bulk(peer, offset, size)) return;
+    put(offset, payload, size);
+    complete_if_all();
+}
+
+void Incoming::take_first(const std::byte *payload, size_t size) {
+    Channels::owe(endpoint_.peers[peer_], size - sizeof(RendezvousOffer));  // `finished` will tell
+    if (first) put(0, payload + sizeof(RendezvousOffer), first);
+    complete_if_all();
+}
+
+// Bytes have come, in their place or elsewhere.
+void Incoming::put(uint64_t offset, const std::byte *payload, size_t size) {
+    if (!receive_->buffer.contiguous()) {
+        cursor_.seek(static_cast<int64_t>(offset));
+        cursor_.unpack(payload, size);
+    } else if (std::byte *place = receive_->buffer.base + offset; place != payload) {
+        if (streamed_) copy_streaming(place, payload, size);
+        else std::memcpy(place, payload, size);
+    }
+    arrived_.add(offset, offset + size);
+}
+
+void Incoming::complete_if_all() {
+    if (arrived_.end() < wanted_) return;
+    push_.answered();
+    trace("finished: received in bulk");
+    bool untold = endpoint_.peers[peer_].path->loses_bulk() || wanted_ == 0 || sent_unasked;
+    if (untold) endpoint_.reply(peer_, EnvelopeKind::finished, sender_id_, 0);
+    ReceiveOperation &receive = *receive_;
+    end();
+    endpoint_.finish(receive);
+}
+
+void Incoming::renewed(uint32_t peer) {
+    if (in_bulk_ && peer == peer_) ask_for_rest();
+}
+
+void Incoming::lost(uint32_t peer) {
+    if (peer != peer_) return;
+    ReceiveOperation &receive = *receive_;
+    end();
+    endpoint_.fail(receive, endpoint_.losses.tell(peer, "the other process"));
+}
+
+}  // namespace lanyard

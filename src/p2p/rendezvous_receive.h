@@ -1,0 +1,120 @@
+// The receiver's half of the rendezvous (rendezvous_send.h has the other): how the bytes of an accepted offer come.
+//
+//   in bulk      asked for with the receive's id, or sent unasked to a receive that the offer names (receive_advert.h).
+//                The receive is complete when every byte is there, in whatever order.
+//   directly     read from the sender's memory, where that can be touched (direct_read.h); of long contiguous messages
+//                the sender writes a part itself meanwhile, if it is in MPI (dual_copy.h).
+//   pushed       in bulk though it could be read, if a sender that may be in MPI answers in a moment (push_request.h),
+//                as two copies at the same time are sometimes faster than one. What is faster is learned (ways.h).
+//
+// A receive has an id for one message only: bulk counts only where the receive has matched the offer that goes with it,
+// and an announced receive that is met by another offer gets a new id. Everything else that comes to an id is dropped.
+// When a connection was renewed, the receiver asks again for what it misses.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include "base/spares.h"
+#include "p2p/arrived.h"
+#include "p2p/direct_read.h"
+#include "p2p/dual_copy.h"
+#include "p2p/endpoint.h"
+#include "p2p/push_request.h"
+#include "p2p/rendezvous_offer.h"
+#include "p2p/target.h"
+#include "p2p/ways.h"
+
+namespace lanyard {
+
+// One message on its way to its receive.
+class Incoming final : public Target, private DirectRead::User, private PieceReader::User, private PushRequest::User {
+public:
+    // `home`: what it is given back to.
+    Incoming(Endpoint &endpoint, Ways &ways, DirectRead::Landing &landing, Spares<Incoming> &home);
+
+    void announce(ReceiveOperation &receive);
+    void begin(ReceiveOperation &receive, uint32_t peer, uint64_t sender_id);
+    bool ask_for_bulk();
+    bool copy(uint64_t address, bool attended);
+    void take_first(const std::byte *payload, size_t size);
+
+    std::byte *place(uint32_t peer, uint64_t offset, size_t size) override;
+    void bulk(uint32_t peer, uint64_t offset, const std::byte *payload, size_t size) override;
+    void answer(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
+    void renewed(uint32_t peer) override;
+    void lost(uint32_t peer) override;
+
+    // How many of the first bytes come with the offer, and whether the rest is sent unasked.
+    uint64_t first = 0;
+    bool sent_unasked = false;
+
+    // Ends it, before its operation.
+    void end();
+
+private:
+    bool takes_bulk(uint32_t peer, uint64_t offset, size_t size) const {
+        return in_bulk_ && peer == peer_ && size <= wanted_ && offset <= wanted_ - size;
+    }
+    bool copy_directly(uint64_t address);
+    void ask_for_rest();
+    void put(uint64_t offset, const std::byte *payload, size_t size);
+    void complete_if_all();
+    void finish_copied();
+    void read_all() override { finish_copied(); }
+    void read_refused() override { ask_for_bulk(); }
+    void pieces_copied() override { finish_copied(); }
+    void pieces_refused() override;
+    void sender_is_absent() override;
+    void trace(const char *what) const;
+
+    Endpoint &endpoint_;
+    Ways &ways_;
+    Spares<Incoming> &home_;
+    ReceiveOperation *receive_ = nullptr;
+    uint32_t peer_ = no_peer;  // whose message it is; no_peer: it has met none
+    uint64_t sender_id_ = 0, address_ = 0;
+    uint64_t wanted_ = 0;  // bytes
+    bool in_bulk_ = false;
+    bool streamed_ = false;  // bulk is copied to its place past the caches
+    bool watched_ = false;   // how fast it comes (ways.h)
+    Arrived arrived_;        // of bulk
+    Cursor cursor_;
+    Moving moving_;
+    DirectRead read_;
+    PieceReader pieces_;
+    PushRequest push_;
+};
+
+class RendezvousReceives {
+public:
+    explicit RendezvousReceives(Endpoint &endpoint) : endpoint_(endpoint) {}
+    RendezvousReceives(const RendezvousReceives &) = delete;
+    RendezvousReceives &operator=(const RendezvousReceives &) = delete;
+
+    // The receive is about to be announced: gives it an id that bulk may come to once an offer has named it.
+    uint64_t name(ReceiveOperation &receive);
+    // The announced receive is over, or to be met by something else.
+    void unname(ReceiveOperation &receive);
+    // Receives that have an id, but have met nothing.
+    size_t named() const { return named_; }
+
+    // A receive has matched an offer. True when its bytes are sent; the first of them come with it, and are to be taken
+    // when they are here. Otherwise they are read from the sender's memory, and the receive may be over.
+    bool accept(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
+    // The first bytes of an accepted offer are here, `size` with its head.
+    void take_first(ReceiveOperation &receive, const std::byte *payload, size_t size);
+    // A receive is to get a message that the peer offers under this id in bulk.
+    void ask(ReceiveOperation &receive, uint32_t peer, uint64_t sender_id);
+
+    const Ways &ways() const { return ways_; }
+
+private:
+    Incoming &take() { return incoming_.take(endpoint_, ways_, landing_, incoming_); }
+
+    Endpoint &endpoint_;
+    Ways ways_;
+    DirectRead::Landing landing_;
+    size_t named_ = 0;
+    Spares<Incoming> incoming_;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,272 @@
+// An offer and what becomes of it (rendezvous_send.h).
+#include "p2p/rendezvous_send.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/events.h"
+#include "base/log.h"
+#include "p2p/push_request.h"
+#include "p2p/receive_advert.h"
+#include "p2p/shm_advert.h"
+#include "p2p/ways.h"
+
+namespace lanyard {
+
+void RendezvousSends::send(SendOperation &send) { spares_.take(*this).begin(send); }
+
+void RendezvousSends::envelope(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t) {
+    Peer &peer = endpoint_.peers[number];
+    Announcements &known = announcements_.find_or_make(number, peer);
+    bool kept = peer.claims ? hear_claimable(known, *peer.path, number, envelope, payload) : hear_advert(known, envelope, payload);
+    if (!kept) ++endpoint_.counts.crossed;
+}
+
+// What the offer of this message may name.
+const AnnouncedReceive *RendezvousSends::announced_for(const SendOperation &send) const {
+    const Announcements *known = announcements_.find(send.peer);
+    const AnnouncedReceive *one = known ? known->find(send) : nullptr;
+    return one && static_cast<uint64_t>(send.buffer.bytes()) <= one->room ? one : nullptr;
+}
+
+// Why a message is not simply sent.
+void RendezvousSends::tell(const SendOperation &send, uint64_t id) const {
+    const Peer &peer = endpoint_.peers[send.peer];
+    auto bytes = static_cast<long long>(send.buffer.bytes());
+    bool synchronous = send.mode == SendMode::synchronous, longer = bytes > static_cast<long long>(peer.eager_limit);
+    if (event_wanted(Event::rendezvous))
+        tell_event(Event::rendezvous, send.context, {send.destination, send.tag, bytes, synchronous ? 0 : longer ? 1 : 2});
+    if (!log_enabled(LogLevel::trace)) return;
+    std::string why = "the receiver has not yet taken what it was sent (credit " + std::to_string(peer.credit_left) + ")";
+    if (longer) why = "at most " + std::to_string(peer.eager_limit) + " are sent at once";
+    if (synchronous) why = "the send is synchronous";
+    log(LogLevel::trace, "p2p", "peer %u: %lld bytes as rendezvous %#llx: %s", send.peer, bytes, static_cast<unsigned long long>(id),
+        why.c_str());
+}
+
+RendezvousSends::Offer::Offer(RendezvousSends &sends)
+    : sends_(sends), endpoint_(sends.endpoint_), push_(sends.endpoint_), help_(sends.endpoint_), write_(sends.endpoint_) {
+    Outgoing::flush = flush;
+}
+
+void RendezvousSends::Offer::begin(SendOperation &send) {
+    send_ = &send;
+    state_ = State::queued;
+    announced_ = in_place_ = cancelling_ = received_ = false;
+    first_ = 0;
+    send.unfinished = this;
+    sends_.open_.push_back(*this);
+    endpoint_.targets.add(*this);
+    endpoint_.begin_under_way(send);
+    ++endpoint_.counts.rendezvous;
+    if (log_enabled(LogLevel::trace) || event_wanted(Event::rendezvous)) sends_.tell(send, id());
+    endpoint_.channels.start(endpoint_.peers[send.peer], *this);
+}
+
+void RendezvousSends::Offer::trace(const char *what) const {
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx %s", send_->peer, static_cast<unsigned long long>(id()), what);
+}
+
+void RendezvousSends::Offer::finish(Error error) {
+    SendOperation &send = *send_;
+    if (error) send.error = error;
+    moving_.end(endpoint_.traffic);
+    push_.forget();
+    help_.stop();
+    write_.stop();
+    endpoint_.targets.remove(*this);
+    open_hook.unlink();
+    send.unfinished = nullptr;
+    sends_.spares_.give(*this);
+    endpoint_.finish(send);
+}
+
+// Both sides know of each other, and the bytes are on their way.
+void RendezvousSends::Offer::begin_moving() {
+    state_ = State::moving;
+    moving_.begin(endpoint_.traffic);
+}
+
+// Its turn to be sent has come.
+bool RendezvousSends::Offer::flush(Outgoing &outgoing) {
+    auto &self = static_cast<Offer &>(outgoing);
+    Endpoint &endpoint = self.endpoint_;
+    SendOperation &send = *self.send_;
+    Peer &peer = endpoint.peers[send.peer];
+    if (peer.closed) {
+        self.finish(endpoint.losses.tell(send.peer, "the process to send to"));
+        return true;
+    }
+    if (peer.claims && self.claim()) return true;
+    Envelope envelope = message_envelope(send, EnvelopeKind::rendezvous, send.buffer.bytes(), send.check);
+    RendezvousOffer offer{self.id(), 0};
+    if (send.buffer.contiguous() && endpoint.touched_by(send.peer, send.buffer)) {
+        offer.address = reinterpret_cast<uintptr_t>(send.buffer.base);
+        bool long_enough = send.buffer.bytes() >= static_cast<int64_t>(Ways::least_bytes);
+        bool attended = send.in_call && !endpoint.engine.crowded();
+        if (attended && long_enough && send.peer != endpoint.own_peer) envelope.flags = flag_attended;
+    }
+    const AnnouncedReceive *announced = peer.claims ? nullptr : self.sends_.announced_for(send);
+    if (announced) {
+        offer.address = announced->receive_id;
+        envelope.flags = flag_announced;
+    }
+    if (self.transmit(envelope, offer) == Sent::full) return false;
+    self.state_ = State::offered;
+    if (announced) self.push_announced(*announced);
+    endpoint.count_sent(peer, send, announced ? Protocol::write : Protocol::rendezvous, send.buffer.bytes());
+    self.trace(announced ? "is offered to an announced receive" : offer.address ? "is offered for direct copies too" : "is offered in bulk only");
+    return true;
+}
+
+// With the first bytes of the message, or so many of them as the credit allows. They need no acknowledgement of their
+// own, as the receiver answers the offer.
+Sent RendezvousSends::Offer::transmit(Envelope &envelope, const RendezvousOffer &offer) {
+    const Buffer &buffer = send_->buffer;
+    Peer &peer = endpoint_.peers[send_->peer];
+    auto most = static_cast<size_t>(std::max<int64_t>(peer.credit_left, 0));
+    size_t first = std::min({size_t{peer.first_limit}, static_cast<size_t>(buffer.bytes()), most});
+    if (Channels::cost(static_cast<int64_t>(first)) > peer.credit_left) first = first / credit_unit * credit_unit;
+    auto *head = reinterpret_cast<const std::byte *>(&offer);
+    Sent result;
+    if (first == 0) {
+        result = endpoint_.channels.send(peer, envelope, {head, sizeof offer, nullptr});
+    } else if (buffer.contiguous()) {
+        result = endpoint_.channels.send_kept(peer, envelope, {head, sizeof offer, buffer.base, first, 0});
+    } else {
+        auto packed = std::make_unique_for_overwrite<std::byte[]>(sizeof offer + first);
+        std::memcpy(packed.get(), head, sizeof offer);
+        Cursor(buffer).pack(packed.get() + sizeof offer, first);
+        result = endpoint_.channels.send(peer, envelope, {packed.get(), sizeof offer + first, nullptr});
+    }
+    if (result == Sent::full) return result;
+    peer.credit_left -= Channels::cost(static_cast<int64_t>(first));
+    first_ = first;
+    return result;
+}
+
+// True: it writes straight to a receive within the node, and is not to be offered.
+bool RendezvousSends::Offer::claim() {
+    Peer &peer = endpoint_.peers[send_->peer];
+    Announcements *known = sends_.announcements_.find(send_->peer);
+    if (!known || !known->complete() || !send_->in_call || !send_->buffer.contiguous()) return false;
+    if (peer.announced_from == UINT64_MAX) return false;  // the setting is off
+    const AnnouncedReceive *one = sends_.announced_for(*send_);
+    auto bytes = static_cast<uint64_t>(send_->buffer.bytes());
+    if (!one || !one->word || !endpoint_.touches(send_->peer, one->address, bytes)) return false;
+    if (!ShmWrite::claim(endpoint_, *one)) return false;
+    begin_moving();
+    ++endpoint_.counts.announcements_used;
+    endpoint_.counts.bytes_written += bytes;
+    trace("writes to a claimed receive");
+    write_.begin(*send_, *one, id(), *this);
+    known->message_claimed(*send_);
+    ++endpoint_.counts.sent;
+    if (endpoint_.traffic) endpoint_.count_traffic(peer, Protocol::write, bytes);
+    return true;
+}
+
+void RendezvousSends::Offer::written() { finish(); }
+
+// The offer that names the receive has been sent, with the first bytes: the rest goes behind it.
+void RendezvousSends::Offer::push_announced(const AnnouncedReceive &receive) {
+    ++endpoint_.counts.announcements_used;
+    endpoint_.counts.bytes_written += static_cast<uint64_t>(send_->buffer.bytes());
+    announced_ = true;
+    receiver_id_ = receive.receive_id;
+    in_place_ = receive.in_place;
+    push_behind_first();
+}
+
+void RendezvousSends::Offer::push_behind_first() {
+    push_.begin(send_->peer, receiver_id_, send_->buffer, first_, static_cast<uint64_t>(send_->buffer.bytes()), in_place_, id(), *this);
+}
+
+void RendezvousSends::Offer::answer(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+    if (peer != send_->peer) return;
+    switch (envelope.kind) {
+        case EnvelopeKind::clear_to_send:
+            if (size == sizeof(ClearToSend)) cleared(peer, envelope, payload);
+            break;
+        case EnvelopeKind::help: {
+            HelpRequest request;
+            if (size != sizeof request) break;
+            std::memcpy(&request, payload, sizeof request);
+            help_.begin(peer, request, send_->buffer);
+            break;
+        }
+        case EnvelopeKind::finished:
+            trace("finished: the receiver has everything");
+            received_by_peer();
+            break;
+        case EnvelopeKind::cancel_reply: {
+            // One that was matched already completes as if it had not been cancelled.
+            bool withdrawn = envelope.tag == 1;
+            trace(withdrawn ? "is cancelled" : "was matched, and is not cancelled");
+            if (!withdrawn) break;
+            send_->cancelled = true;
+            received_by_peer();
+            break;
+        }
+        default: break;
+    }
+}
+
+// The receiver has matched the offer, but cannot read our memory or will not.
+void RendezvousSends::Offer::cleared(uint32_t peer, const Envelope &envelope, const std::byte *payload) {
+    if ((envelope.flags & flag_if_unclaimed) && !PushRequest::claim(endpoint_, peer, envelope)) return;
+    ClearToSend clear;
+    std::memcpy(&clear, payload, sizeof clear);
+    auto bytes = static_cast<uint64_t>(send_->buffer.bytes());
+    if (clear.offset > clear.end || clear.end > bytes) return;
+    trace("goes in bulk, as the receiver asks");
+    help_.stop();
+    announced_ = false;
+    begin_moving();
+    push_.begin(peer, clear.receiver_id, send_->buffer, clear.offset, clear.end, envelope.tag == 1, id(), *this);
+}
+
+void RendezvousSends::Offer::pushed() {
+    if (endpoint_.peers[send_->peer].path->loses_bulk() || announced_) return;  // `finished` ends it
+    trace("finished: all is sent in bulk");
+    finish();
+}
+
+void RendezvousSends::Offer::sent() {
+    push_.sent(!received_);
+    if (received_ && push_.leaving() == 0) finish();
+}
+
+// What was sent twice may still be on its way out of the program's buffer.
+void RendezvousSends::Offer::received_by_peer() {
+    received_ = true;
+    push_.pause();
+    help_.stop();
+    if (push_.leaving() == 0) finish();
+}
+
+void RendezvousSends::Offer::renewed(uint32_t peer) {
+    if (peer != send_->peer) return;
+    if (announced_ && state_ == State::offered) push_behind_first();
+    else push_.pause();
+}
+
+void RendezvousSends::Offer::lost(uint32_t peer) {
+    if (peer != send_->peer || outgoing_hook.linked()) return;  // what waits fails when its turn comes
+    finish(endpoint_.losses.tell(peer, "the other process"));
+}
+
+// A queued one is taken back; an offered one is withdrawn at the receiver, which answers.
+void RendezvousSends::Offer::cancel() {
+    if (outgoing_hook.linked()) {
+        endpoint_.channels.withdraw(endpoint_.peers[send_->peer], *this);
+        send_->cancelled = true;
+        finish();
+    } else if (state_ == State::offered && !cancelling_) {
+        cancelling_ = true;
+        trace("is to be cancelled");
+        endpoint_.reply(send_->peer, EnvelopeKind::cancel, id(), 0);
+    }
+}
+
+}  // namespace lanyard

@@ -1,0 +1,109 @@
+// The sender's half of the rendezvous: an offer travels first, and what its receiver answers decides how the bytes go.
+// For long messages, for what the peer's credit does not cover, and for synchronous sends.
+//
+// Sender               Receiver (reads)        |  Sender               Receiver (two copies)
+//   rendezvous ------>  match                  |    rendezvous ------>  match
+//              <------  finished (after get)   |               <------  clear_to_send
+//                                              |    bulk, bulk ------>  complete
+//
+// Over connections the first bytes go behind the offer as far as the credit goes, so that the answer is there before
+// they have all come. A receive that has announced itself (receive_advert.h) is named by the offer, and all bytes
+// follow without being asked for; within a node one may be written to at once (shm_write.h).
+//
+// The send is over when the receiver says `finished`, or when all bytes have left the buffer, on paths that do not lose
+// them. After a new connection the receiver asks again for what it misses; so what was being pushed waits for that. What
+// was not asked for begins again.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include "base/spares.h"
+#include "p2p/announcements.h"
+#include "p2p/bulk_push.h"
+#include "p2p/dual_copy.h"
+#include "p2p/endpoint.h"
+#include "p2p/handler.h"
+#include "p2p/per_peer.h"
+#include "p2p/rendezvous_offer.h"
+#include "p2p/shm_write.h"
+#include "p2p/unfinished_send.h"
+
+namespace lanyard {
+
+class RendezvousSends final : public Handler {
+public:
+    explicit RendezvousSends(Endpoint &endpoint) : endpoint_(endpoint) {}
+    RendezvousSends(const RendezvousSends &) = delete;
+    RendezvousSends &operator=(const RendezvousSends &) = delete;
+
+    // To a peer that is not lost.
+    void send(SendOperation &send);
+    // The peer has posted a receive, of which it tells here (EnvelopeKind::announcement).
+    void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
+    void lost(uint32_t peer) override {
+        if (Announcements *known = announcements_.find(peer)) known->clear();
+    }
+    // Sends whose offer no receive has matched.
+    template <class Visit>
+    void each_offered(Visit visit) {
+        for (Offer *offer = open_.front(); offer; offer = open_.after(*offer))
+            if (const SendOperation *send = offer->offered()) visit(*send);
+    }
+
+private:
+    class Offer final : public UnfinishedSend, private BulkPush::User, private ShmWrite::User {
+    public:
+        explicit Offer(RendezvousSends &sends);
+        void begin(SendOperation &send);
+        // While no receive has matched it.
+        const SendOperation *offered() const { return state_ == State::offered ? send_ : nullptr; }
+        void answer(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
+        void sent() override;
+        void renewed(uint32_t peer) override;
+        void lost(uint32_t peer) override;
+        void cancel() override;
+
+        Hook open_hook;
+
+    private:
+        enum class State : uint8_t { queued, offered, moving };
+
+        static bool flush(Outgoing &outgoing);
+        bool claim();
+        Sent transmit(Envelope &envelope, const RendezvousOffer &offer);
+        void push_announced(const AnnouncedReceive &receive);
+        void push_behind_first();
+        void cleared(uint32_t peer, const Envelope &envelope, const std::byte *payload);
+        void received_by_peer();
+        void pushed() override;
+        void written() override;
+        void write_refused() override { state_ = State::offered; }
+        void begin_moving();
+        void trace(const char *what) const;
+        void finish(Error error = {});
+
+        RendezvousSends &sends_;
+        Endpoint &endpoint_;
+        SendOperation *send_ = nullptr;
+        State state_ = State::queued;
+        bool announced_ = false;     // it goes to an announced receive, and the peer has not asked
+        bool in_place_ = false;      // that receive is contiguous
+        bool cancelling_ = false;
+        bool received_ = false;      // by the peer, but frames are still leaving
+        uint64_t receiver_id_ = 0;
+        uint64_t first_ = 0;         // so many bytes went with the offer
+        Moving moving_;
+        BulkPush push_;
+        PieceWriter help_;
+        ShmWrite write_;
+    };
+
+    const AnnouncedReceive *announced_for(const SendOperation &send) const;
+    void tell(const SendOperation &send, uint64_t id) const;
+
+    Endpoint &endpoint_;
+    PerPeer<Announcements> announcements_;  // of receives of theirs
+    List<Offer, &Offer::open_hook> open_;
+    Spares<Offer> spares_;
+};
+
+}  // namespace lanyard

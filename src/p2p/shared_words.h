@@ -1,0 +1,87 @@
+// Words in memory that all processes of a node can change (Path::shared_word). Two processes settle with one who does
+// what of a message, without waiting for each other.
+//
+//   word: generation (24 bits) | pieces claimed at the front (20) | at the back (20)
+//
+// A word belongs to the receiver of the message, which begins a new generation with each use. So a sender that comes
+// late finds another generation, or nothing left, and claims nothing. front + back <= pieces always holds, and at
+// equality both are final.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "path/path.h"
+
+namespace lanyard {
+
+struct Claims {
+    uint64_t generation, front, back;
+
+    static Claims read(uint64_t word) { return {word >> 40, word >> 20 & 0xfffff, word & 0xfffff}; }
+    uint64_t word() const { return generation << 40 | front << 20 | back; }
+    static uint32_t next(uint64_t generation) { return static_cast<uint32_t>(generation + 1) & 0xffffff; }
+};
+
+constexpr uint64_t most_pieces = (1 << 20) - 1;
+
+// Claims one more piece at one end; its index, or -1 when all are claimed or the generation is over.
+inline int64_t claim_piece(std::atomic<uint64_t> &word, uint64_t generation, uint64_t pieces, bool at_front) {
+    uint64_t seen = word.load(std::memory_order_acquire);
+    for (;;) {
+        Claims claims = Claims::read(seen);
+        if (claims.generation != generation || claims.front + claims.back >= pieces) return -1;
+        uint64_t piece = at_front ? claims.front++ : pieces - ++claims.back;
+        if (word.compare_exchange_weak(seen, claims.word(), std::memory_order_acq_rel)) return static_cast<int64_t>(piece);
+    }
+}
+
+// A word in use, as its owner knows it.
+struct OwnWord {
+    std::atomic<uint64_t> *word = nullptr;  // nullptr: none
+    uint32_t index = 0;
+    uint32_t generation = 0;
+
+    explicit operator bool() const { return word != nullptr; }
+    Claims claims() const { return Claims::read(word->load(std::memory_order_acquire)); }
+    // What an envelope names it by.
+    uint32_t name() const { return index | generation << 8; }
+    static uint32_t index_of(uint32_t name) { return name & 0xff; }
+    static uint32_t generation_of(uint32_t name) { return name >> 8; }
+};
+
+// The own words of this process that are not in use. [owner]
+class SharedWords {
+public:
+    bool has_any() const { return free_ != 0; }
+    int in_use() const { return __builtin_popcountll(~free_); }
+    // One in a new generation, with nothing claimed, that the path shares with its peers; false: there is none.
+    bool take(Path &path, uint32_t own_peer, OwnWord &taken) {
+        if (free_ == 0) return false;
+        auto index = static_cast<uint32_t>(__builtin_ctzll(free_));
+        std::atomic<uint64_t> *word = path.shared_word(own_peer, index);
+        if (!word) return false;
+        free_ &= free_ - 1;
+        uint32_t generation = Claims::next(Claims::read(word->load(std::memory_order_relaxed)).generation);
+        word->store(Claims{generation, 0, 0}.word(), std::memory_order_release);
+        taken = {word, index, generation};
+        return true;
+    }
+    // Nothing more can be claimed of it.
+    void end(OwnWord &own) {
+        own.word->store(Claims{Claims::next(own.generation), 0, 0}.word(), std::memory_order_release);
+        release(own);
+    }
+    // The same where its generation is over already.
+    void release(OwnWord &own) {
+        free_ |= uint64_t{1} << own.index;
+        own = {};
+    }
+
+private:
+    uint64_t free_ = ~uint64_t{0};  // by bit
+    static_assert(shared_words == 64);
+};
+
+}  // namespace lanyard

@@ -1,0 +1,19 @@
+// What a protocol remembers of a send that is not over at once. It waits for room in its channel, or for word from its
+// peer, and ends with its operation.
+#pragma once
+
+#include "p2p/channel.h"
+#include "p2p/target.h"
+
+namespace lanyard {
+
+class UnfinishedSend : public Outgoing, public Target {
+public:
+    // The program wants its operation back, if no receive has met the message. [owner]
+    virtual void cancel() = 0;
+
+protected:
+    ~UnfinishedSend() = default;
+};
+
+}  // namespace lanyard
