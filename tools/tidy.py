@@ -3,10 +3,11 @@
 
     tools/tidy.py [--root DIR]
 
-Include direction, file and function length, line width, no goto, macro allow-list, no unreferenced settings, no notes to
-come back later, '#pragma once'. Prints one line a finding and exits 1 when there is any. tools/tidy_exemptions.txt names
-known offenders, 'rule path' or 'rule path:name' a line; an exemption that is no longer needed, or that was not on the
-list's first version, is a finding too, so the list only shrinks.
+Include direction, file and function length, size of classes, line width, no goto, macro allow-list, no unreferenced
+settings, no notes to come back later, '#pragma once', paths that pages name. Prints one line a finding and exits 1 when there
+is any. tools/tidy_exemptions.txt names known offenders, 'rule path', 'rule path:name' or, wherever it lies, 'rule :name' a
+line; an exemption that is no longer needed, or that was not on the list's first version, is a finding too, so the list only
+shrinks. A large class that is to stay so is defended in ARCHITECTURE.md instead, under "Large classes".
 """
 import argparse
 import ast
@@ -14,6 +15,9 @@ import pathlib
 import re
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+import class_sizes  # noqa: E402
 
 # Layers, lowest first; a file may include its own folder and folders of lower rows.
 LAYERS = (("base",), ("config",), ("net", "datatype", "bootstrap"), ("path",), ("engine",), ("p2p",), ("coll",), ("comm", "rma", "io", "tool"),
@@ -38,10 +42,14 @@ CROSSINGS = {
         "path/dgram/dgram_path.h", "path/tcp/tcp_path.h")),
 }
 PROGRAMS = "bench/programs/"  # which has the rules of src; its headers are named from the root
-MACROS = {"LANYARD_MUST", "LANYARD_HANDLE_KIND"}  # each is worth its price; a new one needs a reason in review
+MACROS = {"LANYARD_MUST", "LANYARD_HANDLE_KIND", "SETTING"}  # each is worth its price; a new one needs a reason in review
 FEATURE_MACROS = {"_GNU_SOURCE", "_POSIX_C_SOURCE", "_DEFAULT_SOURCE"}
 
 FILE_LINES_WARN, FILE_LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 400, 500, 70, 150
+SIZED_FOLDERS = ("src/p2p/", "src/path/", "src/engine/", "src/coll/")  # where classes have a limit
+METHODS_MAX, MEMBERS_MAX = 40, 20
+LARGE_CLASSES = "## Large classes"  # the section of ARCHITECTURE.md, '- `Name`: why' a line
+PAGES = "docs/internals"  # whose paths exist
 C_SUFFIXES = {".c", ".cc", ".h", ".hpp", ".inc"}
 FOLDERS = ("src", "tests", "tools", "api", "bench", "examples", ".ci")
 
@@ -51,7 +59,7 @@ class Finding:
         self.rule, self.path, self.line, self.text, self.name = rule, path, line, text, name
 
     def exemptions(self):
-        return {f"{self.rule} {self.path}", f"{self.rule} {self.path}:{self.name}"}
+        return {f"{self.rule} {self.path}", f"{self.rule} {self.path}:{self.name}", f"{self.rule} :{self.name}"}
 
 
 def strip_code(text):
@@ -187,19 +195,63 @@ def check_text(path, text):
 
 
 def check_settings(root):
-    """Every member of the table of settings is read somewhere outside src/config."""
-    header = root / "src/config/settings.h"
-    if not header.exists():
+    """Every setting that is declared is read somewhere outside src/config."""
+    name = "src/config/settings.inc"
+    if not (root / name).exists():
         return
-    body = re.search(r"struct Settings \{(.*?)\n\};", strip_code(header.read_text()), re.DOTALL)
-    members = re.findall(r"(\w+)\s*(?:=[^;]*)?;", body.group(1)) if body else []
+    members = re.findall(r"^SETTING\([\w:]+, (\w+),", (root / name).read_text(), re.MULTILINE)
     if not members:
-        yield Finding("setting", "src/config/settings.h", 1, "struct Settings was not found")
+        yield Finding("setting", name, 1, "no setting was found")
     sources = [path for path in (root / "src").rglob("*") if path.suffix in C_SUFFIXES and "config" not in path.parts]
     used = "\n".join(strip_code(path.read_text(errors="replace")) for path in sources)
     for member in members:
         if not re.search(rf"(\.|->){member}\b", used):
-            yield Finding("setting", "src/config/settings.h", 1, f"setting '{member}' is not used anywhere", member)
+            yield Finding("setting", name, 1, f"setting '{member}' is not used anywhere", member)
+
+
+def large_classes(path, text):
+    """A finding for each class of this file that is larger than classes should be."""
+    for size in class_sizes.class_sizes(without_preprocessor(strip_code(text))):
+        if size.methods > METHODS_MAX or size.members > MEMBERS_MAX:
+            words = (f"{size.name} has {size.methods} methods and {size.members} data members; at most {METHODS_MAX} and {MEMBERS_MAX}, "
+                     'or a line in ARCHITECTURE.md, "Large classes"')
+            yield Finding("class-size", path, size.line, words, size.name)
+
+
+def check_large_classes(root, large):
+    """Of the findings those that ARCHITECTURE.md does not defend, and one for each defence of what is not large."""
+    page = root / "ARCHITECTURE.md"
+    defended = {}
+    if page.exists():
+        lines = page.read_text().splitlines()
+        begin = lines.index(LARGE_CLASSES) + 1 if LARGE_CLASSES in lines else len(lines)
+        for number, line in enumerate(lines[begin:], begin + 1):
+            if line.startswith("## "):
+                break
+            if found := re.match(r"- `([\w:]+)`: \S", line):
+                defended[found.group(1)] = number
+    for finding in large:
+        if finding.name not in defended:
+            yield finding
+    for name in defended.keys() - {finding.name for finding in large}:
+        yield Finding("class-size", page.name, defended[name], f"{name} is no large class (any more): take its line out", name)
+
+
+def check_pages(root):
+    """Every path in backquotes in the pages about the library's inside exists; with ': name' after it, the file has that word."""
+    for page in sorted((root / PAGES).glob("*.md")):
+        path = page.relative_to(root).as_posix()
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            for named, word in re.findall(r"`([\w.-]+/[\w./-]*)(?:: ([\w:~.]+)[^`]*)?`", line):
+                target = root / named
+                if not target.exists():
+                    yield Finding("page", path, number, f"there is no {named}", named)
+                elif word and target.is_file() and not re.search(rf"\b{re.escape(last_word(word))}\b", target.read_text()):
+                    yield Finding("page", path, number, f"{named} has no {word}", word)
+
+
+def last_word(name):
+    return re.split(r"::|\.", name)[-1]
 
 
 def is_generated(path, text):
@@ -229,8 +281,7 @@ def is_code(path, text):
 
 
 def findings_in(root):
-    warnings = []
-    findings = []
+    warnings, findings, large = [], [], []
     for path, text in files(root):
         if is_generated(path, text) or not is_code(path, text):
             continue
@@ -239,9 +290,12 @@ def findings_in(root):
             warnings.append(f"{path}: {len(text.splitlines())} lines; {FILE_LINES_WARN} are a good size")
         if pathlib.PurePath(path).suffix in C_SUFFIXES:
             findings += check_c(path, text, root / "src")
+            large += large_classes(path, text) if path.startswith(SIZED_FOLDERS) else []
         elif is_python(path, text):
             findings += check_python(path, text)
-    return findings + list(check_settings(root)), warnings
+    for check in (check_settings(root), check_large_classes(root, large), check_pages(root)):
+        findings += check
+    return findings, warnings
 
 
 def read_exemptions(text):
