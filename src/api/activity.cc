@@ -19,6 +19,7 @@
 #include "base/race_checker.h"
 #include "coll/collectives.h"
 #include "comm/info.h"
+#include "runtime/profiles.h"
 #include "runtime/runtime.h"
 #include "runtime/waiting.h"
 #include "tool/event.h"
@@ -157,7 +158,7 @@ Error leave_world(Runtime &ending) {
     if (alone)
         if (Error error = finish_sending(ending, "MPI_Finalize", &world)) return error;
     if (ending.profile) {
-        Error error = ending.profile->report(*ending.executor, world.team, ending.bootstrap->job());
+        Error error = report_profiles(ending, world.team);
         ending.profile.reset();
         if (error) return error;
     }
@@ -233,7 +234,10 @@ Error begin_world(const char *call, int required, int &provided) {
     made.universe->alloc_kinds = supported_alloc_kinds(made.settings.memory_alloc_kinds);
     for (Comm *comm : {made.universe->world, made.universe->self}) replace_errhandler(comm->errhandler, initial_errhandler());
     show_world(*made.universe, true);
-    if (made.settings.profile) made.profile = std::make_unique<tool::Profile>(*made.messenger);
+    if (made.settings.profile) {
+        made.profile = std::make_unique<tool::Profile>();
+        made.messenger->set_traffic(&made.profile->traffic());
+    }
     now.world.store(WorldState::active);
     fill_environment(*object_of<Info>(static_cast<uintptr_t>(abi::info_env)), startup_facts());
     publish_state();

@@ -5,6 +5,7 @@
 
 #include "api/activity.h"
 #include "api/generated/core.h"
+#include "runtime/counters.h"
 #include "tool/category.h"
 
 namespace lanyard {
@@ -39,6 +40,7 @@ Error check_enumeration(const ToolEnum *enumeration) {
 extern "C" {
 
 Error lanyard_t_init_thread(int required, int *provided) {
+    declare_counters();
     if (Error error = tool::begin_use()) return error;
     int level = granted_level(required);
     if (level != abi::thread_single) expect_tool_threads();

@@ -88,7 +88,7 @@ Error lanyard_t_event_get_info(int event_index, char *name, int *name_len, int *
     const tool::EventRow &row = tool::event_table()[static_cast<size_t>(event_index)];
     tool::give_text(row.name, name, name_len);
     tool::give_text(row.sentence, desc, desc_len);
-    tool::give(verbosity, tool::verbosity_of(row.level));
+    tool::give(verbosity, tool::verbosity_of(row.audience));
     tool::give(bind, row.of_comm ? abi::t_bind_mpi_comm : abi::t_bind_no_object);
     if (enumtype) *enumtype = const_cast<ToolEnum *>(row.enumeration);
     for (int i = 0; num_elements && i < std::min(*num_elements, static_cast<int>(row.elements.size())); ++i) {

@@ -10,8 +10,6 @@ namespace lanyard {
 
 namespace {
 
-using tool::is_continuous;
-
 bool all_handles(const PvarHandle *handle) { return reinterpret_cast<uintptr_t>(handle) == static_cast<uintptr_t>(abi::t_pvar_all_handles); }
 
 // The interface is in use, the session one, and the handle one of its own.
@@ -26,7 +24,7 @@ Error act_on(PvarSession *session, PvarHandle *handle, void (*act)(PvarHandle &)
     ToolGuard guard;
     if (!all_handles(handle)) {
         if (Error error = check_handle(guard, session, handle)) return error;
-        if (is_continuous(*handle->variable))
+        if (handle->variable->is_continuous())
             return tool::failure(refused, std::string(handle->variable->name) + " is always started and can only be read");
         act(*handle);
         return {};
@@ -34,7 +32,7 @@ Error act_on(PvarSession *session, PvarHandle *handle, void (*act)(PvarHandle &)
     if (Error error = guard.check()) return error;
     if (Error error = tool::find_pvar_session(session)) return error;
     for (PvarHandle *each : session->handles)
-        if (!is_continuous(*each->variable)) act(*each);
+        if (!each->variable->is_continuous()) act(*each);
     return {};
 }
 
@@ -45,7 +43,7 @@ extern "C" {
 Error lanyard_t_pvar_get_num(int *num_pvar) {
     ToolGuard guard;
     if (Error error = guard.check()) return error;
-    tool::give(num_pvar, tool::counter_table().size());
+    tool::give(num_pvar, tool::pvars().size());
     return {};
 }
 
@@ -53,18 +51,18 @@ Error lanyard_t_pvar_get_info(int pvar_index, char *name, int *name_len, int *ve
                               char *desc, int *desc_len, int *bind, int *readonly, int *continuous, int *atomic) {
     ToolGuard guard;
     if (Error error = guard.check()) return error;
-    if (Error error = check_index(tool::counter_table(), pvar_index)) return error;
-    const tool::CounterRow &row = tool::counter_table()[static_cast<size_t>(pvar_index)];
+    if (Error error = check_index(tool::pvars(), pvar_index)) return error;
+    const tool::Pvar &row = tool::pvars()[static_cast<size_t>(pvar_index)];
     tool::give_text(row.name, name, name_len);
     tool::give_text(row.sentence, desc, desc_len);
-    tool::give(verbosity, tool::verbosity_of(row.level));
+    tool::give(verbosity, row.verbosity);
     tool::give(var_class, row.pvar_class);
-    if (datatype) *datatype = predefined_datatype(tool::datatype_of(row));
+    if (datatype) *datatype = predefined_datatype(row.datatype);
     if (enumtype) *enumtype = const_cast<ToolEnum *>(row.enumeration);
     tool::give(bind, row.of_comm ? abi::t_bind_mpi_comm : abi::t_bind_no_object);
-    tool::give(readonly, is_continuous(row));
-    tool::give(continuous, is_continuous(row));
-    tool::give(atomic, !is_continuous(row));
+    tool::give(readonly, row.is_continuous());
+    tool::give(continuous, row.is_continuous());
+    tool::give(atomic, !row.is_continuous());
     return {};
 }
 
@@ -72,8 +70,8 @@ Error lanyard_t_pvar_get_index(const char *name, int var_class, int *pvar_index)
     ToolGuard guard;
     int found = -1;
     if (Error error = guard.check()) return error;
-    if (Error error = find_name(tool::counter_table(), name, &found)) return error;
-    if (tool::counter_table()[static_cast<size_t>(found)].pvar_class != var_class)
+    if (Error error = find_name(tool::pvars(), name, &found)) return error;
+    if (tool::pvars()[static_cast<size_t>(found)].pvar_class != var_class)
         return tool::failure(abi::t_err_invalid_name, std::string(name) + " is of another class");
     tool::give(pvar_index, found);
     return {};
@@ -101,9 +99,9 @@ Error lanyard_t_pvar_handle_alloc(PvarSession *session, int pvar_index, ToolObje
     tool::Bound bound;
     if (Error error = guard.check()) return error;
     if (Error error = tool::find_pvar_session(session)) return error;
-    if (Error error = check_index(tool::counter_table(), pvar_index)) return error;
+    if (Error error = check_index(tool::pvars(), pvar_index)) return error;
     if (Error error = check_place(handle)) return error;
-    const tool::CounterRow &row = tool::counter_table()[static_cast<size_t>(pvar_index)];
+    const tool::Pvar &row = tool::pvars()[static_cast<size_t>(pvar_index)];
     if (Error error = find_bound(row.of_comm, obj_handle, bound)) return error;
     if (Error error = tool::make_pvar_handle(*session, row, bound, *handle)) return error;
     tool::give(count, (*handle)->values);
@@ -137,7 +135,7 @@ Error lanyard_t_pvar_readreset(PvarSession *session, PvarHandle *handle, void *b
     ToolGuard guard;
     if (Error error = check_handle(guard, session, handle)) return error;
     if (Error error = check_place(buf)) return error;
-    if (is_continuous(*handle->variable)) return tool::failure(abi::t_err_pvar_no_atomic, std::string(handle->variable->name) + " can only be read");
+    if (handle->variable->is_continuous()) return tool::failure(abi::t_err_pvar_no_atomic, std::string(handle->variable->name) + " can only be read");
     tool::read_and_reset_pvar(*handle, buf);
     return {};
 }
@@ -146,7 +144,7 @@ Error lanyard_t_pvar_write(PvarSession *session, PvarHandle *handle, const void 
     ToolGuard guard;
     if (Error error = check_handle(guard, session, handle)) return error;
     if (Error error = check_place(buf)) return error;
-    if (is_continuous(*handle->variable)) return tool::failure(abi::t_err_pvar_no_write, std::string(handle->variable->name) + " can only be read");
+    if (handle->variable->is_continuous()) return tool::failure(abi::t_err_pvar_no_write, std::string(handle->variable->name) + " can only be read");
     tool::write_pvar(*handle, buf);
     return {};
 }

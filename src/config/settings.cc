@@ -80,23 +80,6 @@ std::string refuse_log(const std::string &value) {
     return "";
 }
 
-SettingRow text_row(const char *name, SettingLevel level, std::string Settings::*member, std::string sentence,
-                    std::string (*refuse)(const std::string &) = nullptr) {
-    SettingRow row{name, SettingType::text, level, std::move(sentence), {}, 0, 0, refuse};
-    row.text = member;
-    return row;
-}
-SettingRow boolean_row(const char *name, SettingLevel level, bool Settings::*member, const char *sentence) {
-    SettingRow row{name, SettingType::boolean, level, sentence, {}, 0, 1, nullptr};
-    row.boolean = member;
-    return row;
-}
-SettingRow integer_row(const char *name, SettingLevel level, int64_t Settings::*member, int64_t minimum, int64_t maximum, const char *sentence) {
-    SettingRow row{name, SettingType::integer, level, sentence, {}, minimum, maximum, nullptr};
-    row.integer = member;
-    return row;
-}
-
 // "16384", "16k", "2m", "1g".
 bool parse_integer(const char *text, int64_t &value) {
     char *end = nullptr;
@@ -141,126 +124,36 @@ size_t edit_distance(const std::string &a, const std::string &b) {
     return row[b.size()];
 }
 
-std::vector<SettingRow> network_rows() {
-    using enum SettingLevel;
-    return {
-        text_row("INTERFACES", user, &Settings::interfaces,
-                 "the network interfaces that may be used, by name, address or network (eth0,10.1.0.0/16); all that are up if empty"),
-        text_row("PORT_RANGE", user, &Settings::port_range,
-                 "the ports that processes listen at, one for each on a host (5000-5100); any if empty", refuse_port_range),
-        integer_row("SOCKET_BUFFER", expert, &Settings::socket_buffer, 0, int64_t{1} << 30,
-                    "bytes of the kernel's buffers of each connection; 0 leaves them to the kernel's own tuning"),
-        boolean_row("CHECKSUM", user, &Settings::checksum,
-                    "check what comes over TCP, frame by frame, with a checksum (CRC32C, by the package libisal2): what a network or a card has "
-                    "changed is sent again; to be set alike for all processes")
-            .for_all(),
-        text_row("DGRAM_IO", user, &Settings::dgram_io,
-                 "what carries the packets of the path dgram: udp, libfabric (its first provider that has datagram endpoints), or libfabric with a "
-                 "colon and the name of a provider (libfabric:verbs is InfiniBand's unreliable datagram)",
-                 refuse_dgram_io)
-            .for_all(),
-        text_row("DGRAM_HARM", expert, &Settings::dgram_harm,
-                 "for tests: the part of the path dgram's packets that is lost, doubled, overtaken or damaged on purpose, in per cent, and how many "
-                 "bytes a packet has at most (loss=1,double=1,overtake=1,damage=0.1,longest=1472,seed=7)",
-                 refuse_harm),
-        text_row("DGRAM_PROGRESS", user, &Settings::dgram_progress,
-                 "who answers datagrams and sends lost ones again while the program computes: engine (nobody, until the program calls MPI again), "
-                 "thread (a thread that wakes every 10 ms, whatever happens), hybrid (the helper thread, woken when there is something to do) or "
-                 "auto (engine where PROGRESS=caller, else hybrid)")
-            .among("way to drive datagrams", {"auto", "engine", "thread", "hybrid"}),
-        text_row("PROGRESS", user, &Settings::progress,
-                 "who moves messages while the program computes: auto (a helper thread where processes are connected by sockets), helper (such a "
-                 "thread in any case) or caller (nobody, until the program calls MPI again)")
-            .among("way of progress", {"auto", "helper", "caller"}),
-        text_row("CONNECT", user, &Settings::connect,
-                 "when processes connect: lazy (two of them when the first message goes between them) or all (everybody to everybody in MPI_Init)")
-            .among("way to connect", {"lazy", "all"}),
-        integer_row("PEER_TIMEOUT", user, &Settings::peer_timeout, 1, 86'400,
-                    "seconds after which a process or host that has fallen silent counts as lost; until then its connections are tried again")
-            .in("seconds"),
-    };
+void point(SettingRow &row, std::string Settings::*member) {
+    row.type = SettingType::text;
+    row.text = member;
+}
+void point(SettingRow &row, bool Settings::*member) {
+    row.type = SettingType::boolean;
+    row.boolean = member;
+}
+void point(SettingRow &row, int64_t Settings::*member) {
+    row.type = SettingType::integer;
+    row.integer = member;
 }
 
-std::vector<SettingRow> other_rows() {
-    using enum SettingLevel;
-    return {
-        text_row("PATHS", user, &Settings::paths,
-                 "the ways to reach other processes that may be used: " + enumerate(names_of(std::span<const PathName>(path_names)), "and"),
-                 refuse_paths)
-            .for_all(),
-        text_row("LOG", user, &Settings::log,
-                 "what is told on standard error: " + enumerate(names_of(std::span<const LogName>(log_levels)), "or") +
-                     ", then after commas the parts to tell of, all if there are none: " +
-                     enumerate(names_of(std::span<const LogName>(log_parts)), "and"),
-                 refuse_log)
-            .at_any_time(),
-        boolean_row("CHECK", user, &Settings::check,
-                    "debug mode: MPI_Finalize, or the last MPI_Session_finalize, tells of messages never received, requests never completed or "
-                    "freed, receives never matched, objects never freed, and sends it waits for because no receive has matched them; and a "
-                    "message of the program whose sides have different datatypes is an error; so is, where the program uses the "
-                    "standard's ABI, what the standard does not allow but MPICH and Open MPI do (MPI_SUM on MPI_CHAR, "
-                    "MPI_DATATYPE_NULL for no elements)")
-            .at_any_time(),
-        boolean_row("PROFILE", user, &Settings::profile,
-                    "print at MPI_Finalize what the job spent in MPI: time by call, what was waited for, messages by size, protocol and path; the "
-                    "numbers of every rank go into lanyard-profile-<job>.json")
-            .for_all(),
-        text_row("SHM_DIR", user, &Settings::shm_dir, "the folder, in memory, where the file shared by the processes of a node is made")
-            .for_all(),
-        integer_row("EAGER_LIMIT", user, &Settings::eager_limit, -1, 262144,
-                    "messages up to this many bytes, at most 256k, are sent at once and buffered by the receiver if need be; longer ones wait for "
-                    "the receive; -1 leaves it to each path: 64k in shared memory and over a network, 16k elsewhere")
-            .at_any_time(),
-        integer_row("FIRST_BYTES", expert, &Settings::first_bytes, 0, 262144,
-                    "so many bytes of a longer message go over TCP with the request to send it, so that the answer comes while they travel")
-            .at_any_time(),
-        text_row("WRITE_PROTOCOL", user, &Settings::write_protocol,
-                 "whether posted receives are announced to their senders, so that long messages go without being asked for over TCP, and are written "
-                 "into place within a node though the receiver computes: on, off, or auto (where it proves to be of use; over TCP those of which "
-                 "more is left than FIRST_BYTES)")
-            .among("write protocol", {"auto", "on", "off"})
-            .at_any_time(),
-        integer_row("EAGER_CREDIT", expert, &Settings::eager_credit, -1, int64_t{1} << 30,
-                    "bytes that one peer may have sent ahead of the receives before its further messages wait at the sender; -1 is 64 MiB for "
-                    "all, 512k to 4 MiB for each")
-            .for_all(),
-        boolean_row("CMA", user, &Settings::cma,
-                    "copy long messages straight from the other process's memory (process_vm_readv) where allowed; collectives: as at the start")
-            .at_any_time(),
-        text_row("COPIES", expert, &Settings::copies,
-                 "how often long messages and contributions to collectives are copied within a node: once (straight from the other process's memory, "
-                 "where CMA allows it or MPI_Alloc_mem gave it), twice (through shared buffers, by both sides at the same time), or auto "
-                 "(what proves to be faster with the first of them)")
-            .among("number of copies", {"auto", "once", "twice"})
-            .at_any_time(),
-        integer_row("SPIN_US", expert, &Settings::spin_us, -1, 1'000'000,
-                    "microseconds a waiting rank polls before it sleeps; -1 chooses by the processors granted and the ranks on the node")
-            .in("microseconds")
-            .at_any_time(),
-        text_row("COLL", expert, &Settings::coll,
-                 "algorithms of collective operations instead of those that are estimated to be the fastest: allreduce=ring,bcast:64k=binomial, the "
-                 "second from 64 KiB on; lanyard info --coll lists them")
-            .for_all(),
-        text_row("INITIAL_ERRHANDLER", user, &Settings::initial_errhandler,
-                 "the error handler of MPI_COMM_WORLD and MPI_COMM_SELF at first, and of what fails without a communicator outside the world "
-                 "model: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return")
-            .among("initial error handler", {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"}),
-        text_row("MEMORY_ALLOC_KINDS", user, &Settings::memory_alloc_kinds,
-                 "the kinds of memory that the program wants to communicate from in the world model (system,mpi,mpi:alloc_mem); what is not "
-                 "supported is left out of what mpi_memory_alloc_kinds tells it"),
-    };
-}
-
-std::vector<SettingRow> all_rows() {
-    std::vector<SettingRow> all = other_rows(), more = network_rows();
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+template <class T>
+SettingRow row_of(std::string name, T Settings::*member, Audience audience, std::string sentence, SettingOptions options) {
+    for (char &letter : name) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    SettingRow row{std::move(options), std::move(name), {}, audience, std::move(sentence), {}};
+    point(row, member);
+    return row;
 }
 
 }  // namespace
 
 const std::vector<SettingRow> &setting_table() {
-    static const std::vector<SettingRow> table = all_rows();
+    using enum Audience;
+    static const std::vector<SettingRow> table = {
+#define SETTING(type, member, value, audience, sentence, ...) row_of(#member, &Settings::member, audience, sentence, {__VA_ARGS__}),
+#include "config/settings.inc"
+#undef SETTING
+    };
     return table;
 }
 

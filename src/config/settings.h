@@ -1,86 +1,45 @@
-// The one table of settings: name, type, default, level and one sentence each. Read once, at the first initialisation,
-// from environment variables LANYARD_<NAME>; `lanyard info --settings` and the documentation print this same table.
-// Add a setting: a row in `setting_table` and a member of Settings.
+// The settings, read once, at the first initialisation, from environment variables LANYARD_<NAME>. Each is declared in config/settings.inc,
+// and nowhere else: to add one, add it there. The members of Settings are plain: reading one costs a load.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/audience.h"
 #include "base/error.h"
 
 namespace lanyard {
 
 struct Settings {
-    std::string paths = "self,shm,tcp";
-    std::string log;
-    bool check = false;
-    bool profile = false;
-    std::string shm_dir = "/dev/shm";
-    int64_t eager_limit = -1;
-    int64_t first_bytes = 256 * 1024;
-    int64_t eager_credit = -1;
-    bool cma = true;
-    std::string copies = "auto";
-    int64_t spin_us = -1;
-    std::string interfaces;
-    std::string port_range;
-    int64_t socket_buffer = 0;
-    int64_t peer_timeout = 60;
-    bool checksum = false;
-    std::string dgram_io = "udp";
-    std::string dgram_harm;
-    std::string dgram_progress = "auto";
-    std::string progress = "auto";
-    std::string write_protocol = "auto";
-    std::string connect = "lazy";
-    std::string coll;
-    std::string initial_errhandler = "mpi_errors_are_fatal";
-    std::string memory_alloc_kinds;
+#define SETTING(type, member, value, ...) type member = value;
+#include "config/settings.inc"
+#undef SETTING
 };
 
 enum class SettingType { text, boolean, integer };
-enum class SettingLevel { user, expert };
 
-struct SettingRow {
-    const char *name;  // without LANYARD_, upper case, as in the environment
+// What a setting may say of itself beyond its sentence.
+struct SettingOptions {
+    int64_t minimum = 0, maximum = 0;                           // of an integer
+    std::string (*refuse)(const std::string &value) = nullptr;  // of a text with a grammar of its own: what is wrong with it, or ""
+    const char *kind = "";                                      // of a text that is one of these words: what they name
+    std::vector<std::string> choices = {};
+    const char *unit = "";  // of an integer that counts no bytes: "seconds"
+    bool changes = false;   // may be changed at any time; others are read at the start only
+    bool alike = false;     // must be the same for all processes of a job
+};
+
+struct SettingRow : SettingOptions {
+    std::string name;  // without LANYARD_, upper case, as in the environment
     SettingType type;
-    SettingLevel level;
+    Audience audience;
     std::string sentence;
     union {
         std::string Settings::*text;
         bool Settings::*boolean;
         int64_t Settings::*integer;
     };
-    int64_t minimum, maximum;  // of an integer
-    std::string (*refuse)(const std::string &value);  // of a text with a grammar of its own: what is wrong with it, or ""
-    const char *kind = "";                            // of a text that is one of these words: what they name
-    std::vector<std::string> choices = {};
-    const char *unit = "";  // of an integer that counts no bytes: "seconds"
-    bool changes = false;  // may be changed at any time; others are read at the start only
-    bool alike = false;    // must be the same for all processes of a job
-
-    SettingRow among(const char *of_kind, std::vector<std::string> words) const {
-        SettingRow row = *this;
-        row.kind = of_kind;
-        row.choices = std::move(words);
-        return row;
-    }
-    SettingRow in(const char *of_unit) const {
-        SettingRow row = *this;
-        row.unit = of_unit;
-        return row;
-    }
-    SettingRow at_any_time() const {
-        SettingRow row = *this;
-        row.changes = true;
-        return row;
-    }
-    SettingRow for_all() const {
-        SettingRow row = *this;
-        row.alike = true;
-        return row;
-    }
 };
 
 // The paths of this version, in the words of LANYARD_PATHS.

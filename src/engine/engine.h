@@ -16,8 +16,8 @@
 
 #include "base/list.h"
 #include "base/spin_lock.h"
-#include "base/tally.h"
 #include "engine/completion.h"
+#include "engine/counters.h"
 #include "engine/idle.h"
 #include "path/path.h"
 
@@ -178,11 +178,7 @@ public:
     // The same of this moment, by a look at the clock.
     uint64_t read_now_ns() const { return idle_.now_ns(); }
 
-    // Since the start, of all threads.
-    struct Counts {
-        Tally<uint64_t> sleeps, slept_ns, yields;
-    };
-    const Counts &counts() const { return counts_; }
+    const EngineCounts &counts() const { return counts_; }
 
 private:
     // A path, and whether polling it is a system call.
@@ -261,11 +257,12 @@ private:
     uint32_t glances_ = 0;
     bool work_left_ = false;  // a task may get further in the next step
     std::atomic<void (*)()> after_leaving_{nullptr};
-    Counts counts_;
+    EngineCounts counts_;
 
     SpinLock sleeping_lock_;
     List<Sleeper, &Sleeper::hook> sleeping_;
     bool watched_ = false;
+    CounterSource counted_{engine_counters(), counts_};
 };
 
 class EngineGuard {

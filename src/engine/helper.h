@@ -34,6 +34,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "engine/counters.h"
 
 namespace lanyard {
 
@@ -115,6 +116,7 @@ private:
     std::atomic<uint64_t> woken_{0}, times_armed_{0};
     std::mutex starting_;
     std::thread thread_;
+    CounterSource counted_{helper_counters(), *this};
 };
 
 }  // namespace lanyard

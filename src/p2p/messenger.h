@@ -14,6 +14,7 @@
 
 #include "config/settings.h"
 #include "engine/engine.h"
+#include "p2p/counters.h"
 #include "p2p/dispatch.h"
 #include "p2p/eager.h"
 #include "p2p/endpoint.h"
@@ -133,6 +134,11 @@ private:
     Eager eager_;
     RendezvousSends rendezvous_;
     Dispatch dispatch_;
+    CounterSource counted_[5]{{message_counters(), endpoint_.counts},
+                              {unexpected_counters(), receiver_.unexpected()},
+                              {posted_counters(), receiver_.posted()},
+                              {channel_counters(), endpoint_.channels},
+                              {way_counters(), receiver_.rendezvous().ways()}};
 };
 
 // A short message, where nothing is to be done but to write it into the ring that the peer reads.

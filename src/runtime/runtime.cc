@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/no_memory.h"
 #include "coll/shm/node_area.h"
+#include "runtime/counters.h"
 #include "runtime/network_agreement.h"
 #include "runtime/node_services.h"
 #include "runtime/segment_maker.h"
@@ -167,7 +168,7 @@ void tell_start(const Runtime &made) {
     const Settings usual;
     for (const SettingRow &row : setting_table())
         if (std::string value = setting_value(made.settings, row); value != setting_value(usual, row))
-            log(LogLevel::debug, "settings", "LANYARD_%s=%s", row.name, value.c_str());
+            log(LogLevel::debug, "settings", "LANYARD_%s=%s", row.name.c_str(), value.c_str());
     const Bootstrap &bootstrap = *made.bootstrap;
     log(LogLevel::debug, "launch", "process %d is rank %d of %d in job %s, started by %s; rank %d of %d on this node", getpid(), bootstrap.rank(),
         bootstrap.size(), bootstrap.job().c_str(), bootstrap.identity().launcher.c_str(), bootstrap.local_rank(), bootstrap.local_size());
@@ -237,20 +238,34 @@ IdlePolicy idle_policy(const Runtime &made) {
     return choose_idle_policy(made.shared.ranks, made.shared.processors, made.network.path != nullptr, made.settings.spin_us);
 }
 
-// What has changed among the settings that may.
-void apply_settings() {
-    Runtime &made = *the_runtime;
-    set_log(made.settings.log.c_str());
-    made.messenger->limits_changed();
-    made.idle->set_policy(idle_policy(made));
-    if (made.shm_path) made.shm_path->allow_direct_copies(made.settings.cma);
-}
+class ToolHost final : public tool::Host {
+public:
+    explicit ToolHost(Runtime &runtime) : runtime_(runtime) {}
+
+    Settings &settings() override { return runtime_.settings; }
+    // Not as a guard does: who leaves may call the tool's functions, which need the lock that is held here.
+    void while_still(const std::function<void()> &act) override {
+        runtime_.engine->take();
+        act();
+        runtime_.engine->give_up();
+    }
+    void settings_changed() override {
+        set_log(runtime_.settings.log.c_str());
+        runtime_.messenger->limits_changed();
+        runtime_.idle->set_policy(idle_policy(runtime_));
+        if (runtime_.shm_path) runtime_.shm_path->allow_direct_copies(runtime_.settings.cma);
+    }
+    void call_after_leaving(void (*function)()) override { runtime_.engine->call_after_leaving(function); }
+
+private:
+    Runtime &runtime_;
+};
 
 void show_to_tools(Runtime &made) {
+    declare_counters();
+    made.record_counted.emplace(wait_counters(), *made.record);
     std::lock_guard guard(tool::tool_lock());
-    tool::Observed &seen = tool::observed();
-    seen = {&made.settings,     made.engine.get(),      made.helper.get(),   made.messenger.get(),
-            made.network.links, made.network.datagrams, made.shm_path.get(), made.record, apply_settings};
+    tool::set_host(new ToolHost(made));  // lives until exit, like the runtime
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
+#include "base/counters.h"
 #include "base/wait_record.h"
 #include "bootstrap/bootstrap.h"
 #include "coll/executor.h"
@@ -44,6 +46,7 @@ struct Runtime {
     std::unique_ptr<tool::Profile> profile;  // where one is wanted
     WaitRecord own_record;  // used where there is no segment
     WaitRecord *record = &own_record;
+    std::optional<CounterSource> record_counted;  // once the record stays where it is
     std::vector<Path *> paths() const;
     class Waiting *waits = nullptr;  // the one that the record shows
     int thread_level = 0;  // of the world model

@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "tool/counters.h"
 #include "tool/cvar.h"
 #include "tool/event.h"
+#include "tool/pvar.h"
 
 namespace lanyard::tool {
 
@@ -35,7 +35,7 @@ const std::vector<Category> &categories() {
         for (size_t i = 0; i < made.size(); ++i) {
             if (i > 0) made.front().categories.push_back(static_cast<int>(i));
             made[i].cvars = members(cvars(), made[i].name);
-            made[i].pvars = members(counter_table(), made[i].name);
+            made[i].pvars = members(pvars(), made[i].name);
             made[i].events = members(event_table(), made[i].name);
         }
         return made;

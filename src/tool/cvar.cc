@@ -7,7 +7,6 @@
 #include "base/pool.h"
 #include "coll/kept_plans.h"
 #include "coll/select.h"
-#include "engine/engine.h"
 
 extern char **environ;
 
@@ -30,7 +29,7 @@ ObjectPool<CvarHandle> &handles() {
 
 Cvar setting_variable(const SettingRow &row) {
     static const ToolEnum *switched = make_enumeration("switch", {"off", "on"});
-    Cvar made{std::string("LANYARD_") + row.name, row.sentence, "settings", verbosity_of(row.level), abi::type_char, nullptr, abi::t_bind_no_object,
+    Cvar made{"LANYARD_" + row.name, row.sentence, "settings", verbosity_of(row.audience), abi::type_char, nullptr, abi::t_bind_no_object,
               row.alike ? abi::t_scope_all_eq : abi::t_scope_local, &row};
     if (row.type == SettingType::integer) made.datatype = abi::type_count;
     if (row.type == SettingType::boolean) made.enumeration = switched;
@@ -54,7 +53,7 @@ Cvar algorithm_variable(Operation operation) {
 
 // The settings as they are, or would be if MPI were initialised now.
 Settings settings_now() {
-    if (observed().settings) return *observed().settings;
+    if (host()) return host()->settings();
     Settings settings;
     std::vector<std::string> warnings;
     read_all_settings(environ, settings, warnings);
@@ -71,16 +70,14 @@ int value_of(const ToolEnum &enumeration, const std::string &word) {
 Error write_setting(const SettingRow &row, const std::string &value) {
     Settings changed = settings_now();
     if (std::string wrong = set_value(changed, row, value.c_str()); !wrong.empty()) return failure(abi::t_err_invalid, wrong);
-    Observed &seen = observed();
-    if (!seen.settings) {
+    if (!host()) {
         written()[&row] = value;
         return {};
     }
-    // Not as a guard does: who leaves may call the tool's functions, which need the lock that is held here.
-    seen.engine->take();
-    set_value(*seen.settings, row, value.c_str());
-    seen.apply_settings();
-    seen.engine->give_up();
+    host()->while_still([&] {
+        set_value(host()->settings(), row, value.c_str());
+        host()->settings_changed();
+    });
     return {};
 }
 
@@ -155,14 +152,13 @@ Error write_cvar(const CvarHandle &handle, const void *from) {
         int wanted = *static_cast<const int *>(from);
         if (wanted < 0 || wanted >= static_cast<int>(variable.enumeration->items.size()))
             return failure(abi::t_err_invalid, variable.name + " has no value " + std::to_string(wanted));
-        Engine &engine = *observed().engine;
-        engine.take();
-        handle.bound.team->wanted[variable.operation] = static_cast<uint8_t>(wanted);
-        if (handle.bound.team->kept) handle.bound.team->kept->forget();
-        engine.give_up();
+        host()->while_still([&] {
+            handle.bound.team->wanted[variable.operation] = static_cast<uint8_t>(wanted);
+            if (handle.bound.team->kept) handle.bound.team->kept->forget();
+        });
         return {};
     }
-    if (observed().settings && !variable.row->changes)
+    if (host() && !variable.row->changes)
         return failure(abi::t_err_cvar_set_never, variable.name + " is read when MPI is initialised; it cannot be changed any more");
     return write_setting(*variable.row, text_of(handle, from));
 }

@@ -8,7 +8,7 @@
 #include "base/pool.h"
 #include "base/spin_lock.h"
 #include "coll/team.h"
-#include "engine/engine.h"
+#include "path/envelope.h"
 
 namespace lanyard::tool {
 
@@ -141,7 +141,7 @@ void adjust() {
     });
     detail::event_taker.store(take, std::memory_order_release);
     detail::wanted_events.store(wanted, std::memory_order_relaxed);
-    if (delivers) observed().engine->call_after_leaving(wanted ? deliver : nullptr);
+    if (delivers) host()->call_after_leaving(wanted ? deliver : nullptr);
 }
 
 void close(EventRegistration &registration) {
@@ -198,9 +198,9 @@ void begin_delivering() {
     while (queue().delivering.exchange(true, std::memory_order_acquire)) sched_yield();
 }
 
-EventRow event_row(Event event, const char *name, const char *category, SettingLevel level, bool of_comm, const char *sentence,
+EventRow event_row(Event event, const char *name, const char *category, Audience audience, bool of_comm, const char *sentence,
                    std::vector<EventElement> elements) {
-    EventRow row{name, category, sentence, event, level, of_comm, std::move(elements)};
+    EventRow row{name, category, sentence, event, audience, of_comm, std::move(elements)};
     int end = 0;
     std::vector<std::string> names;
     for (EventElement &element : row.elements) {
@@ -216,7 +216,7 @@ EventRow event_row(Event event, const char *name, const char *category, SettingL
 }  // namespace
 
 const std::vector<EventRow> &event_table() {
-    using enum SettingLevel;
+    using enum Audience;
     constexpr int integer = abi::type_int, count = abi::type_count;
     static const std::vector<EventRow> table = {
         event_row(Event::unexpected_message, "p2p_unexpected_message", "p2p", user, true,
@@ -320,7 +320,7 @@ void begin_events() {
 void end_events() {
     deliver();
     delivers = false;
-    observed().engine->call_after_leaving(nullptr);
+    host()->call_after_leaving(nullptr);
 }
 
 }  // namespace lanyard::tool

@@ -32,7 +32,7 @@ struct EventElement {
 struct EventRow {
     const char *name, *category, *sentence;
     Event event;
-    SettingLevel level;
+    Audience audience;
     bool of_comm;  // one for each communicator
     std::vector<EventElement> elements;
     const ToolEnum *enumeration = nullptr;  // the names of the elements

@@ -10,13 +10,11 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/counters.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/race_checker.h"
-#include "coll/collectives.h"
-#include "datatype/predefined.h"
-#include "path/dgram/dgram_path.h"
 #include "tool/profile_table.h"
-#include "tool/tool.h"
 
 namespace lanyard {
 
@@ -70,40 +68,25 @@ constexpr double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 RankProfile::Sum sum_of(const Traffic::Sum &sum) { return {sum.messages, sum.bytes}; }
 
-// What every rank has written about itself, in order of ranks; nothing but at rank 0.
-Error gather_texts(Executor &executor, Team &team, const std::string &own, std::vector<std::string> &all) {
-    const Datatype &byte = packed_bytes();
-    auto buffer = [&](void *base, size_t bytes) { return Buffer{static_cast<std::byte *>(base), static_cast<int64_t>(bytes), &byte}; };
-    auto size = static_cast<size_t>(team.size);
-    int64_t length = static_cast<int64_t>(own.size());
-    std::vector<int64_t> lengths(size), places(size);
-    if (Error error = blocking(executor, team, CollectiveKind::finalize, plan_allgather, buffer(&length, sizeof length),
-                               buffer(lengths.data(), sizeof length)))
-        return error;
-    int64_t total = 0;
-    for (size_t i = 0; i < size; ++i) {
-        places[i] = total;
-        total += lengths[i];
-    }
-    std::string texts(team.index == 0 ? static_cast<size_t>(total) : 0, ' ');
-    Uneven received{reinterpret_cast<std::byte *>(texts.data()), Numbers{lengths.data()}, Numbers{places.data()}, &byte};
-    if (Error error = blocking(executor, team, CollectiveKind::finalize, plan_gatherv, buffer(const_cast<char *>(own.data()), own.size()),
-                               received, 0))
-        return error;
-    for (size_t i = 0; i < size && team.index == 0; ++i)
-        all.push_back(texts.substr(static_cast<size_t>(places[i]), static_cast<size_t>(lengths[i])));
-    return {};
+uint64_t counted_by(const char *name) {
+    const Counter *counter = find_counter(name);
+    return counter ? counter->value() : 0;
 }
 
-// Of the peers those that most was sent again to, or that most is missing of.
-std::vector<RankProfile::Datagrams::Peer> worst_peers(const DgramPath &path) {
+// Of the peers those that most was sent again to, or that most is missing of; all that came from any of them is added to `come`.
+std::vector<RankProfile::Datagrams::Peer> worst_peers(uint64_t &come) {
     constexpr size_t most = 64;
+    const Counter *sent = find_counter("dgram_peer_sent"), *given_up = find_counter("dgram_peer_given_up"),
+                  *too_early = find_counter("dgram_peer_too_early"), *arrived = find_counter("dgram_peer_come"),
+                  *missing = find_counter("dgram_peer_missing"), *round_trip = find_counter("dgram_peer_round_trip"),
+                  *least_round_trip = find_counter("dgram_peer_round_trip_least");
     std::vector<RankProfile::Datagrams::Peer> peers;
-    for (uint32_t number = 0; number < path.peer_count(); ++number) {
-        dgram::PeerCounts peer = path.counts_of(number);
-        if (peer.sent + peer.come > 0)
-            peers.push_back({static_cast<int>(number), peer.sent, peer.given_up, peer.too_early, peer.come, peer.missing,
-                             seconds(peer.round_trip_ns), seconds(peer.least_round_trip_ns)});
+    for (int number = 0; sent && number < sent->places_now(); ++number) {
+        uint64_t to = sent->value(number), from = arrived->value(number);
+        come += from;
+        if (to + from > 0)
+            peers.push_back({number, to, given_up->value(number), too_early->value(number), from, missing->value(number),
+                             seconds(round_trip->value(number)), seconds(least_round_trip->value(number))});
     }
     auto worse = [](const auto &a, const auto &b) {
         return std::pair(a.sent_again + a.missing, a.round_trip) > std::pair(b.sent_again + b.missing, b.round_trip);
@@ -113,27 +96,25 @@ std::vector<RankProfile::Datagrams::Peer> worst_peers(const DgramPath &path) {
     return peers;
 }
 
-RankProfile::Datagrams datagrams_of(const DgramPath &path) {
-    const dgram::FlowCounts &counts = path.counts();
+RankProfile::Datagrams datagrams() {
     RankProfile::Datagrams all;
-    all.used = counts.packets_out + counts.packets_in > 0;
-    all.sent = counts.packets_out;
-    all.bytes = counts.bytes_out;
-    all.by_order = counts.lost_by_order;
-    all.by_time = counts.lost_by_time;
-    all.by_probe = counts.lost_by_probe;
-    all.too_early = counts.given_up_too_early;
-    all.alone = counts.acknowledgements_out;
-    all.carried = counts.acknowledgements_carried;
-    all.come = counts.come;
-    all.missing = counts.named - std::min<uint64_t>(counts.named, counts.come);
-    all.doubled = counts.copies;
-    all.damaged = counts.damaged;
-    all.strangers = counts.strangers;
-    all.stale = counts.stale;
-    all.garbage = counts.garbage + counts.malformed;
-    all.without_room = counts.beyond + counts.no_room;
-    all.peers = worst_peers(path);
+    all.sent = counted_by("dgram_packets_sent");
+    all.used = all.sent + counted_by("dgram_packets_come") > 0;
+    all.bytes = counted_by("dgram_bytes_sent");
+    all.by_order = counted_by("dgram_lost_by_order");
+    all.by_time = counted_by("dgram_lost_by_time");
+    all.by_probe = counted_by("dgram_lost_by_probe");
+    all.too_early = counted_by("dgram_given_up_too_early");
+    all.alone = counted_by("dgram_acknowledgements_alone");
+    all.carried = counted_by("dgram_acknowledgements_carried");
+    all.missing = counted_by("dgram_packets_missing");
+    all.doubled = counted_by("dgram_duplicates");
+    all.damaged = counted_by("dgram_damaged");
+    all.strangers = counted_by("dgram_strangers");
+    all.stale = counted_by("dgram_stale");
+    all.garbage = counted_by("dgram_garbage");
+    all.without_room = counted_by("dgram_without_room");
+    all.peers = worst_peers(all.come);
     return all;
 }
 
@@ -155,9 +136,7 @@ std::string own_folder() {
 
 }  // namespace
 
-Profile::Profile(Messenger &messenger) : messenger_(messenger), began_ns_(clock_ns()), began_ticks_(clock_ticks()) {
-    messenger.set_traffic(&traffic_);
-}
+Profile::Profile() : began_ns_(clock_ns()), began_ticks_(clock_ticks()) {}
 
 void Profile::count_wait(WaitFor what, uint64_t ns, uint64_t moving_ns) {
     Wait &wait = waits_[static_cast<size_t>(what)];
@@ -188,17 +167,14 @@ std::string Profile::counted(int own_rank) const {
     for (const auto &[path, sum] : traffic_.by_path) rank.by_path.push_back({path, sum_of(sum)});
     rank.largest = traffic_.largest;
     rank.peers = traffic_.by_peer.size();
-    rank.unexpected = messenger_.unexpected().added();
-    rank.most_unexpected_bytes = messenger_.unexpected().most_payload_bytes().highest();
-    if (const DgramPath *datagrams = observed().datagrams) rank.datagrams = datagrams_of(*datagrams);
+    rank.unexpected = counted_by("p2p_unexpected_stored");
+    const Counter *most_bytes = find_counter("p2p_unexpected_bytes_most");
+    rank.most_unexpected_bytes = most_bytes ? most_bytes->highest() : 0;
+    rank.datagrams = datagrams();
     return text_of(rank);
 }
 
-Error Profile::report(Executor &executor, Team &world, const std::string &job) {
-    std::vector<std::string> texts;
-    messenger_.set_traffic(nullptr);
-    if (Error error = gather_texts(executor, world, counted(world.index), texts)) return error;
-    if (world.index != 0) return {};
+void report(const std::vector<std::string> &texts, const std::string &job) {
     std::vector<RankProfile> ranks;
     for (const std::string &text : texts) ranks.push_back(rank_profile(text));
     std::string file = "lanyard-profile-" + job + ".json";
@@ -209,7 +185,6 @@ Error Profile::report(Executor &executor, Team &world, const std::string &job) {
         log(LogLevel::warn, "profile",
             "the file %s with the profile's numbers could not be written in %s: %s; start the program in another folder (mpirun -wdir DIR)",
             file.c_str(), own_folder().c_str(), system_text(failure).c_str());
-    return {};
 }
 
 }  // namespace tool

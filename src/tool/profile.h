@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "coll/executor.h"
 #include "p2p/traffic.h"
 
 namespace lanyard {
@@ -51,27 +51,29 @@ enum class WaitFor : uint8_t { message, receiver, ranks, count_of_them };
 
 class Profile {
 public:
-    explicit Profile(Messenger &messenger);
+    Profile();
     Profile(const Profile &) = delete;
     Profile &operator=(const Profile &) = delete;
 
     // A call of this thread has waited so long; for the part `moving_ns` of it the data of long messages was on its way.
     void count_wait(WaitFor what, uint64_t ns, uint64_t moving_ns);
     uint64_t moved_ns() const { return traffic_.moved_ns(); }
-    // Gathers what all ranks have counted; rank 0 prints and writes. Called by all of the world, with the engine.
-    Error report(Executor &executor, Team &world, const std::string &job);
-
-private:
+    // Where the messenger counts.
+    Traffic &traffic() { return traffic_; }
+    // What was counted until now, as text.
     std::string counted(int rank) const;
 
+private:
     struct Wait {
         std::atomic<uint64_t> ns{0}, moving_ns{0};
     };
-    Messenger &messenger_;
     Traffic traffic_;
     Wait waits_[static_cast<size_t>(WaitFor::count_of_them)];
     uint64_t began_ns_, began_ticks_;
 };
+
+// Prints the table of what all ranks of a job have counted, in their order, and writes its file. For rank 0.
+void report(const std::vector<std::string> &texts, const std::string &job);
 
 }  // namespace tool
 }  // namespace lanyard

@@ -21,29 +21,54 @@ ObjectPool<PvarSession> &sessions() {
     return only;
 }
 
-uint64_t count_now(const PvarHandle &handle) { return handle.variable->read(observed(), handle.bound.team); }
+int class_of(CounterClass kind) {
+    switch (kind) {
+        case CounterClass::counter: return abi::t_pvar_class_counter;
+        case CounterClass::level: return abi::t_pvar_class_level;
+        case CounterClass::size: return abi::t_pvar_class_size;
+        case CounterClass::timer: return abi::t_pvar_class_timer;
+        case CounterClass::watermark: return abi::t_pvar_class_highwatermark;
+        case CounterClass::state: break;
+    }
+    return abi::t_pvar_class_state;
+}
+
+int datatype_of(const Counter &counter, bool of_comm) {
+    if (counter.kind == CounterClass::state) return abi::type_int;
+    if (counter.kind == CounterClass::timer) return abi::type_double;
+    return of_comm ? abi::type_unsigned : abi::type_unsigned_long_long;
+}
+
+Pvar variable_of(const Counter &counter) {
+    bool of_comm = counter.table->of_objects();
+    std::string name(counter.name), own_name = name.substr(name.find('_') + 1);  // "engine_waiting" within its category
+    const ToolEnum *enumeration = counter.words.empty() ? nullptr : make_enumeration(own_name, counter.words);
+    return {counter.name, counter.category, counter.sentence, class_of(counter.kind), datatype_of(counter, of_comm),
+            verbosity_of(counter.audience), of_comm, enumeration, &counter};
+}
+
+uint64_t count_now(const PvarHandle &handle) {
+    const Pvar &variable = *handle.variable;
+    return variable.of_comm ? variable.counter->value_of(handle.bound.team) : variable.counter->value();
+}
 
 bool is_watermark(const PvarHandle &handle) { return handle.variable->pvar_class == abi::t_pvar_class_highwatermark; }
 
-// The layer's peak begins anew, from the level now; what it was is told to all handles that are started.
-void fold(const CounterRow &row) {
-    Peak *peak = row.peak(observed());
-    if (!peak) return;
-    uint64_t before = peak->begin_anew();
-    peak->raise(row.read(observed(), nullptr));
+// The counter's peak begins anew, from the level now; what it was is told to all handles that are started.
+void fold(const Pvar &variable) {
+    uint64_t before = variable.counter->begin_anew();
     handles().each([&](PvarHandle &each) {
-        if (each.variable == &row && each.started) each.gathered = std::max(each.gathered, before);
+        if (each.variable == &variable && each.started) each.gathered = std::max(each.gathered, before);
     });
 }
 
 // What has been gathered until now: nothing that was counted before is counted again later.
 uint64_t gather(PvarHandle &handle) {
     uint64_t now = count_now(handle);
-    if (is_continuous(*handle.variable)) return now;
+    if (handle.variable->is_continuous()) return now;
     if (!handle.started) return handle.gathered;
     if (is_watermark(handle)) {
-        Peak *peak = handle.variable->peak(observed());
-        handle.gathered = std::max({handle.gathered, now, peak ? peak->highest() : 0});
+        handle.gathered = std::max({handle.gathered, now, handle.variable->counter->highest()});
     } else {
         handle.gathered += handle.variable->of_comm ? static_cast<uint32_t>(now - handle.begun) : now - handle.begun;
         handle.begun = now;
@@ -52,7 +77,7 @@ uint64_t gather(PvarHandle &handle) {
 }
 
 void store(const PvarHandle &handle, uint64_t value, void *to, int place = 0) {
-    switch (datatype_of(*handle.variable)) {
+    switch (handle.variable->datatype) {
         case abi::type_int: static_cast<int *>(to)[place] = static_cast<int>(value); break;
         case abi::type_unsigned: static_cast<unsigned *>(to)[place] = static_cast<unsigned>(value); break;
         case abi::type_double: static_cast<double *>(to)[place] = static_cast<double>(value) / ns_per_s; break;
@@ -61,7 +86,7 @@ void store(const PvarHandle &handle, uint64_t value, void *to, int place = 0) {
 }
 
 uint64_t load(const PvarHandle &handle, const void *from) {
-    switch (datatype_of(*handle.variable)) {
+    switch (handle.variable->datatype) {
         case abi::type_unsigned: return *static_cast<const unsigned *>(from);
         case abi::type_double: return static_cast<uint64_t>(std::llround(std::max(0.0, *static_cast<const double *>(from)) * ns_per_s));
         default: return *static_cast<const unsigned long long *>(from);
@@ -77,14 +102,18 @@ void begin_from(PvarHandle &handle, uint64_t value) {
 
 }  // namespace
 
-bool is_continuous(const CounterRow &row) {
-    return row.pvar_class == abi::t_pvar_class_level || row.pvar_class == abi::t_pvar_class_size || row.pvar_class == abi::t_pvar_class_state;
+bool Pvar::is_continuous() const {
+    return pvar_class == abi::t_pvar_class_level || pvar_class == abi::t_pvar_class_size || pvar_class == abi::t_pvar_class_state;
 }
 
-int datatype_of(const CounterRow &row) {
-    if (row.pvar_class == abi::t_pvar_class_state) return abi::type_int;
-    if (row.pvar_class == abi::t_pvar_class_timer) return abi::type_double;
-    return row.of_comm ? abi::type_unsigned : abi::type_unsigned_long_long;
+const std::vector<Pvar> &pvars() {
+    static const std::vector<Pvar> table = [] {
+        std::vector<Pvar> made;
+        for (const CounterTable *counters : counter_tables())
+            for (const Counter &counter : counters->rows()) made.push_back(variable_of(counter));
+        return made;
+    }();
+    return table;
 }
 
 Error make_pvar_session(PvarSession *&session) {
@@ -105,15 +134,15 @@ void free_all_pvar_sessions() {
     sessions().each([](PvarSession &session) { free_pvar_session(&session); });
 }
 
-Error make_pvar_handle(PvarSession &session, const CounterRow &variable, const Bound &bound, PvarHandle *&handle) {
+Error make_pvar_handle(PvarSession &session, const Pvar &variable, const Bound &bound, PvarHandle *&handle) {
     handle = handles().create();
     if (!handle) return failure(abi::t_err_out_of_handles, "there is no room for another handle of a performance variable");
     handle->variable = &variable;
     handle->session = &session;
-    handle->values = values_of(variable);
+    handle->values = variable.counter->places_now();
     handle->bound = bound;
     bound.hold();
-    handle->started = is_continuous(variable);
+    handle->started = variable.is_continuous();
     reset_pvar(*handle);
     session.handles.push_back(handle);
     return {};
@@ -146,13 +175,13 @@ void stop_pvar(PvarHandle &handle) {
 }
 
 void read_pvar(PvarHandle &handle, void *to) {
-    const CounterRow &row = *handle.variable;
-    if (!row.read_each) return store(handle, gather(handle), to);
-    for (int place = 0; place < handle.values; ++place) store(handle, row.read_each(observed(), place), to, place);
+    const Counter &counter = *handle.variable->counter;
+    if (!counter.has_places()) return store(handle, gather(handle), to);
+    for (int place = 0; place < handle.values; ++place) store(handle, counter.value(place), to, place);
 }
 
 void reset_pvar(PvarHandle &handle) {
-    if (is_continuous(*handle.variable)) return;
+    if (handle.variable->is_continuous()) return;
     begin_from(handle, is_watermark(handle) ? count_now(handle) : 0);
 }
 

@@ -14,6 +14,7 @@ namespace lanyard::tool {
 namespace {
 
 int uses = 0;
+Host *the_host = nullptr;
 
 ObjectPool<ToolEnum> &enumerations() {
     static auto &only = *new ObjectPool<ToolEnum>(1024);
@@ -22,10 +23,8 @@ ObjectPool<ToolEnum> &enumerations() {
 
 }  // namespace
 
-Observed &observed() {
-    static Observed only;
-    return only;
-}
+Host *host() { return the_host; }
+void set_host(Host *host) { the_host = host; }
 
 std::mutex &tool_lock() {
     static auto &only = *new std::mutex;
@@ -75,6 +74,6 @@ void give_text(std::string_view text, char *to, int *length) {
     *length = static_cast<int>(text.size()) + 1;
 }
 
-int verbosity_of(SettingLevel level) { return level == SettingLevel::user ? abi::t_verbosity_user_basic : abi::t_verbosity_tuner_detail; }
+int verbosity_of(Audience audience) { return audience == Audience::user ? abi::t_verbosity_user_basic : abi::t_verbosity_tuner_detail; }
 
 }  // namespace lanyard::tool

@@ -1,31 +1,26 @@
-// The tool information interface (MPI-5.0 chapter 15) below its typed functions: whether it is in use, what of the runtime it looks at, its
-// enumerations and how it answers. It belongs to the process: a tool may use it before MPI_Init and after MPI_Finalize.
+// The tool information interface (MPI-5.0 chapter 15) below its typed functions: whether it is in use, what it asks of the running
+// library, its enumerations and how it answers. It belongs to the process: a tool may use it before MPI_Init and after MPI_Finalize.
 //
 // Thread rule: every function of the interface holds tool_lock() while it touches a table, a handle or a session; never while a function
-// of the program runs. What a layer counts is read without the engine and without its lock: a value may be a moment old, but is whole.
+// of the program runs. What is counted is read as base/counters.h says.
 // Errors have codes MPI_T_ERR_x and are only returned.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/abi_constants.h"
+#include "base/audience.h"
 #include "base/error.h"
 #include "base/object.h"
 #include "config/settings.h"
 
 namespace lanyard {
 
-class DgramPath;
-class Engine;
-class Helper;
-class TcpPath;
-class Messenger;
-class ShmPath;
 struct Team;
-struct WaitRecord;
 
 // The values of an MPI_INT, or the elements of an event, from 0 on by name. It lives as long as the process.
 struct ToolEnum : Object {
@@ -49,19 +44,23 @@ struct Bound {
     }
 };
 
-// What a runtime lets tools see, from its making until the process ends; nullptr: there is none, or not yet.
-struct Observed {
-    Settings *settings = nullptr;
-    Engine *engine = nullptr;
-    const Helper *helper = nullptr;
-    Messenger *messenger = nullptr;
-    TcpPath *network = nullptr;             // where it is one of links
-    const DgramPath *datagrams = nullptr;    // where it is one of datagrams
-    ShmPath *shm = nullptr;
-    const WaitRecord *record = nullptr;
-    void (*apply_settings)() = nullptr;  // those that may change have been changed
+// What a running library does for tools, from its making until the process ends.
+class Host {
+public:
+    virtual Settings &settings() = 0;
+    // Does that while no thread moves messages or calls functions of the program. Under tool_lock(), which `act` must not take.
+    virtual void while_still(const std::function<void()> &act) = 0;
+    // Those of the settings that may change have been changed. Within while_still().
+    virtual void settings_changed() = 0;
+    // What a thread of the program calls from now on when it has left the library; nullptr: nothing.
+    virtual void call_after_leaving(void (*function)()) = 0;
+
+protected:
+    ~Host() = default;
 };
-Observed &observed();
+// nullptr: there is none, or not yet. Set once, under tool_lock().
+Host *host();
+void set_host(Host *host);
 
 std::mutex &tool_lock();
 
@@ -85,7 +84,7 @@ void give(T *to, V value) {
     if (to) *to = static_cast<T>(value);
 }
 
-int verbosity_of(SettingLevel level);
+int verbosity_of(Audience audience);
 
 }  // namespace tool
 }  // namespace lanyard

@@ -45,12 +45,12 @@ int show_settings(bool json) {
     JsonList list;
     for (const SettingRow &row : setting_table()) {
         std::string name = std::string("LANYARD_") + row.name, value = setting_value(now, row), standard = setting_value(usual, row);
-        std::string level = row.level == SettingLevel::user ? "user" : "expert";
+        std::string level = row.audience == Audience::user ? "user" : "expert";
         list.push_back({{{"name", name}, {"type", std::string(type_name(row.type))}, {"level", level}, {"default", standard}, {"value", value},
                          {"sentence", std::string(row.sentence)}}});
         if (json) continue;
         std::string set = value == standard ? "" : fmt::format(" (now {})", value);
-        const char *warning = row.level == SettingLevel::expert ? "for experts, " : "";
+        const char *warning = row.audience == Audience::expert ? "for experts, " : "";
         fmt::print("{}={}{}\n    {}{}; {}.\n", name, standard, set, warning, type_name(row.type), row.sentence);
     }
     if (json) fmt::print("{}", json_text(list));

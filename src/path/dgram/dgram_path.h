@@ -38,9 +38,11 @@
 
 #include "base/published.h"
 #include "net/packet_io.h"
+#include "path/dgram/counters.h"
 #include "path/dgram/envelope_log.h"
 #include "path/dgram/flow.h"
 #include "path/dgram/lifelines.h"
+#include "path/network_counters.h"
 #include "path/network_path.h"
 
 namespace lanyard {
@@ -106,16 +108,12 @@ public:
     // Between which addresses packets to the peer go, for reports.
     std::string ends(uint32_t peer);
 
-    struct Counts {
-        Tally<uint64_t> envelopes_sent, envelopes_come;
-        Tally<uint64_t> bulk_sent, bulk_come;  // pieces in packets
-    };
     struct RoundTrips {
         uint64_t mean_ns = 0, least_ns = 0;  // of all peers; 0: nobody has answered yet
     };
     // By any thread, as is the next: what is counted of packets, of messages, of one peer; peers that something was sent to or came from.
     const dgram::FlowCounts &counts() const { return home_.counts; }
-    const Counts &message_counts() const { return counts_; }
+    const NetworkCounts &message_counts() const { return counts_; }
     dgram::PeerCounts counts_of(uint32_t peer) const;
     RoundTrips round_trips() const;
     size_t known() const { return known_; }
@@ -207,7 +205,7 @@ private:
     FindName find_;
     std::vector<Published<Peer>> peers_;  // by number; none: never met
     Tally<size_t> known_;
-    Counts counts_;
+    NetworkCounts counts_;
     std::vector<uint32_t> active_;
     std::vector<uint32_t> due_;   // those of them that something may have to be sent to now, whatever the time
     size_t turn_ = 0;             // of who is first when all are
@@ -248,6 +246,7 @@ private:
         std::vector<Envelope> undelivered;
     };
     std::vector<Loss> lost_;
+    CounterSource counted_[3]{{network_counters(), counts_}, {flow_counters(), home_.counts}, {datagram_counters(), *this}};
 };
 
 }  // namespace lanyard

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "path/path.h"
+#include "path/shm/counters.h"
 #include "path/shm/ring.h"
 #include "path/shm/segment.h"
 #include "path/shm/shared_blocks.h"
@@ -58,7 +59,7 @@ public:
     uint32_t cells_in_use() const;
     uint32_t rings() const { return arrivals_seen_.load(std::memory_order_relaxed); }
 
-    Segment &segment() { return segment_; }
+    Segment &segment() const { return segment_; }
     SharedBlocks &blocks() { return blocks_; }
     uint32_t own() const { return own_; }
 
@@ -126,6 +127,7 @@ private:
     size_t next_inlet_ = 0;  // polling begins here: behind the one that used up the budget last
     uint32_t next_cell_ = 0;
     std::vector<std::byte> gathered_;
+    CounterSource counted_{shm_counters(), *this};
 };
 
 }  // namespace lanyard

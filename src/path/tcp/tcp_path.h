@@ -39,8 +39,10 @@
 
 #include "base/crc32c.h"
 #include "base/tally.h"
+#include "path/network_counters.h"
 #include "path/network_path.h"
 #include "path/tcp/connector.h"
+#include "path/tcp/counters.h"
 #include "path/tcp/link.h"
 
 namespace lanyard {
@@ -66,8 +68,8 @@ struct TcpLimits {
 class TcpPath final : public NetworkPath, private Connector::User {
 public:
     using FindAddresses = std::function<Error(uint32_t peer, std::vector<Address> &list)>;
-    struct Counts {
-        Tally<uint64_t> envelopes_sent, envelopes_come, bulk_sent, bulk_come, broken, garbled, acknowledgements, rested;
+    struct Counts : NetworkCounts {
+        Tally<uint64_t> broken, garbled, acknowledgements, rested;
         Tally<uint64_t> damaged;   // frames with a wrong checksum
         Tally<uint64_t> silences;  // hosts that were dialed beside a connection on which they are silent
     };
@@ -218,6 +220,7 @@ private:
     std::unique_ptr<std::byte[]> buffer_;
     size_t rest_begin_ = 0, rest_end_ = 0;  // of the buffer: read and not yet taken apart
     Link *rest_of_ = nullptr;
+    CounterSource counted_[2]{{network_counters(), counts_}, {tcp_counters(), *this}};
 };
 
 }  // namespace lanyard

@@ -12,16 +12,28 @@
 namespace lanyard::tool {
 namespace {
 
+// No runtime but its engine.
+struct EngineHost final : Host {
+    explicit EngineHost(Engine &of) : engine(of) {}
+    Settings &settings() override { return own; }
+    void while_still(const std::function<void()> &act) override { act(); }
+    void settings_changed() override {}
+    void call_after_leaving(void (*function)()) override { engine.call_after_leaving(function); }
+
+    Engine &engine;
+    Settings own;
+};
+
 class Events : public ::testing::Test {
 protected:
     Events() {
-        observed().engine = &engine;
+        set_host(&host);
         begin_events();
     }
     ~Events() override {
         free_all_registrations();
         end_events();
-        observed().engine = nullptr;
+        set_host(nullptr);
     }
 
     EventRegistration &make(Event event) {
@@ -47,6 +59,7 @@ protected:
 
     ProcessIdle idle{IdlePolicy{}};
     Engine engine{idle};
+    EngineHost host{engine};
 };
 
 TEST_F(Events, AreToldWhenAThreadOfTheProgramHasLeft) {

@@ -6,12 +6,17 @@
 #include <cstring>
 
 #include "base/peak.h"
+#include "runtime/counters.h"
 #include "tool/category.h"
-#include "tool/counters.h"
 #include "tool/cvar.h"
+#include "tool/pvar.h"
 
 namespace lanyard::tool {
 namespace {
+
+struct Declared : ::testing::Test {
+    Declared() { declare_counters(); }
+};
 
 TEST(Texts, AreGivenAsFarAsThereIsRoom) {
     char place[8];
@@ -99,21 +104,25 @@ TEST(Cvars, AreOnePerSettingAndDescribedByIt) {
     }
 }
 
-// Before there is a runtime, and after it has no such part, everything reads as nothing.
-TEST(Counters, CanBeReadWhereThereIsNothing) {
-    for (const CounterRow &row : counter_table()) {
-        if (row.of_comm) continue;
-        EXPECT_EQ(row.read_each ? row.read_each(Observed(), row.values - 1) : row.read(Observed(), nullptr), 0u) << row.name;
-        EXPECT_FALSE(row.peak && row.peak(Observed())) << row.name;
-        EXPECT_EQ(row.peak != nullptr, row.pvar_class == abi::t_pvar_class_highwatermark) << row.name;
-        EXPECT_EQ(row.enumeration != nullptr, row.pvar_class == abi::t_pvar_class_state) << row.name;
+// Before there is a runtime everything reads as nothing.
+TEST_F(Declared, CountersCanBeReadWhereThereIsNothing) {
+    EXPECT_FALSE(pvars().empty());
+    for (const Pvar &variable : pvars()) {
+        const Counter &counter = *variable.counter;
+        EXPECT_EQ(counter.peak != nullptr, variable.pvar_class == abi::t_pvar_class_highwatermark) << variable.name;
+        EXPECT_EQ(variable.enumeration != nullptr, variable.pvar_class == abi::t_pvar_class_state) << variable.name;
+        if (variable.of_comm) continue;
+        EXPECT_EQ(counter.value(counter.places_now() - 1), 0u) << variable.name;
+        if (counter.peak) {
+            EXPECT_EQ(counter.highest(), 0u) << variable.name;
+        }
     }
 }
 
-TEST(Categories, AreThoseThatTheTablesName) {
+TEST_F(Declared, CategoriesAreThoseThatTheTablesName) {
     size_t variables = 0;
     for (const Category &category : categories()) variables += category.pvars.size() + category.cvars.size();
-    EXPECT_EQ(variables, counter_table().size() + cvars().size());
+    EXPECT_EQ(variables, pvars().size() + cvars().size());
 }
 
 }  // namespace

@@ -1,0 +1,22 @@
+#include "coll/counters.h"
+
+#include "coll/team.h"
+
+namespace lanyard {
+
+Counters<Team> &collective_counters() {
+    using enum CounterClass;
+    using enum Audience;
+    static auto &only = *new Counters<Team>(
+        "coll",
+        {
+            {"coll_started", counter, user, "collectives",
+             "collective operations called on a communicator, with those that make communicators or persistent operations",
+             &Team::sequence},
+            {"coll_persistent_made", counter, user, "collectives", "persistent collectives made on a communicator", &Team::persistent},
+        },
+        true);
+    return only;
+}
+
+}  // namespace lanyard

@@ -1,0 +1,12 @@
+// The counters of collectives: one for each communicator, read from its team.
+#pragma once
+
+#include "base/counters.h"
+
+namespace lanyard {
+
+struct Team;
+
+Counters<Team> &collective_counters();
+
+}  // namespace lanyard

@@ -1,0 +1,16 @@
+// The counters that all paths over a network have, under the same names: a job has one such path. Each registers what it counts.
+#pragma once
+
+#include "base/counters.h"
+#include "base/tally.h"
+
+namespace lanyard {
+
+struct NetworkCounts {
+    Tally<uint64_t> envelopes_sent, envelopes_come;
+    Tally<uint64_t> bulk_sent, bulk_come;  // frames
+};
+
+Counters<NetworkCounts> &network_counters();
+
+}  // namespace lanyard

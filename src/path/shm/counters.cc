@@ -1,0 +1,22 @@
+#include "path/shm/counters.h"
+
+#include "path/shm/shm_path.h"
+
+namespace lanyard {
+
+Counters<ShmPath> &shm_counters() {
+    using enum CounterClass;
+    using enum Audience;
+    static auto &only = *new Counters<ShmPath>("shm", {
+        {"shm_rings", level, expert, "rings", "rings of other processes that are looked at", &ShmPath::rings},
+        {"shm_cells_used", level, expert, "cells", "of this process's cells: those whose content has not been read yet",
+         &ShmPath::cells_in_use},
+        {"shm_cells", size, expert, "cells", "cells that this process has for payload of 16 KiB each",
+         [](const ShmPath &path) { return path.segment().header().cells; }},
+        {"shm_segment_bytes", level, user, "bytes", "bytes of the node's shared memory that the job's processes use",
+         [](const ShmPath &path) { return path.segment().header().appended.load(std::memory_order_relaxed); }},
+    });
+    return only;
+}
+
+}  // namespace lanyard
