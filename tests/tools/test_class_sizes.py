@@ -46,7 +46,8 @@ def test_declarations_are_told_apart(text, methods, members):
 
 
 def test_nested_classes_count_for_themselves():
-    text = "class A {\n    struct B {\n        int a;\n        int f();\n        class C { int x, y; };\n    };\n    struct D { int z; } d, e;\n    B b;\n};\n"
+    text = ("class A {\n    struct B {\n        int a;\n        int f();\n        class C { int x, y; };\n    };\n"
+            "    struct D { int z; } d, e;\n    B b;\n};\n")
     assert sizes(text) == {"A": (0, 3), "A::B": (1, 1), "A::B::C": (0, 2), "A::D": (0, 1)}
 
 

@@ -133,7 +133,8 @@ def test_classes_that_are_large_enough_pass(tree):
 
 def test_a_large_class_can_be_defended(tree):
     tree.write("src/coll/a.h", large_class("Wide", methods=41))
-    tree.write("ARCHITECTURE.md", "# A\n\n## Large classes\n\nWords.\n\n- `Wide`: there are as many operations.\n\n## Other\n\n- `This`: is no defence.\n")
+    tree.write("ARCHITECTURE.md", "# A\n\n## Large classes\n\nWords.\n\n- `Wide`: there are as many operations.\n\n"
+                                  "## Other\n\n- `This`: is no defence.\n")
     assert tree.tidy() == (0, "")
     tree.write("ARCHITECTURE.md", "## Large classes\n\n- `Wide`:\n")
     assert tree.tidy()[0] == 1, "no reason, no defence"
