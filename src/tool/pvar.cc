@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/pool.h"
-#include "coll/team.h"
 
 namespace lanyard::tool {
 
