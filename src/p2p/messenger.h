@@ -114,7 +114,6 @@ public:
         rendezvous_.each_offered(visit);
     }
     const MessageCounts &counts() const { return endpoint_.counts; }
-    const Ways &ways() const { return receiver_.rendezvous().ways(); }
     void set_observer(CollectiveObserver *observer) { receiver_.set_observer(observer); }
     // From now on traffic is counted there.
     void set_traffic(Traffic *traffic);

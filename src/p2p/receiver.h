@@ -65,6 +65,7 @@ public:
     MatchQueue &posted() { return posted_; }
     UnexpectedQueue &unexpected() { return unexpected_; }
     ShmAdverts &shm_adverts() { return shm_adverts_; }
+    RendezvousReceives &rendezvous() { return rendezvous_; }
     const RendezvousReceives &rendezvous() const { return rendezvous_; }
     void set_observer(CollectiveObserver *observer) { observer_ = observer; }
 

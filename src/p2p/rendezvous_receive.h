@@ -105,7 +105,7 @@ public:
     // A receive is to get a message that the peer offers under this id in bulk.
     void ask(ReceiveOperation &receive, uint32_t peer, uint64_t sender_id);
 
-    const Ways &ways() const { return ways_; }
+    Ways &ways() { return ways_; }
 
 private:
     Incoming &take() { return incoming_.take(endpoint_, ways_, landing_, incoming_); }
