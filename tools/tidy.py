@@ -45,6 +45,9 @@ PROGRAMS = "bench/programs/"  # which has the rules of src; its headers are name
 MACROS = {"LANYARD_MUST", "LANYARD_HANDLE_KIND", "SETTING"}  # each is worth its price; a new one needs a reason in review
 FEATURE_MACROS = {"_GNU_SOURCE", "_POSIX_C_SOURCE", "_DEFAULT_SOURCE"}
 
+ABOVE_PATHS = ("engine", "p2p", "coll")  # know paths by path.h and its optional parts, never one of them
+INTERFACE, INTERFACE_FUNCTIONS_MAX = ("src/path/path.h", "Path"), 15  # the page from which a newcomer writes a path
+
 FILE_LINES_WARN, FILE_LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 400, 500, 70, 150
 SIZED_FOLDERS = ("src/p2p/", "src/path/", "src/engine/", "src/coll/")  # where classes have a limit
 METHODS_MAX, MEMBERS_MAX = 40, 20
@@ -141,6 +144,15 @@ def check_c(path, text, source_root):
         yield Finding("pragma-once", path, 1, "a header has '#pragma once'")
     if is_source(path):
         yield from check_includes(path, text, source_root)
+    if path == INTERFACE[0]:
+        yield from check_interface(path, code)
+
+
+def check_interface(path, code):
+    found = re.search(rf"^class {INTERFACE[1]} \{{(.*?)^\}};", code, re.DOTALL | re.MULTILINE)
+    functions = len(re.findall(r"\bvirtual\b", found.group(1))) if found else 0
+    if not 0 < functions <= INTERFACE_FUNCTIONS_MAX:
+        yield Finding("interface", path, 1, f"class {INTERFACE[1]} has {functions} virtual functions; at most {INTERFACE_FUNCTIONS_MAX}")
 
 
 def is_source(path):
@@ -161,6 +173,8 @@ def check_includes(path, text, source_root):
 
 
 def may_include(folder, target):
+    if folder in ABOVE_PATHS and re.match(r"path/[^/]+/", target):
+        return False
     other = "programs" if target.startswith(PROGRAMS) else target.split("/")[0]
     if other == folder or (folder, target) in CROSSINGS:
         return True

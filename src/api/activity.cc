@@ -88,7 +88,7 @@ Error wake(Runtime &resting, const char *call) {
     if (now.left && resting.bootstrap->takes_back())
         if (Error error = resting.bootstrap->rejoin()) return error;
     now.left = now.left && !resting.bootstrap->takes_back();
-    if (resting.network.path) resting.network.path->stay();
+    if (resting.network.path) resting.network.path->leave(false);
     resting.engine->set_single_threaded(false);
     start_helper();
     resting.record->state = 1;
@@ -134,7 +134,7 @@ Error leave_network(Runtime &ending) {
     NetworkPath &path = *ending.network.path;
     ending.engine->wait_owned(Condition{all_settled, &ending.network});
     if (Error error = ending.messenger->untold_loss()) return error;
-    if (!activity().sessions) path.leave();
+    if (!activity().sessions) path.leave(true);
     return meet_all(ending);
 }
 
@@ -142,7 +142,7 @@ Error leave_network(Runtime &ending) {
 // waited for before exit. The engine is owned.
 void await_answers(Runtime &ending) {
     constexpr uint64_t patience_ns = 100'000'000;
-    auto written = [](const void *subject) { return !static_cast<const Network *>(subject)->path->busy(); };
+    auto written = [](const void *subject) { return !static_cast<const Network *>(subject)->path->activity().io_pending; };
     uint64_t limit_ns = ending.engine->read_now_ns() + patience_ns;
     ending.engine->wait_owned(Condition{written, &ending.network});
     ending.engine->wait_owned(Condition{all_settled, &ending.network}, limit_ns);

@@ -154,7 +154,7 @@ void Engine::step_for_test() {
 }
 
 void Engine::leave_nothing_out() {
-    for (const Polled &polled : paths_) polled.path->leave_nothing_out();
+    for (const Polled &polled : paths_) polled.path->prepare_to_sleep(true);
     if (!sink_ || now_ns_ - rested_ns_ < rest_every_ns || unsettled()) return;
     rested_ns_ = now_ns_;
     sink_->rests();
@@ -231,20 +231,20 @@ bool Engine::under_way() const {
     if (under_way_ > 0 || !tasks_.empty()) return true;
     if (!any_sockets_) return false;
     for (const Polled &polled : paths_)
-        if (polled.by_system_call && polled.path->busy()) return true;
+        if (polled.by_system_call && polled.path->activity().io_pending) return true;
     return false;
 }
 
 bool Engine::patient() const {
     for (const Polled &polled : paths_)
-        if (polled.by_system_call && polled.path->patient()) return true;
+        if (polled.by_system_call && polled.path->activity().prefers_sleep) return true;
     return false;
 }
 
 bool Engine::unsettled() const {
     if (!any_sockets_) return false;
     for (const Polled &polled : paths_)
-        if (polled.by_system_call && polled.path->unsettled()) return true;
+        if (polled.by_system_call && polled.path->activity().unacknowledged) return true;
     return false;
 }
 
@@ -263,19 +263,22 @@ void Engine::enter_slowly() {
 
 void Engine::replace_path(const Path &old, Path &path) {
     for (Polled &polled : paths_)
-        if (polled.path == &old) polled = {&path, path.descriptor() >= 0};
+        if (polled.path == &old) polled = {&path, path.info.descriptor >= 0};
     weigh_gathering();
 }
 
 void Engine::weigh_gathering() {
-    gathers_ = helper_ && std::any_of(paths_.begin(), paths_.end(), [](const Polled &polled) { return polled.path->gathers(); });
+    gathers_ = helper_ && std::any_of(paths_.begin(), paths_.end(), [](const Polled &polled) { return polled.path->info.batches; });
     if (gathering_ && !gathers_) tell_to_gather(false);
 }
 
 void Engine::tell_to_gather(bool on) {
     gathering_ = on;
-    for (const Polled &polled : paths_)
-        if (polled.path->gathers()) polled.path->gather(on);
+    for (const Polled &polled : paths_) {
+        if (!polled.path->info.batches) continue;
+        if (on) polled.path->more_follows();
+        else polled.path->flush();
+    }
 }
 
 void Engine::leave_slowly() {
@@ -288,7 +291,7 @@ void Engine::leave_slowly() {
 void Engine::leave_to_helper() {
     bool going_on = under_way();
     if (going_on && helper_->armed()) {
-        for (const Polled &polled : paths_) polled.path->show_all();
+        for (const Polled &polled : paths_) polled.path->prepare_to_sleep(false);
     } else if (going_on && helper_->expects_absence()) {
         leave_nothing_out();
         await_peers();

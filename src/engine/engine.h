@@ -52,7 +52,7 @@ public:
 
     // Before the first step: what is polled, in order, and where it delivers.
     void add_path(Path &path) {
-        bool by_system_call = path.descriptor() >= 0;
+        bool by_system_call = path.info.descriptor >= 0;
         paths_.push_back({&path, by_system_call});
         any_sockets_ |= by_system_call;
         weigh_gathering();
@@ -140,7 +140,7 @@ public:
     }
     // [owner] By a call that another must follow and complete (a nonblocking send), before it sends: paths may keep envelopes until a thread
     // leaves that is in no such call, to send them with those that follow. Whoever completes what was sent so enters for this. Only where a
-    // path gathers, and a helper looks after what it keeps should the program stay away.
+    // path batches, and a helper looks after what it keeps should the program stay away.
     bool gathers() const { return gathers_; }
     void gather() {
         gathers_for_call_ = true;

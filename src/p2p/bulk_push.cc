@@ -24,7 +24,7 @@ int BulkPush::push(Task &task) {
     const Buffer &buffer = self.cursor_.buffer();
     int work = 0;
     while (self.at_ < self.end_) {
-        size_t most = self.in_place_ ? path.max_bulk_in_place(self.peer_) : path.max_bulk();
+        size_t most = self.in_place_ ? path.max_bulk_in_place(self.peer_) : path.info.max_bulk;
         size_t bytes = std::min<size_t>(self.end_ - self.at_, most);
         Payload payload{nullptr, bytes, &self.cursor_};
         if (buffer.contiguous()) payload = {buffer.base + self.at_, bytes, nullptr};

@@ -33,7 +33,7 @@ void Channels::route(Channel &channel, Path &path) {
 // Messages must not overtake those that wait, nor go to a lost peer.
 void Channels::choose_ring(Channel &channel) const {
     bool plain = rings_ && !channel.waiting && !channel.closed;
-    channel.ring = plain ? channel.path->ring_to(channel.number) : nullptr;
+    channel.ring = plain ? channel.path->short_lane().ring_to(channel.number) : nullptr;
 }
 
 void Channels::close(Channel &channel) {

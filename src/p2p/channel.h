@@ -20,7 +20,7 @@
 #include "p2p/match.h"
 #include "path/envelope.h"
 #include "path/path.h"
-#include "path/shm/ring.h"
+#include "path/short_ring.h"
 
 namespace lanyard {
 

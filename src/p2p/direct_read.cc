@@ -35,10 +35,10 @@ size_t DirectRead::read_piece(Error &error) {
     size_t bytes = std::min<size_t>(wanted_ - read_, read_at_once);
     if (buffer.contiguous()) {
         iovec whole{buffer.base + read_, bytes};
-        error = path.get(peer_, &whole, 1, from, bytes);
+        error = path.memory().get(peer_, &whole, 1, from, bytes);
         return bytes;
     }
-    if (const std::byte *mapped = path.mapped(peer_, from, bytes)) {
+    if (const std::byte *mapped = path.memory().mapped(peer_, from, bytes)) {
         cursor_.unpack(mapped, bytes);
         return bytes;
     }
@@ -47,14 +47,14 @@ size_t DirectRead::read_piece(Error &error) {
     int count = ahead.runs(runs, runs_at_once, bytes);
     auto in_runs = static_cast<size_t>(ahead.position() - cursor_.position());
     if (in_runs >= least_run * static_cast<size_t>(count) || count <= few_runs) {
-        error = path.get(peer_, runs, count, from, in_runs);
+        error = path.memory().get(peer_, runs, count, from, in_runs);
         cursor_ = ahead;
         return in_runs;
     }
     bytes = std::min(bytes, landing_bytes);
     if (!landing_) landing_ = std::make_unique_for_overwrite<std::byte[]>(landing_bytes);
     iovec landing{landing_.get(), bytes};
-    error = path.get(peer_, &landing, 1, from, bytes);
+    error = path.memory().get(peer_, &landing, 1, from, bytes);
     if (!error) cursor_.unpack(landing_.get(), bytes);
     return bytes;
 }

@@ -56,7 +56,7 @@ int PieceReader::read(Task &task) {
 bool PieceReader::read_piece(uint64_t piece) {
     uint64_t offset = piece * piece_bytes;
     iovec piece_run{to_ + offset, bytes_of_piece(bytes_, piece)};
-    Error error = endpoint_.peers[peer_].path->get(peer_, &piece_run, 1, address_ + offset, piece_run.iov_len);
+    Error error = endpoint_.peers[peer_].path->memory().get(peer_, &piece_run, 1, address_ + offset, piece_run.iov_len);
     if (!error) return true;
     log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", peer_, error.sentence().c_str());
     error.discard();
@@ -81,7 +81,7 @@ void PieceReader::stop() {
 
 void PieceWriter::begin(uint32_t peer, const HelpRequest &request, const Buffer &buffer) {
     if (!buffer.contiguous() || !endpoint_.touches(peer, request.address, static_cast<uint64_t>(buffer.bytes()))) return;
-    word_ = request.word < shared_words ? endpoint_.peers[peer].path->shared_word(peer, request.word) : nullptr;
+    word_ = request.word < shared_words ? endpoint_.peers[peer].path->memory().shared_word(peer, request.word) : nullptr;
     if (!word_) return;
     peer_ = peer;
     request_ = request;
@@ -102,7 +102,7 @@ int PieceWriter::write(Task &task) {
     iovec piece_run{self.buffer_.base + offset, bytes_of_piece(bytes, static_cast<uint64_t>(piece))};
     ++self.written_;
     Path &path = *self.endpoint_.peers[self.peer_].path;
-    if (Error error = path.put(self.peer_, &piece_run, 1, self.request_.address + offset, piece_run.iov_len)) {
+    if (Error error = path.memory().put(self.peer_, &piece_run, 1, self.request_.address + offset, piece_run.iov_len)) {
         error.discard();
         self.end(false);
         return 1;

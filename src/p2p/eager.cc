@@ -38,7 +38,7 @@ bool Eager::transmit(Peer &peer, const SendOperation &send) {
 
 void Eager::send(SendOperation &send) {
     Peer &peer = endpoint_.peers[send.peer];
-    bool kept = send.buffer.contiguous() && static_cast<size_t>(send.buffer.bytes()) >= peer.path->keep_from();
+    bool kept = send.buffer.contiguous() && static_cast<size_t>(send.buffer.bytes()) >= peer.path->info.keep_from;
     peer.credit_left -= Channels::cost(send.buffer.bytes());
     if (!kept && peer.is_clear() && transmit(peer, send)) return endpoint_.finish(send);
     unfinished_.take(*this).begin(send, kept);

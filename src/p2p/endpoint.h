@@ -114,19 +114,19 @@ struct Endpoint {
     }
     [[gnu::noinline]] void count_traffic(const Peer &peer, Protocol protocol, uint64_t bytes) {
         if (protocol == Protocol::eager && bytes <= inline_payload) protocol = Protocol::short_message;
-        traffic->sent(peer.number, peer.path->name(), protocol, bytes);
+        traffic->sent(peer.number, peer.path->info.name, protocol, bytes);
     }
 
     // Can this process and the peer, by whatever means, touch so many bytes at that address of the peer's?
     bool touches(uint32_t peer, uint64_t address, uint64_t bytes) const {
         Path &path = *peers[peer].path;
-        return path.touches_memory(peer) || path.mapped(peer, address, bytes);
+        return path.memory().touches(peer) || path.memory().mapped(peer, address, bytes);
     }
     // Can the peer touch this contiguous buffer of here?
     bool touched_by(uint32_t peer, const Buffer &buffer) const {
         Path &path = *peers[peer].path;
         auto address = reinterpret_cast<uintptr_t>(buffer.base);
-        return path.touches_memory(peer) || path.mapped(own_peer, address, static_cast<size_t>(buffer.bytes()));
+        return path.memory().touches(peer) || path.memory().mapped(own_peer, address, static_cast<size_t>(buffer.bytes()));
     }
 };
 

@@ -42,13 +42,13 @@ void Messenger::route(uint32_t number, Path &path) {
 }
 
 void Messenger::set_limits(Peer &peer) {
-    const Path &path = *peer.path;
+    Path &path = *peer.path;
     const Settings &settings = endpoint_.settings;
-    size_t limit = settings.eager_limit < 0 ? path.usual_eager_limit() : static_cast<size_t>(settings.eager_limit);
-    peer.eager_limit = static_cast<uint32_t>(std::min(limit, path.max_eager()));
-    size_t most_first = path.loses_bulk() ? path.max_eager() - std::min(path.max_eager(), sizeof(RendezvousOffer)) : 0;
+    size_t limit = settings.eager_limit < 0 ? path.info.eager_limit : static_cast<size_t>(settings.eager_limit);
+    peer.eager_limit = static_cast<uint32_t>(std::min(limit, path.info.max_eager));
+    size_t most_first = path.info.loses_bulk ? path.info.max_eager - std::min(path.info.max_eager, sizeof(RendezvousOffer)) : 0;
     peer.first_limit = static_cast<uint32_t>(std::min(static_cast<size_t>(settings.first_bytes), most_first));
-    peer.shown_to = path.max_shown() > 0 && !settings.check ? static_cast<int64_t>(path.max_shown()) : -1;
+    peer.shown_to = path.short_lane().max_shown() > 0 && !settings.check ? static_cast<int64_t>(path.short_lane().max_shown()) : -1;
     set_announcing(endpoint_, peer);
     endpoint_.channels.choose_ring(peer);
 }
@@ -80,7 +80,8 @@ bool Messenger::deliver_to_self(MatchKey key, const Buffer &buffer) {
     Peer &self = endpoint_.peers[own_peer()];
     int64_t bytes = buffer.bytes();
     bool at_once = self.is_clear() && Eager::fits(self, bytes) && buffer.contiguous();
-    if (!at_once || settings().check || self.path->busy()) return false;
+    // What was sent before may still be to be delivered.
+    if (!at_once || settings().check || self.path->deadline_ns() == 0) return false;
     // What it owes itself it has back.
     self.credit_left += std::exchange(self.credit_owed, 0) - Channels::cost(bytes);
     endpoint_.count_sent(self, key, Protocol::eager, bytes);

@@ -59,7 +59,7 @@ public:
     // Need a send that may complete later not copy this?
     bool keeps(uint32_t peer, const Buffer &buffer) const {
         return buffer.bytes() > static_cast<int64_t>(inline_payload) && buffer.contiguous() &&
-               static_cast<size_t>(buffer.bytes()) >= endpoint_.peers[peer].path->keep_from();
+               static_cast<size_t>(buffer.bytes()) >= endpoint_.peers[peer].path->info.keep_from;
     }
     // Start a described operation; its completion may come before the return.
     void send(SendOperation &send);

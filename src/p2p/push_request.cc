@@ -64,7 +64,7 @@ void PushRequest::stop() {
 
 bool PushRequest::claim(const Endpoint &endpoint, uint32_t peer, const Envelope &request) {
     uint32_t index = OwnWord::index_of(request.check);
-    std::atomic<uint64_t> *word = index < shared_words ? endpoint.peers[peer].path->shared_word(peer, index) : nullptr;
+    std::atomic<uint64_t> *word = index < shared_words ? endpoint.peers[peer].path->memory().shared_word(peer, index) : nullptr;
     return word && claim_piece(*word, OwnWord::generation_of(request.check), 1, false) >= 0;
 }
 

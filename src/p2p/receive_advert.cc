@@ -23,8 +23,8 @@ static_assert(sizeof(AdvertPayload) <= inline_payload);
 void set_announcing(const Endpoint &endpoint, Peer &peer) {
     const std::string &wanted = endpoint.settings.write_protocol;
     peer.announced_from = UINT64_MAX;
-    peer.claims = peer.path->shared_word(endpoint.own_peer, 0) != nullptr;
-    if (wanted == "off" || !(peer.claims || peer.path->bulk_follows())) return;
+    peer.claims = peer.path->memory().shared_word(endpoint.own_peer, 0) != nullptr;
+    if (wanted == "off" || !(peer.claims || peer.path->info.bulk_follows)) return;
     peer.announced_from = peer.eager_limit + 1;
     if (!peer.claims && wanted == "auto") peer.announced_from = std::max<uint64_t>(peer.announced_from, peer.first_limit + 1);
 }

@@ -78,13 +78,14 @@ bool Receiver::take_next(uint32_t number, MatchKey key, const Buffer &buffer, in
     // A longer one is better posted while it is on its way.
     if (buffer.bytes() > peer.shown_to || posted_.promises().any()) return false;
     ShortFrame frame;
-    while (!peer.path->peek_short(number, frame))
+    ShortLane &lane = peer.path->short_lane();
+    while (!lane.peek(number, frame))
         if (--looks <= 0) return false;
     if (!frame.envelope) return false;
     std::memcpy(&taken, frame.envelope, sizeof taken);
     bool is_it = taken.kind == EnvelopeKind::eager && fits(key, {taken.context, taken.source, taken.tag});
     if (!is_it || taken.check != 0 || static_cast<int64_t>(frame.size) > buffer.bytes() || !buffer.contiguous()) return false;
-    peer.path->take_short(number, buffer.base);
+    lane.take(number, buffer.base);
     if (frame.size > inline_payload) endpoint_.channels.consumed(peer, frame.size);
     Channels::returned(peer, taken.credit);
     ++peer.messages_come;

@@ -133,7 +133,7 @@ bool Incoming::copy(uint64_t address, bool attended) {
     if (copies == "twice") return ask_for_bulk();
     bool can_push = attended || (wanted_ >= Ways::least_bytes && PushRequest::promises_something(endpoint_, peer));
     if (wanted_ < Ways::least_bytes || !can_push) return copy_directly(address);
-    bool mapped = peer.path->mapped(peer_, address, wanted_) != nullptr;
+    bool mapped = peer.path->memory().mapped(peer_, address, wanted_) != nullptr;
     Ways::Kind kind = mapped ? Ways::Kind::mapped : receive_->buffer.contiguous() ? Ways::Kind::contiguous : Ways::Kind::in_runs;
     Ways::Way way = ways_.begin(kind, wanted_, endpoint_.engine.read_now_ns(), watched_);
     if (way == Ways::Way::directly) return copy_directly(address);
@@ -219,7 +219,7 @@ void Incoming::complete_if_all() {
     if (arrived_.end() < wanted_) return;
     push_.answered();
     trace("finished: received in bulk");
-    bool untold = endpoint_.peers[peer_].path->loses_bulk() || wanted_ == 0 || sent_unasked;
+    bool untold = endpoint_.peers[peer_].path->info.loses_bulk || wanted_ == 0 || sent_unasked;
     if (untold) endpoint_.reply(peer_, EnvelopeKind::finished, sender_id_, 0);
     ReceiveOperation &receive = *receive_;
     end();

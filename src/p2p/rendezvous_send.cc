@@ -227,7 +227,7 @@ void RendezvousSends::Offer::cleared(uint32_t peer, const Envelope &envelope, co
 }
 
 void RendezvousSends::Offer::pushed() {
-    if (endpoint_.peers[send_->peer].path->loses_bulk() || announced_) return;  // `finished` ends it
+    if (endpoint_.peers[send_->peer].path->info.loses_bulk || announced_) return;  // `finished` ends it
     trace("finished: all is sent in bulk");
     finish();
 }

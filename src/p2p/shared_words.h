@@ -60,7 +60,7 @@ public:
     bool take(Path &path, uint32_t own_peer, OwnWord &taken) {
         if (free_ == 0) return false;
         auto index = static_cast<uint32_t>(__builtin_ctzll(free_));
-        std::atomic<uint64_t> *word = path.shared_word(own_peer, index);
+        std::atomic<uint64_t> *word = path.memory().shared_word(own_peer, index);
         if (!word) return false;
         free_ &= free_ - 1;
         uint32_t generation = Claims::next(Claims::read(word->load(std::memory_order_relaxed)).generation);

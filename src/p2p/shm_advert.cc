@@ -146,7 +146,7 @@ bool hear_claimable(Announcements &known, Path &path, uint32_t peer, const Envel
     uint32_t index = OwnWord::index_of(envelope.check), generation = OwnWord::generation_of(envelope.check);
     AnnouncedReceive receive{{envelope.context, envelope.source, envelope.tag}, said.receive_id, envelope.length, true};
     receive.address = said.address;
-    receive.word = index < shared_words ? path.shared_word(peer, index) : nullptr;
+    receive.word = index < shared_words ? path.memory().shared_word(peer, index) : nullptr;
     receive.open = word_of(generation, state_open);
     receive.claimed = word_of(generation, state_claimed);
     return known.add_claimable(receive, said.come, envelope.flags & flag_sole);

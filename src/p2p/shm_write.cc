@@ -49,7 +49,7 @@ int ShmWrite::write(Task &task) {
     uint32_t peer = self.send_->peer;
     size_t bytes = std::min<size_t>(self.wanted_ - self.written_, written_at_once);
     iovec run{self.send_->buffer.base + self.written_, bytes};
-    Error error = self.endpoint_.peers[peer].path->put(peer, &run, 1, self.address_ + self.written_, bytes);
+    Error error = self.endpoint_.peers[peer].path->memory().put(peer, &run, 1, self.address_ + self.written_, bytes);
     if (error) {
         log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", peer, error.sentence().c_str());
         error.discard();

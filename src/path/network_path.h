@@ -13,9 +13,8 @@ public:
     virtual void set_secret(const Secret &secret) = 0;
     // Has there been contact with every other process? Those that lack are wanted from now on.
     virtual bool connected_to_all() = 0;
-    // Nothing is sent any more, and all that was sent has arrived: a peer that goes is no loss. After that, stay(): it goes on after all.
-    virtual void leave() = 0;
-    virtual void stay() = 0;
+    // Nothing is sent any more, and all that was sent has arrived: a peer that goes is no loss. false: it goes on after all.
+    virtual void leave(bool leaving) = 0;
     // Says now what has come, where that was to be said with a later message.
     virtual void answer_all() = 0;
     // The process ends, others go on: what is quiet is closed, so that the other side need not look for this one.
@@ -24,6 +23,10 @@ public:
     virtual void report() const {}
     // Processes share processors: a look that finds nothing costs the others time.
     virtual void share_processors() {}
+    virtual void close() = 0;
+
+protected:
+    using Path::Path;
 };
 
 }  // namespace lanyard

@@ -20,12 +20,12 @@ Sent Path::send_kept(uint32_t, const Envelope &, const KeptPayload &) {
     return Sent::full;
 }
 
-Error Path::get(uint32_t, const iovec *, int, uint64_t, size_t) {
-    return Error(ErrorClass::unsupported_operation, std::string("path ") + name() + " cannot read a peer's memory");
+Error DirectMemory::get(uint32_t, const iovec *, int, uint64_t, size_t) {
+    return Error(ErrorClass::unsupported_operation, "this path cannot read a peer's memory");
 }
 
-Error Path::put(uint32_t, const iovec *, int, uint64_t, size_t) {
-    return Error(ErrorClass::unsupported_operation, std::string("path ") + name() + " cannot write a peer's memory");
+Error DirectMemory::put(uint32_t, const iovec *, int, uint64_t, size_t) {
+    return Error(ErrorClass::unsupported_operation, "this path cannot write a peer's memory");
 }
 
 }  // namespace lanyard

@@ -1,23 +1,18 @@
-// A path: one way to reach peers. It moves frames and nothing else; who is reached, in which order and with what meaning
-// is decided above. This file is the contract; tests/conformance/ holds one suite that every path passes, and a minimal
-// path over a socketpair that shows what is needed.
+// A path: one way to reach peers. It moves frames and nothing else; whom a frame goes to, in which order and
+// what it means is decided above. This page is the contract. tests/conformance/ has a suite that every path
+// passes, and example_path.h there, a whole path over socket pairs, is where to begin with a new one.
 //
-// Contract
-// - Peers are numbers of the runtime's peer table. Lane 0 (send) is ordered per peer and carries envelopes, each with up
-//   to max_eager() bytes of payload; bulk (send_bulk) carries bytes addressed by (receive id, offset), in any order, and
-//   envelopes go between its frames.
-// - send answers `done` (the payload has been copied) or `full` (nothing was taken; try again after a later poll). send_bulk
-//   may also answer `pending`: exactly one Sink::sent(token) comes later, from inside poll, and the bytes stay untouched until
-//   then. `full` is the only back-pressure. Nothing blocks.
-// - On a path that loses_bulk() envelopes may keep their payload where it is until the peer has acknowledged them (send_kept). What
-//   send_bulk took there may be lost with a connection, though envelopes never are: Sink::renewed says so on both sides, the receiver asks
-//   again for what it misses, and a send ends only when the receiver says that it has all.
-// - A dead peer is reported once, by Sink::lost; afterwards sends to it answer `done` and vanish. What was `done` before and may not have
-//   arrived is reported too, where the path knows (Sink::undelivered).
-// - All functions are called by the owner of the engine only.
+// - Peers are numbers of the runtime's table of processes. Two kinds of frames travel: envelopes, which
+//   arrive in the order in which they were sent to that peer, each with up to max_eager bytes of payload; and
+//   bulk, bytes addressed by (receive id, offset), in any order among themselves and between the envelopes.
+// - Nothing blocks. `full` is the only back-pressure: nothing was taken, try again after a later poll().
+// - A path must write: reaches, send, send_bulk, poll, describe, and the facts. The rest has answers that
+//   suit a simple path.
+// - A dead peer is reported once, by Sink::lost. From then on sends to it answer `done`, and what was sent
+//   vanishes.
+// - Thread rule: the owner of the engine calls everything.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,16 +20,49 @@
 #include "base/copy.h"
 #include "base/error.h"
 #include "datatype/cursor.h"
+#include "path/direct_memory.h"
 #include "path/envelope.h"
+#include "path/short_lane.h"
+#include "path/sink.h"
 
 namespace lanyard {
 
 constexpr size_t max_bulk_frame = 256 * 1024;
-constexpr size_t most_beginning = 16;  // bytes of an envelope's payload that are checked before Sink::begin() is called with it
-constexpr uint32_t shared_words = 64;
 constexpr uint64_t no_deadline = UINT64_MAX;
 
-// What is sent: `size` bytes, contiguous at `data`, or else the next `size` bytes of `cursor` (data is nullptr).
+// What is true of a path as long as it lives; read without a call.
+struct PathInfo {
+    const char *name;  // one constant, which can be compared by its address
+    size_t max_eager;  // the most payload of one envelope; at least inline_payload
+    size_t max_bulk;   // the most payload of one bulk frame; at most max_bulk_frame
+    // A message up to this size is sent at once, unless the user says otherwise (bench/RESULTS.md).
+    size_t eager_limit = 16 * 1024;
+    // send_kept() may be called, and is worth it, from so many bytes on; SIZE_MAX: never.
+    size_t keep_from = SIZE_MAX;
+    // Bulk never overtakes an envelope sent before it, and saving an answer of the peer is worth while.
+    bool bulk_follows = false;
+    // Bulk may be lost with a connection, though envelopes never are. Sink::renewed says so on both sides,
+    // the receiver asks again for what it misses, and a send ends only when the receiver says that it has
+    // everything.
+    bool loses_bulk = false;
+    bool batches = false;  // it keeps envelopes after more_follows(); no other path need be told
+    int most_at_once = 1;  // frames that arrive together: poll() exceeds its budget by fewer than this
+    int descriptor = -1;   // becomes readable when poll() has work; -1: polling is a memory read
+    DirectMemory *memory = &no_direct_memory;
+    ShortLane *short_lane = &no_short_lane;
+};
+
+// What is under way in a path at this moment.
+struct PathActivity {
+    // Polls would go on with something though nobody asks: bytes half sent or half received, envelopes kept.
+    bool io_pending = false;
+    // A peer has not acknowledged something, or may still wait for our acknowledgement.
+    bool unacknowledged = false;
+    // Payload arrives so slowly that a waiting thread had better sleep.
+    bool prefers_sleep = false;
+};
+
+// What is sent: `size` bytes, contiguous at `data`; or, where that is nullptr, the next of `cursor`.
 struct Payload {
     const std::byte *data = nullptr;
     size_t size = 0;
@@ -49,13 +77,9 @@ struct Payload {
     }
 };
 
-struct BulkHeader {
-    uint64_t receive_id;
-    uint64_t offset;
-};
-
-// Payload that a path may leave where it is: `head` first, which is copied, then `data`, which must stay untouched until Sink::sent(token);
-// with token 0 nobody is told, as the sender learns from an answer of its peer's that all has come.
+// Payload that a path may leave where it is: `head` first, which is copied, then `data`, which stays
+// untouched until Sink::sent(token). With token 0 nobody is told, as the sender learns from an answer of its
+// peer that everything has arrived.
 struct KeptPayload {
     const std::byte *head;
     size_t head_size;
@@ -66,120 +90,52 @@ struct KeptPayload {
 
 enum class Sent { done, pending, full };
 
-// Where frames go. Called from inside poll, by the engine's owner.
-class Sink {
-public:
-    virtual ~Sink() = default;
-    // An envelope has come with `size` bytes of payload at `payload`, valid during the call only.
-    virtual void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) = 0;
-    // Where the payload of a bulk frame may be written before bulk() is called with it; nullptr: bulk() will copy it from elsewhere.
-    virtual std::byte *place(uint32_t, const BulkHeader &, size_t) { return nullptr; }
-    // The same for an envelope, of whose `size` bytes of payload the first `come` are at `payload`: envelope() follows with it, next of all
-    // from this peer. Bytes may be written there from the `from`-th on. It may be called again, should the connection be lost before that.
-    virtual std::byte *begin(uint32_t, const Envelope &, const std::byte * /*payload*/, size_t /*come*/, size_t /*size*/, size_t & /*from*/) {
-        return nullptr;
-    }
-    virtual void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
-    // There is a new connection to the peer; bulk of earlier ones that has not come will not come.
-    virtual void renewed(uint32_t) {}
-    // A send_bulk that was `pending` has left its buffer.
-    virtual void sent(uint64_t token) = 0;
-    // An envelope to a peer, whose send was `done`, has not been acknowledged and is given up: lost() comes next.
-    virtual void undelivered(uint32_t, const Envelope &) {}
-    virtual void lost(uint32_t peer, Error reason) = 0;
-    // The owner of the engine has what it waited for: a path may keep what it has read, and deliver it in the next poll, before which a
-    // receive may have been posted.
-    virtual bool sated() const { return false; }
-    // Nothing is under way: memory that is not in use may go back to the system.
-    virtual void rests() {}
-};
-
-// A message that has come and is not taken yet: its envelope, where it lies, and the bytes of its payload.
-struct ShortFrame {
-    const std::byte *envelope;
-    size_t size;
-};
-
-class RingWriter;  // path/shm/ring.h
-
 class Path {
 public:
     virtual ~Path() = default;
 
-    virtual const char *name() const = 0;
-    // The most payload of one envelope, and of one bulk frame (at most max_bulk_frame); p2p asks for no more.
-    virtual size_t max_eager() const = 0;
-    virtual size_t max_bulk() const = 0;
-    // The same of a frame whose payload has a place (Sink::place) that it can be written to straight.
-    virtual size_t max_bulk_in_place(uint32_t /*peer*/) const { return max_bulk(); }
-    // Up to this size a message is sent at once unless LANYARD_EAGER_LIMIT says otherwise; by measurement (bench/RESULTS.md).
-    virtual size_t usual_eager_limit() const { return 16 * 1024; }
+    const PathInfo info;
+    DirectMemory &memory() const { return *info.memory; }
+    ShortLane &short_lane() const { return *info.short_lane; }
+
     virtual bool reaches(uint32_t peer) const = 0;
 
+    // `done`: the payload has been copied; or `full`.
     virtual Sent send(uint32_t peer, const Envelope &envelope, Payload payload) = 0;
+    // The same, or `pending`: the payload stays untouched until one Sink::sent(token), from inside poll().
     virtual Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) = 0;
-
-    // Does bulk never overtake an envelope that was sent before it, and is an answer from the peer worth saving (the write protocol)?
-    virtual bool bulk_follows() const { return false; }
-    virtual bool loses_bulk() const { return false; }
-    // Like send, of payload that need not be copied; only on paths that lose bulk, whose envelopes may have to be sent again. `pending`
-    // or `full`. It is worth that from keep_from() bytes on.
-    virtual size_t keep_from() const { return SIZE_MAX; }
+    // Like send(), of payload that the path need not copy; called only where info.keep_from says so.
+    // `pending` or `full`.
     virtual Sent send_kept(uint32_t peer, const Envelope &envelope, const KeptPayload &payload);
-    // Has every envelope that was sent arrived in the library of its peer? Asking hurries the answers.
+    // The most payload of a bulk frame to that peer whose receiver has a place for it (Sink::place): it may
+    // be more than max_bulk.
+    virtual size_t max_bulk_in_place(uint32_t /*peer*/) const { return info.max_bulk; }
+
+    // From now on more envelopes are likely to follow before anybody waits, so they may be kept, to travel
+    // together, until flush() or poll() at the latest. activity() says that some are kept.
+    virtual void more_follows() {}
+    virtual void flush() {}
+
+    // Delivers to the sink what has arrived, at most `budget` frames. Returns the number of frames plus other
+    // work done; 0: nothing moved.
+    virtual int poll(Sink &sink, int budget, uint64_t now_ns) = 0;
+    virtual PathActivity activity() const { return {}; }
+    // When poll() must be called at the latest though nothing arrives. (Apart from activity(), which a
+    // waiting thread asks all the time.)
+    virtual uint64_t deadline_ns() const { return no_deadline; }
+    // Nobody polls for a while: from now on all that has work for poll() shows at the descriptor, also what
+    // polls would find by themselves. `process_sleeps`: there is one more poll before that, which looks
+    // everywhere, also where polls look only now and then.
+    virtual void prepare_to_sleep(bool /*process_sleeps*/) {}
+    // Has every envelope that was sent arrived in its peer's library? Asking hurries the acknowledgements,
+    // unlike activity().
     virtual bool settled() { return true; }
 
-    // Can memory of the peer be read and written directly? Then get/put move `bytes` between the local runs and the remote address.
-    // They move all or report why not (the caller then falls back to send_bulk).
-    virtual bool touches_memory(uint32_t peer) const { return false; }
-    virtual Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
-    virtual Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes);
-
-    // Where memory of the peer, or of this process where the peers map it, is in this process; nullptr where none of that is so. get() and
-    // put() know it.
-    virtual std::byte *mapped(uint32_t peer, uint64_t address, size_t bytes) { return nullptr; }
-
-    // Words that this process and its peers can change atomically, shared_words of each; nullptr where there are none. `owner` is whose.
-    virtual std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) { return nullptr; }
-
-    // Where who sends an envelope with at most inline_payload bytes may write it itself, if there is room, instead of calling send(); the same as
-    // long as the path lives. nullptr: nowhere.
-    virtual RingWriter *ring_to(uint32_t peer) { return nullptr; }
-
-    // For who waits for one peer's next message and nothing else: is anything there? An envelope with at most max_shown() bytes may then be taken
-    // with its payload, or left to poll(); of what is longer, or no envelope, nothing is shown (frame.envelope is nullptr). Looking is a
-    // memory read; paths where it would be more show nothing at all (0).
-    virtual size_t max_shown() const { return 0; }
-    virtual bool peek_short(uint32_t peer, ShortFrame &frame) { return false; }
-    virtual void take_short(uint32_t peer, void *payload) {}
-
-    // While `on`, more is likely to be sent before anybody waits: envelopes may be kept until poll() or the end of this, to travel together.
-    // busy() says that some are. Only paths that say so are told.
-    virtual bool gathers() const { return false; }
-    virtual void gather(bool /*on*/) {}
-
-    // Frames that may come together, as one packet brings them: so many more than its budget poll() may deliver.
-    virtual int most_at_once() const { return 1; }
-    // Delivers what has come, at most `budget` frames; the number delivered plus internal work done.
-    virtual int poll(Sink &sink, int budget, uint64_t now_ns) = 0;
-    // Would polls go on with something now though nobody asks: bytes half sent or half received, a connection that is being made?
-    virtual bool busy() const { return false; }
-    // Does payload come so slowly that who waits had better sleep?
-    virtual bool patient() const { return false; }
-    // Has something that was sent not been acknowledged yet, or may a peer still wait for such an answer? (Unlike settled(), asks nobody.)
-    virtual bool unsettled() const { return false; }
-    // The next poll is the last before the process sleeps: it looks everywhere, also where it otherwise looks only now and then.
-    virtual void leave_nothing_out() {}
-    // All that has work for poll() shows at the descriptor from now on, also what polls would otherwise find by themselves.
-    virtual void show_all() {}
-    // When poll must be called again at the latest, though nothing comes.
-    virtual uint64_t deadline_ns() const { return no_deadline; }
-    // A descriptor that becomes readable when poll has work; -1 when polling is a memory read.
-    virtual int descriptor() const { return -1; }
-
-    // One line for reports, e.g. "shm: 4 processes, 8 KiB rings, single copy by process_vm_readv".
+    // One line for reports, which begins with the name: "shm: 4 processes on this node, rings of 8 KiB".
     virtual std::string describe() const = 0;
-    virtual void close() {}
+
+protected:
+    explicit Path(const PathInfo &facts) : info(facts) {}
 };
 
 }  // namespace lanyard

@@ -75,7 +75,7 @@ Error change_to_links(Runtime &made) {
             made.messenger->route(static_cast<uint32_t>(rank), *links.path);
     if (made.engine->crowded()) links.path->share_processors();
     made.engine->replace_path(*made.network.path, *links.path);
-    if (!made.idle->watch(links.path->descriptor()))
+    if (!made.idle->watch(links.path->info.descriptor))
         return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: " + system_text(errno));
     std::swap(made.network, links);
     return {};

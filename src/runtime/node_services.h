@@ -16,7 +16,7 @@ public:
     void wake(uint32_t peer) override { path_.wake(peer); }
     Error read(uint32_t peer, uint64_t address, std::byte *to, size_t bytes) override {
         iovec local{to, bytes};
-        return path_.get(peer, &local, 1, address, bytes);
+        return path_.memory().get(peer, &local, 1, address, bytes);
     }
     std::byte *share(size_t bytes, uint64_t &offset) override {
         offset = path_.segment().append_area(bytes);

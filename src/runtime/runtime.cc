@@ -338,7 +338,7 @@ Error make_runtime(const char *call) {
     made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path ? &made->shm_path->sleep_word() : nullptr, made->record);
     if (policy.crowded && made->network.path) made->network.path->share_processors();
     bool wakes = !(made->network.path || wants_helper(*made)) || made->idle->use_descriptors();
-    if (made->network.path && wakes) wakes = made->idle->watch(made->network.path->descriptor());
+    if (made->network.path && wakes) wakes = made->idle->watch(made->network.path->info.descriptor);
     if (!wakes) return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: " + system_text(errno));
     made->engine = std::make_unique<Engine>(*made->idle);
     made->engine->set_crowded(policy.crowded);

@@ -22,8 +22,9 @@ namespace lanyard::conformance {
 class ExamplePath final : public Path {
 public:
     // sockets[i] leads to peer i, -1: it does not reach that one.
-    explicit ExamplePath(std::vector<int> sockets) : sockets_(std::move(sockets)), dead_(sockets_.size()), packet_(largest) {
-        epoll_ = epoll_create1(EPOLL_CLOEXEC);
+    explicit ExamplePath(std::vector<int> sockets)
+        : Path({.name = "example", .max_eager = most_payload, .max_bulk = most_payload, .descriptor = epoll_create1(EPOLL_CLOEXEC)}),
+          sockets_(std::move(sockets)), dead_(sockets_.size()), packet_(largest), epoll_(info.descriptor) {
         for (uint32_t peer = 0; peer < sockets_.size(); ++peer) {
             epoll_event event{.events = EPOLLIN, .data = {.u32 = peer}};
             if (sockets_[peer] >= 0) epoll_ctl(epoll_, EPOLL_CTL_ADD, sockets_[peer], &event);
@@ -31,11 +32,7 @@ public:
     }
     ~ExamplePath() override { close(); }
 
-    const char *name() const override { return "example"; }
-    size_t max_eager() const override { return most_payload; }
-    size_t max_bulk() const override { return most_payload; }
     bool reaches(uint32_t peer) const override { return peer < sockets_.size() && sockets_[peer] >= 0; }
-    int descriptor() const override { return epoll_; }
     std::string describe() const override { return "example: socket pairs to " + std::to_string(sockets_.size()) + " peers"; }
 
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override { return put(peer, {false, {}, envelope}, payload); }
@@ -53,7 +50,7 @@ public:
         return delivered;
     }
 
-    void close() override {
+    void close() {
         for (int &socket : sockets_) {
             if (socket >= 0) ::close(socket);
             socket = -1;
@@ -104,8 +101,8 @@ private:
     std::vector<int> sockets_;
     std::vector<bool> dead_;
     std::vector<std::byte> packet_;
+    int epoll_;
     size_t next_ = 0;
-    int epoll_ = -1;
 };
 
 }  // namespace lanyard::conformance

@@ -105,7 +105,7 @@ int PathSuite::poll(uint32_t peer, int budget) {
     sink.polling = true;
     int work = path(peer).poll(sink, budget, connected_->now_ns());
     sink.polling = false;
-    EXPECT_LT(sink.calls - before, budget + path(peer).most_at_once()) << "poll delivered more than its budget";
+    EXPECT_LT(sink.calls - before, budget + path(peer).info.most_at_once) << "poll delivered more than its budget";
     EXPECT_GE(work, sink.calls - before) << "poll must count what it delivered";
     return work;
 }
@@ -139,11 +139,11 @@ void PathSuite::settle() {
 TEST_P(PathSuite, DescribesItself) {
     connect(2);
     for (uint32_t peer = 0; peer < peers(); ++peer) {
-        EXPECT_NE(std::string(path(peer).name()), "");
-        EXPECT_EQ(path(peer).describe().rfind(std::string(path(peer).name()) + ":", 0), 0u) << "a report begins with the name";
-        EXPECT_GE(path(peer).max_eager(), inline_payload) << "control envelopes carry up to inline_payload bytes";
-        EXPECT_GE(path(peer).max_bulk(), 1u);
-        EXPECT_LE(path(peer).max_bulk(), max_bulk_frame);
+        EXPECT_NE(std::string(path(peer).info.name), "");
+        EXPECT_EQ(path(peer).describe().rfind(std::string(path(peer).info.name) + ":", 0), 0u) << "a report begins with the name";
+        EXPECT_GE(path(peer).info.max_eager, inline_payload) << "control envelopes carry up to inline_payload bytes";
+        EXPECT_GE(path(peer).info.max_bulk, 1u);
+        EXPECT_LE(path(peer).info.max_bulk, max_bulk_frame);
         EXPECT_TRUE(path(peer).reaches(other(peer)));
         EXPECT_FALSE(path(peer).reaches(100'000));
     }
@@ -151,7 +151,7 @@ TEST_P(PathSuite, DescribesItself) {
 
 TEST_P(PathSuite, CarriesEveryPayloadSize) {
     connect(2);
-    size_t most = path(0).max_eager();
+    size_t most = path(0).info.max_eager;
     std::vector<size_t> sizes;
     for (size_t size = 0; size <= 800 && size <= most; size += few() ? 7 : 1) sizes.push_back(size);
     for (size_t power = 1024; power <= most; power *= 2)
@@ -161,10 +161,10 @@ TEST_P(PathSuite, CarriesEveryPayloadSize) {
     for (size_t size : sizes) {
         deliver(0, other(0), size, false);
         deliver(0, other(0), size, true);
-        if (size && size <= path(0).max_bulk()) deliver_bulk(0, other(0), size, size % 2 == 0);
+        if (size && size <= path(0).info.max_bulk) deliver_bulk(0, other(0), size, size % 2 == 0);
         if (HasFatalFailure()) return;
     }
-    size_t bulk = path(0).max_bulk();
+    size_t bulk = path(0).info.max_bulk;
     for (size_t size : {bulk, bulk - 1, bulk / 3 * 3}) deliver_bulk(0, other(0), size, true);
     settle();
 }
@@ -173,7 +173,7 @@ TEST_P(PathSuite, KeepsTheOrderOfEnvelopes) {
     connect(3);
     for (int i = 0; i < some(6000); ++i) {
         auto from = static_cast<uint32_t>(random_.below(peers()));
-        size_t size = random_.chance(80) ? random_.below(60) : random_.below(path(from).max_eager() + 1);
+        size_t size = random_.chance(80) ? random_.below(60) : random_.below(path(from).info.max_eager + 1);
         deliver(from, other(from), size, random_.chance(50));
         if (random_.chance(5)) poll(other(from), static_cast<int>(random_.between(1, 9)));
         if (HasFatalFailure()) return;
@@ -184,7 +184,7 @@ TEST_P(PathSuite, KeepsTheOrderOfEnvelopes) {
 TEST_P(PathSuite, RecoversFromFull) {
     for (size_t size : {size_t{0}, size_t{24}, size_t{25}, size_t{500}, SIZE_MAX}) {
         connect(2);
-        size = std::min(size, path(0).max_eager());
+        size = std::min(size, path(0).info.max_eager);
         uint32_t to = other(0);
         // Some paths are never full; those only show that much can be under way.
         size_t most = 32'000'000 / (size + 1600);
@@ -201,7 +201,7 @@ TEST_P(PathSuite, RecoversFromFullOfBulk) {
     connect(2);
     uint32_t to = other(0);
     for (int round = 0; round < 3; ++round) {
-        for (int sent = 0; sent < 400 && send_bulk(0, to, path(0).max_bulk(), false) != Sent::full; ++sent) {}
+        for (int sent = 0; sent < 400 && send_bulk(0, to, path(0).info.max_bulk, false) != Sent::full; ++sent) {}
         settle();
         deliver_bulk(0, to, 1, false);
         settle();
@@ -259,17 +259,17 @@ TEST_P(PathSuite, ForgetsNobodyUnderASmallBudget) {
 TEST_P(PathSuite, TouchesMemoryWhereItSaysSo) {
     connect(2);
     uint32_t to = other(0);
-    if (!path(to).touches_memory(0)) GTEST_SKIP() << "this path does not touch a peer's memory";
+    if (!path(to).memory().touches(0)) GTEST_SKIP() << "this path does not touch a peer's memory";
     std::vector<std::byte> remote(100'000), local(100'000);
     for (size_t i = 0; i < remote.size(); ++i) remote[i] = pattern(5, i);
     iovec runs[] = {{local.data() + 10, 7}, {local.data() + 100, 50'000}, {local.data() + 60'000, 1}};
-    Error error = path(to).get(0, runs, 3, reinterpret_cast<uintptr_t>(remote.data() + 3), 50'008);
+    Error error = path(to).memory().get(0, runs, 3, reinterpret_cast<uintptr_t>(remote.data() + 3), 50'008);
     ASSERT_FALSE(error) << error.take().sentence;
     for (size_t i = 0; i < 7; ++i) ASSERT_EQ(local[10 + i], pattern(5, 3 + i));
     for (size_t i = 0; i < 50'000; ++i) ASSERT_EQ(local[100 + i], pattern(5, 10 + i));
     EXPECT_EQ(local[60'000], pattern(5, 50'010));
     EXPECT_EQ(local[60'001], std::byte{0});
-    error = path(to).put(0, runs, 3, reinterpret_cast<uintptr_t>(remote.data()), 50'008);
+    error = path(to).memory().put(0, runs, 3, reinterpret_cast<uintptr_t>(remote.data()), 50'008);
     if (error) {
         EXPECT_NE(error.take().sentence, "") << "what is refused says why";
         return;
@@ -315,9 +315,9 @@ TEST_P(PathSuite, LosesNothingInRandomInterleavings) {
             auto from = static_cast<uint32_t>(random_.below(peers()));
             uint32_t to = other(from);
             bool scattered = random_.chance(30);
-            if (random_.chance(bulk)) send_bulk(from, to, 1 + random_.below(path(from).max_bulk()), scattered);
+            if (random_.chance(bulk)) send_bulk(from, to, 1 + random_.below(path(from).info.max_bulk), scattered);
             else {
-                size_t most = random_.chance(big) ? path(from).max_eager() : std::min<size_t>(path(from).max_eager(), 89);
+                size_t most = random_.chance(big) ? path(from).info.max_eager : std::min<size_t>(path(from).info.max_eager, 89);
                 send(from, to, random_.below(most + 1), scattered);
             }
             if (random_.chance(polls)) poll(static_cast<uint32_t>(random_.below(peers())), static_cast<int>(random_.between(1, 20)));

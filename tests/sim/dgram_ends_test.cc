@@ -30,7 +30,7 @@ TEST(DgramEnds, FarewellThatIsLostIsNotMissed) {
     hosts.network.heal_all();
     hosts.run_until(300 * second_ns, 50'000'000);
     EXPECT_TRUE(hosts.paths[1]->settled());
-    EXPECT_FALSE(hosts.paths[1]->busy());
+    EXPECT_FALSE(hosts.paths[1]->activity().io_pending);
     EXPECT_TRUE(hosts.heard[1].losses.empty());
     hosts.paths[1]->close();
 }
@@ -66,7 +66,7 @@ TEST(DgramEnds, AnswerGoesWithTheReplyOrInTime) {
         hosts.paths[1]->poll(hosts.heard[1], 64, hosts.network.now_ns());
         ASSERT_EQ(hosts.heard[1].envelopes, 2);
         EXPECT_EQ(counts.packets_out, packets);
-        EXPECT_FALSE(hosts.paths[1]->busy());
+        EXPECT_FALSE(hosts.paths[1]->activity().io_pending);
         EXPECT_LE(hosts.paths[1]->deadline_ns(), hosts.network.now_ns() + 200'000);
         if (replies) send(hosts, 1, 0);
         hosts.network.advance(hosts.network.now_ns() + 200'000);
@@ -81,20 +81,20 @@ TEST(DgramEnds, AnswerGoesWithTheReplyOrInTime) {
 // When nothing has come for 50 ms, memory is given back once; who sleeps wakes for that, and until then a peer may ask.
 TEST(DgramEnds, WhoHearsNothingForLongRestsOnce) {
     DgramHosts hosts(first_seed(), {}, 2);
-    EXPECT_FALSE(hosts.paths[1]->unsettled());
+    EXPECT_FALSE(hosts.paths[1]->activity().unacknowledged);
     for (int times = 1; times <= 2; ++times) {
         send(hosts, 0, 1);
         uint64_t quiet_ns = hosts.network.now_ns() + 48'000'000;
         hosts.run_until(quiet_ns);
         for (int own : {0, 1}) {
             EXPECT_EQ(hosts.heard[own].rested, times - 1);
-            EXPECT_TRUE(hosts.paths[own]->unsettled());
+            EXPECT_TRUE(hosts.paths[own]->activity().unacknowledged);
             EXPECT_LE(hosts.paths[own]->deadline_ns(), quiet_ns + 3'000'000);
         }
         hosts.run_until(quiet_ns + 10'000'000);
         for (int own : {0, 1}) {
             EXPECT_EQ(hosts.heard[own].rested, times);
-            EXPECT_FALSE(hosts.paths[own]->unsettled());
+            EXPECT_FALSE(hosts.paths[own]->activity().unacknowledged);
             EXPECT_GT(hosts.paths[own]->deadline_ns(), quiet_ns + second_ns);
         }
     }

@@ -88,7 +88,7 @@ struct Dying {
         rank.finish();
     }
     void die(Rank &rank) {
-        rank.path.close();
+        dynamic_cast<NetworkPath &>(rank.path).close();
         if (++job.finished < ranks) return;
         for (uint32_t thread : job.threads) baton.notify(thread);
     }

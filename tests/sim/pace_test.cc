@@ -29,7 +29,7 @@ protected:
         uint64_t end = sinks_[1].bytes + bytes;
         for (int turn = 0; turn < 1'000'000 && sinks_[1].bytes < end; ++turn) {
             if (sinks_[0].free) sinks_[0].free = path(0).send_bulk(1, {}, {data_.data(), path(0).max_bulk_in_place(1), nullptr}, 1) != Sent::pending;
-            patient_ = path(1).patient() || patient_;
+            patient_ = path(1).activity().prefers_sleep || patient_;
             for (uint32_t own : {0u, 1u}) poll(own);
         }
         EXPECT_GE(sinks_[1].bytes, end);
@@ -81,7 +81,7 @@ TEST_F(Pace, TellsASleeperOfSlowPayloadByTheChunk) {
     for (int turn = 0; turn < 100'000 && sinks_[1].envelopes == 0; ++turn)
         for (uint32_t own : {0u, 1u}) poll(own);
     EXPECT_EQ(sinks_[1].envelopes, 1u);
-    EXPECT_FALSE(path(1).patient());
+    EXPECT_FALSE(path(1).activity().prefers_sleep);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ struct Dying {
         if (rank.own == 1) {
             EngineGuard guard(rank.engine);
             if (alive) go_on(rank, 2000);
-            rank.path.close();
+            dynamic_cast<NetworkPath &>(rank.path).close();
             if (++rank.job.finished == 2) baton.notify(rank.job.threads[0]);
             return;
         }

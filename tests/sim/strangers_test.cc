@@ -188,7 +188,7 @@ TEST(Settings, ThatDifferKeepBothFromWaiting) {
         for (uint32_t own : {0u, 1u}) {
             EXPECT_EQ(told[own].why, "process " + std::to_string(1 - own) + " cannot be reached at all: LANYARD_CHECKSUM differs between the "
                                      "processes; set it alike for all");
-            EXPECT_FALSE(paths[own]->busy() || paths[own]->unsettled());
+            EXPECT_FALSE(paths[own]->activity().io_pending || paths[own]->activity().unacknowledged);
             EXPECT_TRUE(paths[own]->settled());
         }
     }

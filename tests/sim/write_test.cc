@@ -29,9 +29,16 @@ constexpr size_t eager_limit = 64, most_bulk = 400, long_bytes = 1000, small_roo
 enum Process : uint32_t { sender, receiver };
 
 // Two processes whose frames wait until the test lets them through, in the order in which they were sent.
-class HandPath final : public Path {
+class HandPath final : public Path, private DirectMemory {
 public:
-    HandPath(bool loses, bool touches) : loses_(loses), touches_(touches) {}
+    HandPath(bool loses, bool touches)
+        : Path({.name = "hand",
+                .max_eager = 200,
+                .max_bulk = most_bulk,
+                .bulk_follows = true,
+                .loses_bulk = loses,
+                .memory = this}),
+          touches_(touches) {}
 
     HandPath *other = nullptr;
     int let_through = 0;
@@ -41,13 +48,8 @@ public:
         std::erase_if(come_, [](const Frame &frame) { return frame.is_bulk; });
     }
 
-    const char *name() const override { return "hand"; }
-    size_t max_eager() const override { return 200; }
-    size_t max_bulk() const override { return most_bulk; }
     bool reaches(uint32_t) const override { return true; }
-    bool loses_bulk() const override { return loses_; }
-    bool bulk_follows() const override { return true; }
-    bool touches_memory(uint32_t peer) const override { return touches_ && peer != number; }
+    bool touches(uint32_t peer) override { return touches_ && peer != number; }
     Error get(uint32_t, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override {
         EXPECT_EQ(runs, 1);
         std::memcpy(local->iov_base, reinterpret_cast<const void *>(remote_address), bytes);
@@ -104,7 +106,7 @@ private:
         return Sent::done;
     }
 
-    bool loses_, touches_;
+    bool touches_;
     std::deque<Frame> come_;
     std::atomic<uint64_t> words_[shared_words] = {};
 };

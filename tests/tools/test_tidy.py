@@ -48,12 +48,16 @@ def test_clean_text_passes_silently(tree):
     assert tree.tidy() == (0, "")
 
 
+VIRTUALS = "class Path {\n" + "    virtual int f();  // virtual\n" * 16 + "};\nclass Other {\n    virtual int f();\n};\n"
 # rule, file, text, words of the finding
 OFFENCES = [
     ("include", "src/base/a.h", '#pragma once\n#include "engine/engine.h"\n', "base may not include engine/engine.h"),
     ("include", "src/net/a.h", '#pragma once\n#include "datatype/b.h"\n', "datatype/b.h"),
     ("include", "src/launch/a.cc", '#include "engine/engine.h"\n', "launch may not include engine/engine.h"),
     ("include", "src/engine/a.cc", '#include "engine.h"\n', "not a path from src/"),
+    ("include", "src/p2p/a.cc", '#include "path/one/c.h"\n', "p2p may not include path/one/c.h"),
+    ("interface", "src/path/path.h", "#pragma once\n" + VIRTUALS, "class Path has 16 virtual functions; at most 15"),
+    ("interface", "src/path/path.h", "#pragma once\nclass Way;\n", "class Path has 0 virtual functions"),
     ("function-length", "src/base/a.cc", f"int long_one(int x) {{\n{STATEMENTS}    return x;\n}}\n", "long_one has 83 lines"),
     ("function-length", "src/base/a.cc",
      f"namespace n {{\nstruct S {{\n    S() : x(0) {{\n{STATEMENTS}    }}\n    int x;\n}};\n}}\n", "S has 82 lines"),
@@ -77,6 +81,7 @@ OFFENCES = [
 @pytest.mark.parametrize(("rule", "name", "text", "words"), OFFENCES, ids=[f"{rule}-{number}" for number, (rule, *_) in enumerate(OFFENCES)])
 def test_offence_is_found(tree, rule, name, text, words):
     tree.write("src/datatype/b.h", "#pragma once\n")
+    tree.write("src/path/one/c.h", "#pragma once\n")
     tree.write(name, text)
     code, output = tree.tidy()
     assert code == 1
@@ -96,6 +101,14 @@ def test_long_initialisers_and_types_are_no_functions(tree):
 
 def test_lower_layers_may_be_included(tree):
     tree.write("src/p2p/a.cc", '#include "engine/engine.h"\n#include <vector>\n')
+    assert tree.tidy() == (0, "")
+
+
+def test_paths_may_be_known_by_their_interface(tree):
+    tree.write("src/path/path.h", "#pragma once\n" + VIRTUALS.replace("    virtual int f();  // virtual\n", "", 1))
+    tree.write("src/path/one/c.h", "#pragma once\n#include \"path/path.h\"\n")
+    tree.write("src/p2p/a.cc", '#include "path/path.h"\n')
+    tree.write("src/runtime/a.cc", '#include "path/one/c.h"\n')
     assert tree.tidy() == (0, "")
 
 

@@ -36,7 +36,14 @@ struct DgramPath::Outbox {
 };
 
 DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Crc32c &crc, const DgramLimits &limits, FindName find)
-    : io_(io),
+    : NetworkPath({.name = "dgram",
+                   .max_eager = limits.max_eager,
+                   .max_bulk = max_bulk_frame,
+                   .eager_limit = 64 * 1024,
+                   .batches = true,
+                   .most_at_once = limits.most_at_once(),
+                   .descriptor = io.descriptor()}),
+      io_(io),
       epoch_(epoch),
       limits_(limits),
       home_(own, Secret(), crc, limits_.flow, *this),
@@ -128,8 +135,8 @@ bool DgramPath::keeps(Peer &peer, size_t bytes) {
     return false;
 }
 
-void DgramPath::gather(bool on) {
-    gathers_ = on;
+void DgramPath::begin_series(bool more_follows) {
+    gathers_ = more_follows;
     ++series_;
     if (to_write_) write_out();
 }
@@ -414,19 +421,10 @@ void DgramPath::rest() {
     sink_->rests();
 }
 
-void DgramPath::show_all() {
+void DgramPath::prepare_to_sleep(bool) {
     come_awake_ = 0;
     io_.watch(true);
 }
-
-// Of a packet, and of those that waited for it.
-int DgramPath::most_at_once() const {
-    size_t early = limits_.flow.early_blocks * (dgram::EarlyBlock::room / sizeof(Piece));
-    return static_cast<int>(dgram::most_packet / dgram::next_frame_bytes + early);
-}
-
-// Also while a peer may wait for an answer that was lost: it asks again and again, and needs nothing else of this process.
-bool DgramPath::unsettled() const { return !all_delivered() || quiet_at_ns_ != no_deadline; }
 
 bool DgramPath::settled() {
     if (all_delivered()) return true;
@@ -456,8 +454,10 @@ void DgramPath::answer_all() {
     write_out();
 }
 
-bool DgramPath::busy() const {
-    return full_ || more_ || to_write_ || cut_off_ || !sent_.empty() || !lost_.empty() || bulk_under_way_ > 0 || assembling_ > 0;
+PathActivity DgramPath::activity() const {
+    bool io_pending = full_ || more_ || to_write_ || cut_off_ || !sent_.empty() || !lost_.empty() || bulk_under_way_ > 0 || assembling_ > 0;
+    // Also while a peer may wait for an answer that was lost: it asks again and again, and needs nothing else of this process.
+    return {.io_pending = io_pending, .unacknowledged = !all_delivered() || quiet_at_ns_ != no_deadline};
 }
 
 uint64_t DgramPath::deadline_ns() const {

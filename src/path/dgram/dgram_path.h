@@ -1,6 +1,6 @@
 // The datagram path: one endpoint (net/packet_io.h) reaches every peer, and a flow for each peer (flow.h) makes what travels reliable. To p2p a
 // path like any other: an envelope is `done` when its copy is in the log of its peer, bulk stays where it is until the peer's library has it
-// all, so nothing that was sent is ever lost (loses_bulk() is false).
+// all, so nothing that was sent is ever lost (info.loses_bulk is false).
 //
 // What is sent outside poll() leaves at once where the flow may send; what poll() brings about leaves at its end, many packets by one system call.
 // But where it brought something for the program, from one peer, to which nothing is to be said at once, the program has it first: what it sends
@@ -8,22 +8,22 @@
 // What time asks for is the matter of poll() alone, when it has read what has come: a process that had to wait for a processor finds timers that
 // have passed and the answers in its socket.
 //
-// Several envelopes in a packet: while the engine gathers (nonblocking sends, which the program must complete by another call) the first envelope to
+// Several envelopes in a packet: after more_follows() (nonblocking sends, which the program must complete by another call) the first envelope to
 // a peer leaves at once; then they are kept until there are three times as many as have left, or most_gathered bytes of all. So a single
 // message is as fast as can be, and of a long series most go in few packets, but never is more than three quarters of it waiting. Where processes
 // share processors all are kept until the program waits, or there are most_gathered_crowded bytes: the peer has to wait for a processor anyway, and
 // what goes to many peers leaves by one system call.
-// What is kept leaves with whatever leaves, at the end of poll(), and when the engine gathers no more: when the program waits or tests, also for a
+// What is kept leaves with whatever leaves, at the end of poll(), and at flush(): when the program waits or tests, also for a
 // request that was complete at once, and at the end of any call but a nonblocking send. A program that sends and then computes for
-// long, against the habit, has a helper (the engine gathers only where there is one), to which busy() says that there is something to do:
-// it polls as soon as the answer to the packets of this series has come, or, where the program has always been back at once, after
+// long, against the habit, has a helper (the engine says more_follows() only where there is one), to which activity() says that there is
+// something to do: it polls as soon as the answer to the packets of this series has come, or, where the program has always been back at once, after
 // 2 ms. And where a peer is so slow that no answer comes, or processes share processors, after 10 ms or more, as always with
 // LANYARD_DGRAM_PROGRESS=thread. With `engine` all leaves at once.
 //
 // While packets come and this process does not sleep the endpoint need not tell of them (PacketIo::watch), which makes them arrive sooner: a thread
 // that asks all the time finds them. Where processes share processors they sleep so often that it would not pay.
 //
-// A poll delivers whole packets, which may hold many envelopes, and what waited for them: beyond its budget up to most_at_once().
+// A poll delivers whole packets, which may hold many envelopes, and what waited for them: beyond its budget up to info.most_at_once.
 // Peers that are silent are asked whether they live four times within LANYARD_PEER_TIMEOUT, as who only waits for them would never know. A process
 // that does not answer, though its kernel does (lifelines.h), computes, and is waited for; once it is told of, as nothing but UDP may be closed.
 // A peer is an object from the first packet to or from it; after that it holds what its flow holds, and nothing for what has been delivered.
@@ -56,6 +56,12 @@ struct DgramLimits {
     size_t most_gathered_crowded = 64 * 1024;  // where processes share processors
     size_t gathered_below = 512;       // bytes of payload
     bool computing_answers = true;     // processes that compute answer nevertheless (LANYARD_DGRAM_PROGRESS)
+
+    // Frames of a packet, and of those that waited for it.
+    int most_at_once() const {
+        size_t early = flow.early_blocks * (dgram::EarlyBlock::room / sizeof(dgram::Piece));
+        return static_cast<int>(dgram::most_packet / dgram::next_frame_bytes + early);
+    }
 };
 
 class DgramPath final : public NetworkPath, private dgram::FlowOwner {
@@ -72,30 +78,21 @@ public:
 
     void set_secret(const Secret &secret) override { home_.secret = secret; }
     bool connected_to_all() override { return true; }  // there are no connections
-    void leave() override { leaving_ = true; }
-    void stay() override { leaving_ = false; }
+    void leave(bool leaving) override { leaving_ = leaving; }
     void answer_all() override;
     void rest_all() override {}
     void share_processors() override { home_.crowded = true; }
 
-    const char *name() const override { return "dgram"; }
-    size_t max_eager() const override { return limits_.max_eager; }
-    size_t max_bulk() const override { return max_bulk_frame; }
-    size_t usual_eager_limit() const override { return 64 * 1024; }
     bool reaches(uint32_t peer) const override { return peer < peers_.size() && peer != home_.own; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
     bool settled() override;
-    bool gathers() const override { return true; }
-    void gather(bool on) override;
+    void more_follows() override { begin_series(true); }
+    void flush() override { begin_series(false); }
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
-    int most_at_once() const override;
-    void leave_nothing_out() override { show_all(); }
-    void show_all() override;
-    bool busy() const override;
-    bool unsettled() const override;
+    void prepare_to_sleep(bool process_sleeps) override;
+    PathActivity activity() const override;
     uint64_t deadline_ns() const override;
-    int descriptor() const override { return io_.descriptor(); }
     std::string describe() const override;
     void report() const override;
     // Tells all peers that this process ends.
@@ -183,6 +180,7 @@ private:
     int take_packets(int budget);
     void take_packet(const PacketIo::Arrived &packet);
     bool keeps(Peer &peer, size_t bytes);
+    void begin_series(bool more_follows);
     bool may_wait() const;
     void postpone();
     void write_out();

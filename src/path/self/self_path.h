@@ -9,19 +9,15 @@
 
 namespace lanyard {
 
-class SelfPath final : public Path {
+class SelfPath final : public Path, private DirectMemory {
 public:
-    explicit SelfPath(uint32_t own_peer) : own_peer_(own_peer) {}
+    explicit SelfPath(uint32_t own_peer)
+        : Path({.name = "self", .max_eager = 65536, .max_bulk = 65536, .memory = this}), own_peer_(own_peer) {}
 
-    const char *name() const override { return "self"; }
-    size_t max_eager() const override { return 65536; }
-    size_t max_bulk() const override { return 65536; }
     bool reaches(uint32_t peer) const override { return peer == own_peer_; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
-    bool touches_memory(uint32_t) const override { return true; }
-    Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
-    bool busy() const override { return !frames_.empty(); }
+    PathActivity activity() const override { return {.io_pending = !frames_.empty()}; }
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     uint64_t deadline_ns() const override { return frames_.empty() ? no_deadline : 0; }
     std::string describe() const override { return "self: messages of a process to itself"; }
@@ -33,6 +29,9 @@ private:
         BulkHeader header;
         std::vector<std::byte> payload;
     };
+
+    bool touches(uint32_t) override { return true; }
+    Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
 
     uint32_t own_peer_;
     std::deque<Frame> frames_;

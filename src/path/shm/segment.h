@@ -18,12 +18,11 @@
 #include "base/error.h"
 #include "base/sleep_word.h"
 #include "base/wait_record.h"
-#include "path/path.h"
+#include "path/direct_memory.h"
+#include "path/short_ring.h"
 
 namespace lanyard {
 
-constexpr size_t line_bytes = 64;
-constexpr size_t ring_bytes = 8192;
 constexpr size_t cell_bytes = 16384;
 constexpr uint32_t most_cells = 32;
 constexpr uint32_t fewest_cells = 4;

@@ -29,8 +29,14 @@ constexpr uint32_t most_cells_of_frame = 4;
 }  // namespace
 
 ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies)
-    : segment_(segment), own_(own), self_(segment.member(own)), blocks_(segment, own), peers_(std::move(peers)), direct_copies_(direct_copies),
-      most_cells_(std::min(most_cells_of_frame, segment.header().cells / 2)), gathered_(most_inlined) {
+    : Path({.name = "shm",
+            .max_eager = cells_of_frame(segment) * cell_bytes,
+            .max_bulk = cell_bytes,
+            .eager_limit = cells_of_frame(segment) * cell_bytes,
+            .memory = this,
+            .short_lane = this}),
+      segment_(segment), own_(own), self_(segment.member(own)), blocks_(segment, own), peers_(std::move(peers)), direct_copies_(direct_copies),
+      gathered_(most_inlined) {
     outlets_.reserve(peers_.size());
     for (uint32_t i = 0; i < peers_.size(); ++i) {
         if (peers_[i] >= index_of_peer_.size()) index_of_peer_.resize(peers_[i] + 1, not_here);
@@ -44,6 +50,8 @@ ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bo
     self_.reach.process.store(getpid(), std::memory_order_release);
     allow_direct_copies(direct_copies);
 }
+
+uint32_t ShmPath::cells_of_frame(const Segment &segment) { return std::min(most_cells_of_frame, segment.header().cells / 2); }
 
 void ShmPath::allow_direct_copies(bool allowed) {
     direct_copies_ = allowed;
@@ -122,9 +130,10 @@ int ShmPath::accept_inlets(Sink &sink) {
         Inlet inlet;
         inlet.member = i;
         inlet.ring.open(*reinterpret_cast<Ring *>(memory), i);
-        outlets_[i].inlet = static_cast<uint32_t>(inlets_.size());
+        inlet.place = static_cast<uint32_t>(inlets_.size());
         awaited_.push_back({inlet.ring.awaited_word(), inlet.ring.awaited_number()});
         inlets_.push_back(std::move(inlet));
+        outlets_[i].inlet = &inlets_.back();
         log(LogLevel::debug, "shm", "peer %u opened a ring to here", peers_[i]);
         ++opened;
     }
@@ -222,25 +231,24 @@ Sent ShmPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload
     return Sent::done;
 }
 
-bool ShmPath::peek_short(uint32_t peer, ShortFrame &frame) {
-    uint32_t place = outlets_[index_of_peer_[peer]].inlet;
-    if (place == not_here) return false;
-    const RingReader &ring = inlets_[place].ring;
+bool ShmPath::peek(uint32_t peer, ShortFrame &frame) {
+    const Inlet *inlet = outlets_[index_of_peer_[peer]].inlet;
+    if (!inlet) return false;
+    const RingReader &ring = inlet->ring;
     uint64_t word = ring.peek();
     if (word == 0) return false;
     frame = {frame_kind(word) == RingFrame::inlined ? ring.first() : nullptr, frame_payload(word)};
     return true;
 }
 
-void ShmPath::take_short(uint32_t peer, void *payload) {
-    uint32_t place = outlets_[index_of_peer_[peer]].inlet;
-    Inlet &inlet = inlets_[place];
+void ShmPath::take(uint32_t peer, void *payload) {
+    Inlet &inlet = *outlets_[index_of_peer_[peer]].inlet;
     size_t size = frame_payload(inlet.ring.peek());
     bool one_line = size <= first_line_room;
     if (one_line) copy_few(payload, inlet.ring.first() + sizeof(Envelope), size);
     else inlet.ring.gather(static_cast<std::byte *>(payload), size);
     bool told = inlet.ring.pass(one_line ? 1 : lines_for(size));
-    awaited_[place] = {inlet.ring.awaited_word(), inlet.ring.awaited_number()};
+    awaited_[inlet.place] = {inlet.ring.awaited_word(), inlet.ring.awaited_number()};
     if (told) wake_if_asleep(segment_.member(inlet.member).sleep);
 }
 
@@ -347,16 +355,16 @@ void ShmPath::take_part(Inlet &inlet, Sink &sink, const std::byte *payload, size
     sink.envelope(peers_[inlet.member], whole.envelope, whole.place, all);
 }
 
-bool ShmPath::touches_memory(uint32_t peer) const {
+bool ShmPath::touches(uint32_t peer) {
     uint32_t index = index_of(peer);
     if (!direct_copies_ || index == not_here) return false;
-    const Outlet &outlet = outlets_[index];
+    Outlet &outlet = outlets_[index];
     if (outlet.direct == Reach::untried) outlet.direct = try_direct(index) ? Reach::allowed : Reach::refused;
     return outlet.direct == Reach::allowed;
 }
 
-bool ShmPath::touches_all_memory() const {
-    return std::all_of(peers_.begin(), peers_.end(), [&](uint32_t peer) { return index_of(peer) == own_ || touches_memory(peer); });
+bool ShmPath::touches_all_memory() {
+    return std::all_of(peers_.begin(), peers_.end(), [&](uint32_t peer) { return index_of(peer) == own_ || touches(peer); });
 }
 
 // One trial copy of a known value: refused by seccomp, Yama or another process namespace (where the id names somebody else).

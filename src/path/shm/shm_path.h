@@ -14,37 +14,24 @@
 
 #include "path/path.h"
 #include "path/shm/counters.h"
-#include "path/shm/ring.h"
 #include "path/shm/segment.h"
 #include "path/shm/shared_blocks.h"
+#include "path/short_ring.h"
 
 namespace lanyard {
 
-class ShmPath final : public Path {
+class ShmPath final : public Path, private DirectMemory, private ShortLane {
 public:
     // `peers[i]` is the number of the node's i-th process; `own` the index of this one.
     ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies);
     ~ShmPath() override;
 
-    const char *name() const override { return "shm"; }
-    size_t max_eager() const override { return most_cells_ * cell_bytes; }
-    size_t usual_eager_limit() const override { return max_eager(); }
-    size_t max_bulk() const override { return cell_bytes; }
     bool reaches(uint32_t peer) const override { return index_of(peer) != not_here; }
 
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
-    bool touches_memory(uint32_t peer) const override;
-    // Of all the others, each of which has a path already.
-    bool touches_all_memory() const;
-    Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
-    Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
-    std::byte *mapped(uint32_t peer, uint64_t address, size_t bytes) override { return blocks_.find(index_of_peer_[peer], address, bytes); }
-    std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override { return &segment_.member(index_of_peer_[owner]).word[index].value; }
-    RingWriter *ring_to(uint32_t peer) override { return &outlets_[index_of_peer_[peer]].ring; }
-    size_t max_shown() const override { return most_inlined; }
-    bool peek_short(uint32_t peer, ShortFrame &frame) override;
-    void take_short(uint32_t peer, void *payload) override;
+    // Can the memory of all the others be touched, each of which has a path already?
+    bool touches_all_memory();
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     std::string describe() const override;
 
@@ -67,13 +54,14 @@ private:
     static constexpr uint32_t not_here = UINT32_MAX;
     enum class Reach : uint8_t { untried, allowed, refused };
 
+    struct Inlet;
     // To and from a peer.
     struct Outlet {
         explicit Outlet(SleepWord &sleep) : ring(sleep) {}
 
         RingWriter ring;
-        uint32_t inlet = not_here;  // its place among the inlets
-        mutable Reach direct = Reach::untried;
+        Inlet *inlet = nullptr;  // the ring that the peer opened
+        Reach direct = Reach::untried;
         bool shut = false;   // there was no room for a ring, here or there
         bool lost = false;   // and that has been reported
         bool unseen = false; // the peer's ring is there, but this process has no addresses for it
@@ -81,6 +69,7 @@ private:
     struct Inlet {
         RingReader ring;
         uint32_t member;
+        uint32_t place;  // of the awaited
         // An envelope whose payload comes in several cells.
         struct {
             size_t size = 0, come = 0;  // size 0: there is none
@@ -96,6 +85,18 @@ private:
         uint32_t number;
     };
 
+    bool touches(uint32_t peer) override;
+    Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    std::byte *mapped(uint32_t peer, uint64_t address, size_t bytes) override { return blocks_.find(index_of_peer_[peer], address, bytes); }
+    std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override {
+        return &segment_.member(index_of_peer_[owner]).word[index].value;
+    }
+    RingWriter *ring_to(uint32_t peer) override { return &outlets_[index_of_peer_[peer]].ring; }
+    size_t max_shown() const override { return most_inlined; }
+    bool peek(uint32_t peer, ShortFrame &frame) override;
+    void take(uint32_t peer, void *payload) override;
+
     uint32_t index_of(uint32_t peer) const { return peer < index_of_peer_.size() ? index_of_peer_[peer] : not_here; }
     std::byte *map_ring(uint64_t offset);
     bool open_outlet(uint32_t index);
@@ -110,6 +111,7 @@ private:
     Sent send_in_cells(RingWriter &ring, const Envelope &envelope, Payload payload);
     void take_part(Inlet &inlet, Sink &sink, const std::byte *payload, size_t size);
     bool try_direct(uint32_t index) const;
+    static uint32_t cells_of_frame(const Segment &segment);
 
     Segment &segment_;
     uint32_t own_;
@@ -118,9 +120,8 @@ private:
     std::vector<uint32_t> peers_;
     std::vector<uint32_t> index_of_peer_;
     bool direct_copies_;
-    uint32_t most_cells_;  // of one envelope's payload
     std::vector<Outlet> outlets_;
-    std::vector<Inlet> inlets_;
+    std::vector<Inlet> inlets_;  // which do not move, as there is room for all from the start
     std::vector<Awaited> awaited_;  // by inlet
     std::vector<std::byte *> rings_;  // mapped here, of both kinds
     std::atomic<uint32_t> arrivals_seen_{0};  // other threads read it: rings()

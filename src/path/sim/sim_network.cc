@@ -133,14 +133,19 @@ Error SimNetwork::refused(const char *what) {
     return Error(ErrorClass::other, std::string(what) + ": refused by the simulated network");
 }
 
-size_t SimPath::max_eager() const { return network_.behaviour_.max_eager; }
-size_t SimPath::max_bulk() const { return network_.behaviour_.max_bulk; }
+SimPath::SimPath(SimNetwork &network, uint32_t own)
+    : Path({.name = "sim",
+            .max_eager = network.behaviour_.max_eager,
+            .max_bulk = network.behaviour_.max_bulk,
+            .bulk_follows = network.behaviour_.bulk_follows,
+            .memory = this}),
+      network_(network), own_(own) {}
+
 bool SimPath::reaches(uint32_t peer) const { return peer < network_.peers_.size(); }
-bool SimPath::bulk_follows() const { return network_.behaviour_.bulk_follows; }
-bool SimPath::touches_memory(uint32_t) const { return network_.behaviour_.touches_memory; }
+bool SimPath::touches(uint32_t) { return network_.behaviour_.touches_memory; }
 
 Sent SimPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
-    LANYARD_MUST(payload.size <= max_eager());
+    LANYARD_MUST(payload.size <= info.max_eager);
     if (network_.peers_[peer].dead) return Sent::done;
     if (!network_.room(own_, peer)) return Sent::full;
     SimNetwork::Frame frame{own_, peer, false, envelope, {}, std::vector<std::byte>(payload.size)};
@@ -152,7 +157,7 @@ Sent SimPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
 }
 
 Sent SimPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) {
-    LANYARD_MUST(payload.size <= max_bulk());
+    LANYARD_MUST(payload.size <= info.max_bulk);
     if (network_.peers_[peer].dead) return Sent::done;
     if (!network_.room(own_, peer)) return Sent::full;
     SimNetwork::Frame frame{own_, peer, true, {}, header, std::vector<std::byte>(payload.size)};

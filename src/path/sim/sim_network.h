@@ -37,25 +37,22 @@ struct Behaviour {
 
 class SimNetwork;
 
-class SimPath final : public Path {
+class SimPath final : public Path, private DirectMemory {
 public:
-    SimPath(SimNetwork &network, uint32_t own) : network_(network), own_(own) {}
+    SimPath(SimNetwork &network, uint32_t own);
 
-    const char *name() const override { return "sim"; }
-    size_t max_eager() const override;
-    size_t max_bulk() const override;
     bool reaches(uint32_t peer) const override;
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
-    bool bulk_follows() const override;
-    bool touches_memory(uint32_t peer) const override;
-    Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
-    Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
-    std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     std::string describe() const override;
 
 private:
+    bool touches(uint32_t peer) override;
+    Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
+    std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override;
+
     SimNetwork &network_;
     uint32_t own_;
 };

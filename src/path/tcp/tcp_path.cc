@@ -17,7 +17,15 @@ constexpr const char *interfaces_hint = "; LANYARD_INTERFACES says by which inte
 }  // namespace
 
 TcpPath::TcpPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const TcpLimits &limits, FindAddresses find, Crc32c crc)
-    : sockets_(sockets), identity_(identity), limits_(limits), find_(std::move(find)), crc_(crc), check_bytes_(crc ? sizeof(FrameCheck) : 0),
+    : NetworkPath({.name = "tcp",
+                   .max_eager = limits.max_eager,
+                   .max_bulk = crc ? most_checked_bulk : max_bulk_frame,
+                   .eager_limit = 64 * 1024,
+                   .keep_from = limits.keep_from,
+                   .bulk_follows = true,
+                   .loses_bulk = true,
+                   .descriptor = sockets.descriptor()}),
+      sockets_(sockets), identity_(identity), limits_(limits), find_(std::move(find)), crc_(crc), check_bytes_(crc ? sizeof(FrameCheck) : 0),
       connector_(sockets, identity_, peers, *this), links_(peers) {
     if (crc_) identity_.settings |= checksum_setting;
 }
@@ -269,13 +277,11 @@ void TcpPath::note_arrival(Link &link) {
     sockets_.unwatch(link.socket);
 }
 
-void TcpPath::leave_nothing_out() {
-    look_at_ns_ = 0;
-    ++sleeps_;
-    show_all();
-}
-
-void TcpPath::show_all() {
+void TcpPath::prepare_to_sleep(bool process_sleeps) {
+    if (process_sleeps) {
+        look_at_ns_ = 0;
+        ++sleeps_;
+    }
     for (Link *link : hot_) {
         cool(*link);
         link->came_awake = 0;  // a program that comes and goes would have it in and out of the set with each message

@@ -82,8 +82,7 @@ public:
         return connector_.listen(addresses, least, most, port);
     }
     bool connected_to_all() override;
-    void leave() override { leaving_ = true; }
-    void stay() override { leaving_ = false; }
+    void leave(bool leaving) override { leaving_ = leaving; }
     void answer_all() override;
     void rest_all() override;
     void share_processors() override { most_hot_ = 0; }
@@ -95,27 +94,16 @@ public:
     // Connections that there are now.
     uint32_t open() const { return open_; }
 
-    const char *name() const override { return "tcp"; }
-    size_t max_eager() const override { return limits_.max_eager; }
-    size_t max_bulk() const override { return crc_ ? most_checked_bulk : max_bulk_frame; }
-    size_t max_bulk_in_place(uint32_t peer) const override { return crc_ || !links_[peer] ? max_bulk() : links_[peer]->bulk.most; }
-    size_t usual_eager_limit() const override { return 64 * 1024; }
+    size_t max_bulk_in_place(uint32_t peer) const override { return crc_ || !links_[peer] ? info.max_bulk : links_[peer]->bulk.most; }
     bool reaches(uint32_t peer) const override { return peer < links_.size() && peer != identity_.own; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_kept(uint32_t peer, const Envelope &envelope, const KeptPayload &payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
-    bool bulk_follows() const override { return true; }
-    bool loses_bulk() const override { return true; }
-    size_t keep_from() const override { return limits_.keep_from; }
     bool settled() override;
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
-    void leave_nothing_out() override;
-    void show_all() override;
-    bool busy() const override { return busy_ > 0; }
-    bool unsettled() const override { return unsettled_ > 0; }
-    bool patient() const override { return coming_slowly_ > 0; }
+    void prepare_to_sleep(bool process_sleeps) override;
+    PathActivity activity() const override { return {busy_ > 0, unsettled_ > 0, coming_slowly_ > 0}; }
     uint64_t deadline_ns() const override;
-    int descriptor() const override { return sockets_.descriptor(); }
     std::string describe() const override;
     void close() override;
 
@@ -207,7 +195,7 @@ private:
     Sink *sink_ = nullptr;        // while poll() runs
     uint64_t now_ns_ = 0;
     uint64_t look_at_ns_ = 0;
-    uint32_t sleeps_ = 0;       // times that leave_nothing_out() was called
+    uint32_t sleeps_ = 0;       // of this process
     bool looked_ = true;        // in the last poll()
     bool passed_over_ = false;  // all but the busiest, in the last poll()
     uint64_t tend_at_ns_ = UINT64_MAX;

@@ -28,10 +28,8 @@ struct Inbox {
 
 class QueuePath final : public Path {
 public:
-    QueuePath(std::vector<Inbox> &inboxes, uint32_t own, unsigned seed) : inboxes_(inboxes), own_(own), random_(seed + own) {}
-    const char *name() const override { return "queue"; }
-    size_t max_eager() const override { return 1024; }
-    size_t max_bulk() const override { return 4096; }
+    QueuePath(std::vector<Inbox> &inboxes, uint32_t own, unsigned seed)
+        : Path({.name = "queue", .max_eager = 1024, .max_bulk = 4096}), inboxes_(inboxes), own_(own), random_(seed + own) {}
     bool reaches(uint32_t) const override { return true; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override { return put({own_, envelope, {}, false, {}}, peer, payload); }
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t) override {

@@ -20,12 +20,10 @@ namespace {
 // Becomes readable when the test gives it work; counts by whom it is polled.
 class EventPath final : public StubPath {
 public:
-    EventPath() : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+    EventPath() : StubPath(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)), event_(info.descriptor) {}
     ~EventPath() override { ::close(event_); }
 
-    int descriptor() const override { return event_; }
-    bool busy() const override { return is_busy; }
-    bool unsettled() const override { return is_unsettled; }
+    PathActivity activity() const override { return {.io_pending = is_busy, .unacknowledged = is_unsettled}; }
     int poll(Sink &, int, uint64_t) override {
         if (std::this_thread::get_id() != program_) ++polls_by_helper;
         uint64_t work = 0;
@@ -33,7 +31,7 @@ public:
         done += static_cast<int>(work);
         return endless || work > 0;
     }
-    void show_all() override { ++shown; }
+    void prepare_to_sleep(bool process_sleeps) override { shown += !process_sleeps; }
     void give_work() {
         uint64_t one = 1;
         EXPECT_EQ(write(event_, &one, sizeof one), 8);
@@ -49,7 +47,7 @@ private:
 
 struct Program {
     explicit Program(uint64_t period_ns = 0) : helper(engine, idle.descriptor(), period_ns) {
-        EXPECT_TRUE(idle.watch(path.descriptor()));
+        EXPECT_TRUE(idle.watch(path.info.descriptor));
         engine.set_sink(no_sink);
         engine.add_path(path);
         EXPECT_TRUE(usable && helper.usable());

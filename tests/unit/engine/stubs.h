@@ -7,9 +7,9 @@ namespace lanyard {
 
 class StubPath : public Path {
 public:
-    const char *name() const override { return "stub"; }
-    size_t max_eager() const override { return 0; }
-    size_t max_bulk() const override { return 1; }
+    explicit StubPath(int descriptor = -1)
+        : Path({.name = "stub", .max_eager = 0, .max_bulk = 1, .descriptor = descriptor}) {}
+    StubPath(ShortLane &lane) : Path({.name = "stub", .max_eager = 0, .max_bulk = 1, .short_lane = &lane}) {}
     bool reaches(uint32_t) const override { return false; }
     Sent send(uint32_t, const Envelope &, Payload) override { return Sent::full; }
     Sent send_bulk(uint32_t, const BulkHeader &, Payload, uint64_t) override { return Sent::full; }

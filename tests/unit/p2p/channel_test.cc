@@ -18,9 +18,9 @@ namespace lanyard {
 namespace {
 
 // Notes what is sent to each peer, while there is room.
-class NotingPath final : public StubPath {
+class NotingPath final : public StubPath, private ShortLane {
 public:
-    explicit NotingPath(SleepWord &sleep) : ring(sleep) {}
+    explicit NotingPath(SleepWord &sleep) : StubPath(static_cast<ShortLane &>(*this)), ring(sleep) {}
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override {
         ++asked;
         if (room[peer] == 0) return Sent::full;

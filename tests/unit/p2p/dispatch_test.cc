@@ -157,10 +157,10 @@ TEST_F(DispatchTest, AnswersACancelledOffer) {
     come(message(EnvelopeKind::rendezvous, 100'000), {reinterpret_cast<const char *>(&offer), sizeof offer});
     EXPECT_EQ(receiver.unexpected().count(), 1u);
     come(answer(EnvelopeKind::cancel, 4712));
-    EXPECT_EQ(path.sent.back().envelope.tag, 0) << "there is no such offer";
+    EXPECT_EQ(path->sent.back().envelope.tag, 0) << "there is no such offer";
     come(answer(EnvelopeKind::cancel, 4711));
-    EXPECT_EQ(path.sent.back().envelope.kind, EnvelopeKind::cancel_reply);
-    EXPECT_EQ(path.sent.back().envelope.tag, 1);
+    EXPECT_EQ(path->sent.back().envelope.kind, EnvelopeKind::cancel_reply);
+    EXPECT_EQ(path->sent.back().envelope.tag, 1);
     EXPECT_EQ(receiver.unexpected().count(), 0u);
 }
 

@@ -11,7 +11,7 @@ constexpr size_t piece = 64 * 1024, pieces = 6, bytes = pieces * piece - 100;
 class DualCopyTest : public ScriptedTest, protected PieceReader::User {
 protected:
     DualCopyTest() {
-        path.touches = path.shares = true;
+        path->touched = path->shares = true;
         source = text(bytes);
         room.assign(bytes, '.');
     }
@@ -20,8 +20,8 @@ protected:
     bool read() {
         return reader.begin(1, 4711, 55, reinterpret_cast<uintptr_t>(source.data()), reinterpret_cast<std::byte *>(room.data()), bytes, *this);
     }
-    HelpRequest request() const { return path.said<HelpRequest>(); }
-    std::atomic<uint64_t> &word() { return path.words[0][request().word]; }
+    HelpRequest request() const { return path->said<HelpRequest>(); }
+    std::atomic<uint64_t> &word() { return path->words[0][request().word]; }
     int64_t claim_as_sender() { return claim_piece(word(), request().generation, pieces, false); }
     void write(int64_t number) {
         auto offset = static_cast<size_t>(number) * piece;
@@ -48,14 +48,14 @@ TEST_F(DualCopyTest, EachPieceIsCopiedOnce) {
     int64_t last = claim_as_sender(), before_last = claim_as_sender();
     EXPECT_EQ(last, static_cast<int64_t>(pieces) - 1);
     step(10);
-    EXPECT_EQ(path.gets, static_cast<int>(pieces) - 2);
+    EXPECT_EQ(path->gets, static_cast<int>(pieces) - 2);
     EXPECT_EQ(copied, 0) << "the sender still writes";
     write(last);
     write(before_last);
     reader.helped(true);
     EXPECT_EQ(copied, 1);
     EXPECT_EQ(room, source);
-    EXPECT_EQ(claim_piece(path.words[0][asked.word], asked.generation, pieces, false), -1) << "the word is over";
+    EXPECT_EQ(claim_piece(path->words[0][asked.word], asked.generation, pieces, false), -1) << "the word is over";
 }
 
 TEST_F(DualCopyTest, ReadsWhatTheSenderCouldNotWrite) {
@@ -70,59 +70,59 @@ TEST_F(DualCopyTest, ReadsWhatTheSenderCouldNotWrite) {
 }
 
 TEST_F(DualCopyTest, SaysWhenTheKernelRefuses) {
-    path.refused = true;
+    path->refused = true;
     ASSERT_TRUE(read());
     EXPECT_EQ(refusals, 1);
     EXPECT_EQ(endpoint.words.in_use(), 0);
 }
 
 TEST_F(DualCopyTest, NeedsAWord) {
-    path.shares = false;
+    path->shares = false;
     EXPECT_FALSE(read());
-    EXPECT_TRUE(path.sent.empty());
+    EXPECT_TRUE(path->sent.empty());
 }
 
 TEST_F(DualCopyTest, TheSenderWritesFromTheBack) {
-    path.words[1][5] = Claims{3, 0, 0}.word();
+    path->words[1][5] = Claims{3, 0, 0}.word();
     writer.begin(1, {55, reinterpret_cast<uintptr_t>(room.data()), 5, 3}, buffer(source));
     step(2);
     EXPECT_EQ(room.substr(4 * piece), source.substr(4 * piece));
-    EXPECT_EQ(claim_piece(path.words[1][5], 3, pieces, true), 0);
+    EXPECT_EQ(claim_piece(path->words[1][5], 3, pieces, true), 0);
     step(10);
     EXPECT_EQ(room[0], '.') << "the receiver has that";
     EXPECT_EQ(room.substr(piece), source.substr(piece));
-    ASSERT_EQ(path.of_kind(EnvelopeKind::helped).size(), 1u);
-    EXPECT_EQ(path.sent.back().envelope.tag, 1);
-    EXPECT_EQ(path.sent.back().envelope.context, 55u);
+    ASSERT_EQ(path->of_kind(EnvelopeKind::helped).size(), 1u);
+    EXPECT_EQ(path->sent.back().envelope.tag, 1);
+    EXPECT_EQ(path->sent.back().envelope.context, 55u);
 }
 
 TEST_F(DualCopyTest, ALateSenderDoesNothing) {
-    path.words[1][5] = Claims{4, 0, 0}.word();
+    path->words[1][5] = Claims{4, 0, 0}.word();
     writer.begin(1, {55, reinterpret_cast<uintptr_t>(room.data()), 5, 3}, buffer(source));
     step(3);
-    EXPECT_EQ(path.puts, 0);
-    EXPECT_TRUE(path.sent.empty());
+    EXPECT_EQ(path->puts, 0);
+    EXPECT_TRUE(path->sent.empty());
     EXPECT_FALSE(writer.busy());
 }
 
 TEST_F(DualCopyTest, AStoppedSenderTouchesTheWordNoMore) {
-    path.words[1][5] = Claims{3, 0, 0}.word();
+    path->words[1][5] = Claims{3, 0, 0}.word();
     writer.begin(1, {55, reinterpret_cast<uintptr_t>(room.data()), 5, 3}, buffer(source));
     step();
     writer.stop();
-    uint64_t before = path.words[1][5];
+    uint64_t before = path->words[1][5];
     step(3);
-    EXPECT_EQ(path.words[1][5], before);
-    EXPECT_EQ(path.puts, 1);
+    EXPECT_EQ(path->words[1][5], before);
+    EXPECT_EQ(path->puts, 1);
 }
 
 TEST_F(DualCopyTest, ASenderThatIsRefusedSaysSo) {
-    path.refused = true;
-    path.words[1][5] = Claims{3, 0, 0}.word();
+    path->refused = true;
+    path->words[1][5] = Claims{3, 0, 0}.word();
     writer.begin(1, {55, reinterpret_cast<uintptr_t>(room.data()), 5, 3}, buffer(source));
     step(3);
-    ASSERT_EQ(path.of_kind(EnvelopeKind::helped).size(), 1u);
-    EXPECT_EQ(path.sent.back().envelope.tag, 0);
+    ASSERT_EQ(path->of_kind(EnvelopeKind::helped).size(), 1u);
+    EXPECT_EQ(path->sent.back().envelope.tag, 0);
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ TEST_F(EagerTest, IsOverWhenCopied) {
     describe(send, bytes);
     eager.send(send);
     EXPECT_TRUE(send.completion.complete());
-    EXPECT_EQ(path.sent.at(0).payload, bytes);
-    EXPECT_EQ(path.sent.at(0).envelope.length, 100u);
+    EXPECT_EQ(path->sent.at(0).payload, bytes);
+    EXPECT_EQ(path->sent.at(0).envelope.length, 100u);
     EXPECT_EQ(peer().credit_left, credit - 128) << "in units of 64";
     EXPECT_EQ(endpoint.counts.sent, 1u);
     EXPECT_EQ(eager.unfinished(), 0u);
@@ -37,29 +37,29 @@ TEST_F(EagerTest, ShortOnesCostNoCreditAndGoWithoutAny) {
 }
 
 TEST_F(EagerTest, WaitsForRoomInOrder) {
-    path.room = 0;
+    path->room = 0;
     std::string bytes = text(50);
     SendOperation first, second;
     describe(first, bytes, 1);
     describe(second, bytes, 2);
     eager.send(first);
-    path.room = 1;
+    path->room = 1;
     eager.send(second);  // there is room, but the first one waits
-    EXPECT_TRUE(path.sent.empty());
+    EXPECT_TRUE(path->sent.empty());
     EXPECT_EQ(eager.unfinished(), 2u);
     step();
     EXPECT_TRUE(first.completion.complete());
     EXPECT_FALSE(second.completion.complete());
-    path.room = 1;
+    path->room = 1;
     step();
     EXPECT_TRUE(second.completion.complete());
-    EXPECT_EQ(path.sent.at(0).envelope.tag, 1);
-    EXPECT_EQ(path.sent.at(1).envelope.tag, 2);
+    EXPECT_EQ(path->sent.at(0).envelope.tag, 1);
+    EXPECT_EQ(path->sent.at(1).envelope.tag, 2);
     EXPECT_EQ(eager.unfinished(), 0u);
 }
 
 TEST_F(EagerTest, ACancelledOneThatWaitsGivesItsCreditBack) {
-    path.room = 0;
+    path->room = 0;
     std::string bytes = text(50);
     SendOperation send;
     describe(send, bytes);
@@ -68,22 +68,22 @@ TEST_F(EagerTest, ACancelledOneThatWaitsGivesItsCreditBack) {
     send.unfinished->cancel();
     EXPECT_TRUE(send.completion.complete() && send.cancelled);
     EXPECT_EQ(peer().credit_left, credit);
-    path.room = 1;
+    path->room = 1;
     step();
-    EXPECT_TRUE(path.sent.empty());
+    EXPECT_TRUE(path->sent.empty());
 }
 
 TEST_F(EagerTest, KeptPayloadIsTheProgramsWhenAcknowledged) {
-    path.keeps_from = 1000;
+    use({.keep_from = 1000});
     std::string bytes = text(1000);
     SendOperation send;
     describe(send, bytes);
     eager.send(send);
     EXPECT_FALSE(send.completion.complete());
-    ASSERT_EQ(path.kept.size(), 1u);
+    ASSERT_EQ(path->kept.size(), 1u);
     send.unfinished->cancel();
     EXPECT_FALSE(send.completion.complete()) << "it has left";
-    uint64_t token = path.kept[0];
+    uint64_t token = path->kept[0];
     endpoint.targets.find(token)->sent();
     EXPECT_TRUE(send.completion.complete());
     EXPECT_FALSE(send.cancelled);
@@ -96,9 +96,9 @@ TEST_F(EagerTest, FailsWithItsPeer) {
     SendOperation kept, waiting;
     describe(kept, bytes);
     describe(waiting, bytes);
-    path.keeps_from = 1000;
+    use({.keep_from = 1000});
     eager.send(kept);
-    path.room = 0;
+    path->room = 0;
     eager.send(waiting);
     lose_peer();
     EXPECT_TRUE(kept.completion.complete());
@@ -127,12 +127,12 @@ TEST_F(EagerTest, ItsOperationMayBeUsedAgainAtOnce) {
         auto &self = *static_cast<Chain *>(completion.context);
         if (--self.left > 0) self.eager->send(self.send);
     };
-    path.room = 0;
+    path->room = 0;
     eager.send(chain.send);
-    path.room = 10;
+    path->room = 10;
     step(5);
     EXPECT_EQ(chain.left, 0);
-    EXPECT_EQ(path.sent.size(), 3u);
+    EXPECT_EQ(path->sent.size(), 3u);
     EXPECT_EQ(eager.unfinished(), 0u);
 }
 

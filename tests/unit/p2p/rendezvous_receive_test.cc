@@ -26,8 +26,8 @@ protected:
         receives.take_first(receive, bytes_of(offer), sizeof offer);
     }
     uint64_t asked_id() {
-        EXPECT_EQ(path.sent.back().envelope.kind, EnvelopeKind::clear_to_send);
-        return path.said<ClearToSend>().receiver_id;
+        EXPECT_EQ(path->sent.back().envelope.kind, EnvelopeKind::clear_to_send);
+        return path->said<ClearToSend>().receiver_id;
     }
     void bulk(uint64_t id, size_t offset, size_t size, uint32_t from = 1) {
         Target *target = endpoint.targets.find(id);
@@ -44,7 +44,7 @@ protected:
 TEST_F(RendezvousReceiveTest, AsksForBulkAndTakesItInAnyOrder) {
     EXPECT_TRUE(accept(2500));
     uint64_t id = asked_id();
-    EXPECT_EQ(path.said<ClearToSend>().end, 2500u);
+    EXPECT_EQ(path->said<ClearToSend>().end, 2500u);
     take_first();
     bulk(id, 1000, 1500);
     bulk(id, 1000, 500);  // once more
@@ -52,7 +52,7 @@ TEST_F(RendezvousReceiveTest, AsksForBulkAndTakesItInAnyOrder) {
     bulk(id, 0, 1000);
     EXPECT_TRUE(over());
     EXPECT_EQ(room, source);
-    EXPECT_TRUE(path.of_kind(EnvelopeKind::finished).empty()) << "the sender knows: this path loses nothing";
+    EXPECT_TRUE(path->of_kind(EnvelopeKind::finished).empty()) << "the sender knows: this path loses nothing";
     EXPECT_EQ(endpoint.targets.find(id), nullptr);
 }
 
@@ -79,31 +79,31 @@ TEST_F(RendezvousReceiveTest, WhatComesASecondTimeHasNoPlace) {
 }
 
 TEST_F(RendezvousReceiveTest, AsksAgainForWhatItMissesAfterANewConnection) {
-    path.loses = true;
+    use({.loses_bulk = true});
     EXPECT_TRUE(accept(2500));
     uint64_t id = asked_id();
     bulk(id, 0, 700);
     bulk(id, 900, 100);
     endpoint.targets.find(id)->renewed(1);
-    EXPECT_EQ(path.said<ClearToSend>().offset, 700u);
+    EXPECT_EQ(path->said<ClearToSend>().offset, 700u);
     bulk(id, 700, 1800);
     EXPECT_TRUE(over());
-    EXPECT_EQ(path.of_kind(EnvelopeKind::finished).size(), 1u);
+    EXPECT_EQ(path->of_kind(EnvelopeKind::finished).size(), 1u);
     EXPECT_EQ(room, source);
 }
 
 TEST_F(RendezvousReceiveTest, ReadsFromTheSendersMemory) {
-    path.touches = true;
+    path->touched = true;
     source = text(2500);
     settings.copies = "once";
     EXPECT_FALSE(accept(2500, address()));
     EXPECT_TRUE(over());
     EXPECT_EQ(room, source);
-    EXPECT_EQ(path.of_kind(EnvelopeKind::finished).at(0).context, sender_id);
+    EXPECT_EQ(path->of_kind(EnvelopeKind::finished).at(0).context, sender_id);
 }
 
 TEST_F(RendezvousReceiveTest, AsksForBulkWhereTheKernelRefuses) {
-    path.touches = path.refused = true;
+    path->touched = path->refused = true;
     settings.copies = "once";
     source = text(2500);
     EXPECT_FALSE(accept(2500, address()));
@@ -114,7 +114,7 @@ TEST_F(RendezvousReceiveTest, AsksForBulkWhereTheKernelRefuses) {
 }
 
 TEST_F(RendezvousReceiveTest, TakesUnaskedBytesOnlyIfItsOfferNamedIt) {
-    path.loses = true;
+    use({.loses_bulk = true});
     room.assign(2500, '.');
     describe(receive, room);
     uint64_t id = receives.name(receive);
@@ -124,16 +124,16 @@ TEST_F(RendezvousReceiveTest, TakesUnaskedBytesOnlyIfItsOfferNamedIt) {
     EXPECT_EQ(room, std::string(2500, '.')) << "no offer has come";
     EXPECT_TRUE(accept(2500, id, flag_announced));
     EXPECT_EQ(receives.named(), 0u);
-    EXPECT_TRUE(path.of_kind(EnvelopeKind::clear_to_send).empty());
+    EXPECT_TRUE(path->of_kind(EnvelopeKind::clear_to_send).empty());
     take_first();
     bulk(id, 0, 2500);
     EXPECT_TRUE(over());
     EXPECT_EQ(room, source);
-    EXPECT_EQ(path.of_kind(EnvelopeKind::finished).size(), 1u);
+    EXPECT_EQ(path->of_kind(EnvelopeKind::finished).size(), 1u);
 }
 
 TEST_F(RendezvousReceiveTest, GetsANewIdWhereAnotherOfferMetIt) {
-    path.loses = true;
+    use({.loses_bulk = true});
     room.assign(2500, '.');
     describe(receive, room);
     uint64_t id = receives.name(receive);
@@ -148,7 +148,7 @@ TEST_F(RendezvousReceiveTest, GetsANewIdWhereAnotherOfferMetIt) {
 }
 
 TEST_F(RendezvousReceiveTest, WaitsForTheSenderOnlyForAMoment) {
-    path.touches = path.shares = true;
+    path->touched = path->shares = true;
     source = text(40'000);
     bool asked = false;
     for (int i = 0; i < 20 && !asked; ++i) {  // one of the first messages is to be pushed, to learn how fast that is
@@ -157,7 +157,7 @@ TEST_F(RendezvousReceiveTest, WaitsForTheSenderOnlyForAMoment) {
         asked = !over();
         idle.now += 1'000'000;
         if (!asked) continue;
-        EXPECT_EQ(path.sent.back().envelope.flags, flag_if_unclaimed);
+        EXPECT_EQ(path->sent.back().envelope.flags, flag_if_unclaimed);
         step();
     }
     ASSERT_TRUE(asked);

@@ -17,7 +17,7 @@ protected:
         bytes = text(size);
         describe(send, bytes);
         sends.send(send);
-        if (!path.sent.empty()) id = path.said<RendezvousOffer>().sender_id;
+        if (!path->sent.empty()) id = path->said<RendezvousOffer>().sender_id;
     }
     void say(EnvelopeKind kind, int32_t tag = 0) { say(answer(kind, id, tag), nullptr, 0); }
     template <class T>
@@ -44,7 +44,7 @@ protected:
     }
     std::string pushed(size_t from = 0) const {
         std::string all;
-        for (size_t i = from; i < path.bulk.size(); ++i) all += path.bulk[i].payload;
+        for (size_t i = from; i < path->bulk.size(); ++i) all += path->bulk[i].payload;
         return all;
     }
 
@@ -60,9 +60,9 @@ TEST_F(RendezvousSendTest, PushesWhatTheReceiverAsksFor) {
     say(EnvelopeKind::clear_to_send, ClearToSend{77, 0, 2500}, 1);
     EXPECT_EQ(offered(), 0u);
     step();
-    ASSERT_EQ(path.bulk.size(), 3u);
-    EXPECT_EQ(path.bulk[1].header.receive_id, 77u);
-    EXPECT_EQ(path.bulk[1].header.offset, 1000u);
+    ASSERT_EQ(path->bulk.size(), 3u);
+    EXPECT_EQ(path->bulk[1].header.receive_id, 77u);
+    EXPECT_EQ(path->bulk[1].header.offset, 1000u);
     EXPECT_EQ(pushed(), bytes);
     EXPECT_TRUE(over());
     EXPECT_EQ(endpoint.targets.count(), 0u);
@@ -70,13 +70,13 @@ TEST_F(RendezvousSendTest, PushesWhatTheReceiverAsksFor) {
 }
 
 TEST_F(RendezvousSendTest, IsOverWhenTheReceiverHasReadIt) {
-    path.touches = true;
+    path->touched = true;
     offer();
-    EXPECT_EQ(path.said<RendezvousOffer>().address, reinterpret_cast<uintptr_t>(bytes.data()));
+    EXPECT_EQ(path->said<RendezvousOffer>().address, reinterpret_cast<uintptr_t>(bytes.data()));
     EXPECT_FALSE(over());
     say(EnvelopeKind::finished);
     EXPECT_TRUE(over());
-    EXPECT_TRUE(path.bulk.empty());
+    EXPECT_TRUE(path->bulk.empty());
 }
 
 TEST_F(RendezvousSendTest, AnAnswerFromAnotherPeerIsNone) {
@@ -93,29 +93,29 @@ TEST_F(RendezvousSendTest, AnImpossibleWishIsNone) {
     say(EnvelopeKind::clear_to_send, ClearToSend{77, 9, 8}, 1);
     say(EnvelopeKind::clear_to_send, uint64_t{77}, 1);
     step();
-    EXPECT_TRUE(path.bulk.empty());
+    EXPECT_TRUE(path->bulk.empty());
     EXPECT_EQ(offered(), 1u);
     say(EnvelopeKind::finished);
 }
 
 TEST_F(RendezvousSendTest, WaitsForFramesThatAreLeavingItsBuffer) {
-    path.loses = true;
-    path.bulk_result = Sent::pending;
+    use({.loses_bulk = true});
+    path->bulk_result = Sent::pending;
     endpoint.peers[1].first_limit = 0;
     offer();
     say(EnvelopeKind::clear_to_send, ClearToSend{77, 0, 2500}, 1);
     step();
-    ASSERT_EQ(path.bulk.size(), 1u) << "one frame at a time";
+    ASSERT_EQ(path->bulk.size(), 1u) << "one frame at a time";
     say(EnvelopeKind::finished);  // the receiver had it all before, by another connection
     EXPECT_FALSE(over());
-    endpoint.targets.find(path.bulk[0].token)->sent();
+    endpoint.targets.find(path->bulk[0].token)->sent();
     EXPECT_TRUE(over());
     step();
-    EXPECT_EQ(path.bulk.size(), 1u);
+    EXPECT_EQ(path->bulk.size(), 1u);
 }
 
 TEST_F(RendezvousSendTest, OnAPathThatLosesBulkOnlyTheReceiverEndsIt) {
-    path.loses = true;
+    use({.loses_bulk = true});
     offer();
     say(EnvelopeKind::clear_to_send, ClearToSend{77, 0, 2500}, 1);
     step();
@@ -133,69 +133,69 @@ TEST_F(RendezvousSendTest, SendsTheFirstBytesAsFarAsTheCreditGoes) {
     peer().first_limit = 700;
     peer().credit_left = 200;
     offer();
-    EXPECT_EQ(path.sent.at(0).payload.size(), sizeof(RendezvousOffer) + 192) << "whole units";
-    EXPECT_EQ(path.sent.at(0).payload.substr(sizeof(RendezvousOffer)), bytes.substr(0, 192));
+    EXPECT_EQ(path->sent.at(0).payload.size(), sizeof(RendezvousOffer) + 192) << "whole units";
+    EXPECT_EQ(path->sent.at(0).payload.substr(sizeof(RendezvousOffer)), bytes.substr(0, 192));
     EXPECT_EQ(peer().credit_left, 8);
     say(EnvelopeKind::finished);
 }
 
 TEST_F(RendezvousSendTest, NamesTheReceiveThatWasAnnounced) {
-    path.loses = true;
+    use({.loses_bulk = true});
     announce(55, 3000);
     offer();
-    EXPECT_EQ(path.sent.at(0).envelope.flags, flag_announced);
-    EXPECT_EQ(path.said<RendezvousOffer>().address, 55u);
+    EXPECT_EQ(path->sent.at(0).envelope.flags, flag_announced);
+    EXPECT_EQ(path->said<RendezvousOffer>().address, 55u);
     step();
     EXPECT_EQ(pushed(), bytes) << "nobody asked";
-    EXPECT_EQ(path.bulk.at(0).header.receive_id, 55u);
+    EXPECT_EQ(path->bulk.at(0).header.receive_id, 55u);
     EXPECT_FALSE(over());
     say(EnvelopeKind::finished);
     EXPECT_TRUE(over());
     SendOperation second;
     describe(second, bytes);
     sends.send(second);
-    EXPECT_EQ(path.sent.back().envelope.flags, 0) << "an announcement is for one message";
+    EXPECT_EQ(path->sent.back().envelope.flags, 0) << "an announcement is for one message";
     second.unfinished->cancel();
-    id = path.sent.back().envelope.context;
+    id = path->sent.back().envelope.context;
     say(EnvelopeKind::cancel_reply, 1);
     EXPECT_TRUE(second.cancelled);
 }
 
 TEST_F(RendezvousSendTest, ATooLongMessageIsOfferedAsEver) {
-    path.loses = true;
+    use({.loses_bulk = true});
     announce(55, 2499);
     offer();
-    EXPECT_EQ(path.sent.at(0).envelope.flags, 0);
+    EXPECT_EQ(path->sent.at(0).envelope.flags, 0);
     say(EnvelopeKind::finished);
 }
 
 TEST_F(RendezvousSendTest, AnAnnouncementThatCrossedAMessageIsDropped) {
-    path.loses = true;
+    use({.loses_bulk = true});
     announce(55, 3000, 1);  // it had got one more message than was ever sent
     EXPECT_EQ(endpoint.counts.crossed, 1u);
     offer();
-    EXPECT_EQ(path.sent.at(0).envelope.flags, 0);
+    EXPECT_EQ(path->sent.at(0).envelope.flags, 0);
     say(EnvelopeKind::finished);
 }
 
 TEST_F(RendezvousSendTest, BeginsAnewForAnotherReceiveThanTheAnnouncedOne) {
-    path.loses = true;
-    path.bulk_room = 1;
+    use({.loses_bulk = true});
+    path->bulk_room = 1;
     announce(55, 3000);
     offer();
     step();
-    EXPECT_EQ(path.bulk.size(), 1u);
+    EXPECT_EQ(path->bulk.size(), 1u);
     say(EnvelopeKind::clear_to_send, ClearToSend{88, 0, 2500}, 1);
-    path.bulk_room = 1000;
+    path->bulk_room = 1000;
     step(3);
     EXPECT_EQ(pushed(1), bytes);
-    EXPECT_EQ(path.bulk.back().header.receive_id, 88u);
+    EXPECT_EQ(path->bulk.back().header.receive_id, 88u);
     say(EnvelopeKind::finished);
     EXPECT_TRUE(over());
 }
 
 TEST_F(RendezvousSendTest, GoesBehindItsOfferAgainAfterANewConnection) {
-    path.loses = true;
+    use({.loses_bulk = true});
     announce(55, 3000);
     offer();
     step();
@@ -209,7 +209,7 @@ TEST_F(RendezvousSendTest, CancelsOnlyWhatNoReceiveHasMatched) {
     offer();
     send.unfinished->cancel();
     send.unfinished->cancel();
-    ASSERT_EQ(path.of_kind(EnvelopeKind::cancel).size(), 1u);
+    ASSERT_EQ(path->of_kind(EnvelopeKind::cancel).size(), 1u);
     say(EnvelopeKind::cancel_reply, 0);
     EXPECT_FALSE(over());
     say(EnvelopeKind::finished);
@@ -218,13 +218,13 @@ TEST_F(RendezvousSendTest, CancelsOnlyWhatNoReceiveHasMatched) {
 }
 
 TEST_F(RendezvousSendTest, TakesBackWhatWaitsForRoom) {
-    path.room = 0;
+    path->room = 0;
     offer();
     send.unfinished->cancel();
     EXPECT_TRUE(over() && send.cancelled);
-    path.room = 10;
+    path->room = 10;
     step();
-    EXPECT_TRUE(path.sent.empty());
+    EXPECT_TRUE(path->sent.empty());
     EXPECT_EQ(endpoint.targets.count(), 0u);
 }
 
@@ -240,23 +240,23 @@ TEST_F(RendezvousSendTest, FailsWithItsPeer) {
 
 // The receiver asks in passing, by a word that either side may claim (push_request.h).
 TEST_F(RendezvousSendTest, PushesOnlyIfItGetsTheWord) {
-    path.shares = true;
+    path->shares = true;
     settings.write_protocol = "off";
     offer();
-    path.words[1][3] = Claims{9, 0, 0}.word();
+    path->words[1][3] = Claims{9, 0, 0}.word();
     Envelope asked = answer(EnvelopeKind::clear_to_send, id, 1);
     asked.flags = flag_if_unclaimed;
     asked.check = 3 | 8 << 8;  // of a generation that is over
     ClearToSend clear{77, 0, 2500};
     say(asked, bytes_of(clear), sizeof clear);
     step();
-    EXPECT_TRUE(path.bulk.empty());
+    EXPECT_TRUE(path->bulk.empty());
     asked.check = 3 | 9 << 8;
     say(asked, bytes_of(clear), sizeof clear);
     step();
     EXPECT_EQ(pushed(), bytes);
     EXPECT_TRUE(over());
-    EXPECT_EQ(Claims::read(path.words[1][3]).back, 1u);
+    EXPECT_EQ(Claims::read(path->words[1][3]).back, 1u);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,21 @@ public:
 };
 
 // Notes what it is given. The "peer's memory" is the test's own.
-class ScriptedPath final : public StubPath {
+class ScriptedPath final : public Path, private DirectMemory {
 public:
+    struct Facts {
+        bool loses_bulk = false;
+        size_t keep_from = SIZE_MAX;
+    };
+    explicit ScriptedPath(const Facts &facts)
+        : Path({.name = "script",
+                .max_eager = 1 << 20,
+                .max_bulk = 1000,
+                .keep_from = facts.keep_from,
+                .bulk_follows = facts.loses_bulk,
+                .loses_bulk = facts.loses_bulk,
+                .memory = this}) {}
+
     struct Message {
         Envelope envelope;
         std::string payload;
@@ -42,13 +56,9 @@ public:
         uint64_t token;
     };
 
-    size_t max_eager() const override { return 1 << 20; }
-    size_t max_bulk() const override { return most_bulk; }
     bool reaches(uint32_t) const override { return true; }
-    bool loses_bulk() const override { return loses; }
-    bool bulk_follows() const override { return loses; }
-    size_t keep_from() const override { return keeps_from; }
-    bool touches_memory(uint32_t) const override { return touches; }
+    std::string describe() const override { return "script: notes what it is given"; }
+    bool touches(uint32_t) override { return touched; }
     std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override { return shares ? &words[owner][index] : nullptr; }
     Sent send(uint32_t, const Envelope &envelope, Payload payload) override {
         if (room == 0) return Sent::full;
@@ -107,8 +117,7 @@ public:
     }
 
     int room = 1000, bulk_room = 1000, gets = 0, puts = 0;
-    size_t most_bulk = 1000, keeps_from = SIZE_MAX;
-    bool loses = false, touches = false, shares = false, refused = false;
+    bool touched = false, shares = false, refused = false;
     Sent bulk_result = Sent::done;
     std::vector<Message> sent;
     std::vector<Frame> bulk;
@@ -123,10 +132,13 @@ protected:
 
     ScriptedTest() {
         engine.set_sink(no_sink);
-        for (Peer &each : endpoint.peers) {
-            endpoint.channels.route(each, path);
-            each.eager_limit = 4096;
-        }
+        use({});
+        for (Peer &each : endpoint.peers) each.eager_limit = 4096;
+    }
+    // Another path in place of the one before.
+    void use(const ScriptedPath::Facts &facts) {
+        path = paths.emplace_back(std::make_unique<ScriptedPath>(facts)).get();
+        for (Peer &each : endpoint.peers) endpoint.channels.route(each, *path);
     }
     Peer &peer() { return endpoint.peers[1]; }
     void step(int times = 1) {
@@ -176,7 +188,8 @@ protected:
     Settings settings;
     ScriptedIdle idle;
     Engine engine{idle};
-    ScriptedPath path;
+    std::vector<std::unique_ptr<ScriptedPath>> paths;
+    ScriptedPath *path = nullptr;
     Endpoint endpoint{engine, settings, 0, 2, credit};
 };
 

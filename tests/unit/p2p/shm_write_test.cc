@@ -11,7 +11,7 @@ namespace {
 class ShmWriteTest : public ScriptedTest, protected ShmWrite::User {
 protected:
     ShmWriteTest() {
-        path.touches = path.shares = true;
+        path->touched = path->shares = true;
         settings.write_protocol = "on";
         room.assign(5000, '.');
     }
@@ -25,9 +25,9 @@ protected:
     }
     // What the sender makes of the latest announcement.
     AnnouncedReceive heard() {
-        const Envelope &envelope = path.sent.back().envelope;
+        const Envelope &envelope = path->sent.back().envelope;
         Announcements known(endpoint.peers[0]);
-        EXPECT_TRUE(hear_claimable(known, path, 0, envelope, bytes_of(path.sent.back().payload)));
+        EXPECT_TRUE(hear_claimable(known, *path, 0, envelope, bytes_of(path->sent.back().payload)));
         return *known.find({envelope.context, envelope.source, envelope.tag});
     }
     bool claim(const AnnouncedReceive &receive) {
@@ -111,11 +111,11 @@ TEST_F(ShmWriteTest, OpensOnlyTheFirstThatMayTakeAMessage) {
     EXPECT_FALSE(same.claimable) << "the earlier one may take its message";
     post(other, 4);
     EXPECT_TRUE(other.claimable);
-    EXPECT_EQ(path.sent.back().envelope.flags & flag_sole, flag_sole);
+    EXPECT_EQ(path->sent.back().envelope.flags & flag_sole, flag_sole);
     ReceiveOperation third;
     post(third, 5);
     EXPECT_TRUE(third.claimable);
-    EXPECT_EQ(path.sent.back().envelope.flags & flag_sole, 0);
+    EXPECT_EQ(path->sent.back().envelope.flags & flag_sole, 0);
     for (ReceiveOperation *each : {&any, &same, &other, &third}) end(*each);
 }
 
@@ -125,21 +125,21 @@ TEST_F(ShmWriteTest, WritesIntoPlaceAndSaysSo) {
     describe(send, bytes);
     AnnouncedReceive receive{{context, 0, 7}, 55, 5000, true};
     receive.address = reinterpret_cast<uintptr_t>(room.data());
-    receive.word = &path.words[1][2];
+    receive.word = &path->words[1][2];
     receive.open = 11;
     receive.claimed = 12;
-    path.words[1][2] = 11;
+    path->words[1][2] = 11;
     ASSERT_TRUE(ShmWrite::claim(endpoint, receive));
-    EXPECT_EQ(path.words[1][2], 12u);
+    EXPECT_EQ(path->words[1][2], 12u);
     EXPECT_FALSE(ShmWrite::claim(endpoint, receive));
     ShmWrite write(endpoint);
     write.begin(send, receive, 4711, *this);
     step();
     EXPECT_EQ(all_written, 1);
     EXPECT_EQ(room, bytes);
-    EXPECT_EQ(path.sent.back().envelope.flags, flag_claimed);
-    EXPECT_EQ(path.said<RendezvousOffer>().address, 55u);
-    EXPECT_EQ(path.said<RendezvousOffer>().sender_id, 0u);
+    EXPECT_EQ(path->sent.back().envelope.flags, flag_claimed);
+    EXPECT_EQ(path->said<RendezvousOffer>().address, 55u);
+    EXPECT_EQ(path->said<RendezvousOffer>().sender_id, 0u);
 }
 
 TEST_F(ShmWriteTest, OffersWhatItMayNotWrite) {
@@ -147,16 +147,16 @@ TEST_F(ShmWriteTest, OffersWhatItMayNotWrite) {
     SendOperation send;
     describe(send, bytes);
     AnnouncedReceive receive{{context, 0, 7}, 55, 5000, true};
-    path.refused = true;
-    path.room = 0;
+    path->refused = true;
+    path->room = 0;
     ShmWrite write(endpoint);
     write.begin(send, receive, 4711, *this);
     step();
     EXPECT_EQ(refusals, 0) << "there is no room to say so yet";
-    path.room = 1;
+    path->room = 1;
     step();
     EXPECT_EQ(refusals, 1);
-    EXPECT_EQ(path.said<RendezvousOffer>().sender_id, 4711u);
+    EXPECT_EQ(path->said<RendezvousOffer>().sender_id, 4711u);
 }
 
 }  // namespace

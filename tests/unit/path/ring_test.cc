@@ -1,5 +1,5 @@
 // One ring by itself: laps, frames of several lines across the end, room, and the running number's wrap after 2^32 lines.
-#include "path/shm/ring.h"
+#include "path/short_ring.h"
 
 #include <gtest/gtest.h>
 

@@ -63,7 +63,7 @@ TEST(ShmPath, TakesAllTheCellsOfAMessageOrNone) {
     conformance::ShmConnected node(3, false);
     uint32_t cells = node.segment().header().cells;
     auto &shm = static_cast<ShmPath &>(*node.paths[0]);
-    size_t most = shm.max_eager();
+    size_t most = shm.info.max_eager;
     auto each = static_cast<uint32_t>(most / cell_bytes);
     ASSERT_GT(each, 1u);
     std::vector<std::byte> payload(most);
@@ -119,7 +119,7 @@ private:
 
 TEST(ShmPath, ReceivesWhatTakesSeveralCellsInPlace) {
     conformance::ShmConnected node(2, false);
-    size_t most = node.paths[0]->max_eager();
+    size_t most = node.paths[0]->info.max_eager;
     std::vector<std::byte> payload(most);
     PlacingSink sink;
     for (uint64_t number = 0; number < 400; ++number) {
@@ -147,13 +147,13 @@ TEST(ShmPath, ShowsTheNextMessageToWhoWaitsForIt) {
     CountingSink sink;
     uint64_t shown = 0;
     ShortFrame frame;
-    EXPECT_FALSE(node.paths[1]->peek_short(0, frame));
+    EXPECT_FALSE(node.paths[1]->short_lane().peek(0, frame));
     for (uint64_t number = 0; number < 5000; ++number) {
         size_t size = number % 11 == 0 ? most_inlined + 1 : number * 37 % (most_inlined + 1);
         for (size_t i = 0; i < size; ++i) payload[i] = conformance::pattern(number, i);
         ASSERT_EQ(node.paths[0]->send(1, numbered(number, size), {payload.data(), size, nullptr}), Sent::done);
         bool opened = number > 0 || (node.paths[1]->poll(sink, 0, 0), true);  // the first poll takes note of the ring
-        ASSERT_TRUE(opened && node.paths[1]->peek_short(0, frame)) << number;
+        ASSERT_TRUE(opened && node.paths[1]->short_lane().peek(0, frame)) << number;
         ASSERT_EQ(frame.envelope == nullptr, size > most_inlined) << number;
         if (number % 3 == 0 || !frame.envelope) {
             ASSERT_EQ(node.paths[1]->poll(sink, 1, 0), 1);
@@ -163,7 +163,7 @@ TEST(ShmPath, ShowsTheNextMessageToWhoWaitsForIt) {
         std::memcpy(&envelope, frame.envelope, sizeof envelope);
         ASSERT_EQ(envelope.context, number);
         ASSERT_EQ(frame.size, size);
-        node.paths[1]->take_short(0, taken.data());
+        node.paths[1]->short_lane().take(0, taken.data());
         for (size_t i = 0; i < size; ++i) ASSERT_EQ(taken[i], conformance::pattern(number, i)) << number << ", byte " << i;
         ++sink.next[0];
         ++shown;
@@ -171,7 +171,7 @@ TEST(ShmPath, ShowsTheNextMessageToWhoWaitsForIt) {
     EXPECT_TRUE(sink.in_order);
     EXPECT_EQ(sink.total + shown, 5000u);
     EXPECT_GT(shown, 2000u);
-    EXPECT_FALSE(node.paths[1]->peek_short(0, frame));
+    EXPECT_FALSE(node.paths[1]->short_lane().peek(0, frame));
 }
 
 TEST(ShmPath, ServesManyPeers) {

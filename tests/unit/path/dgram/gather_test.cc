@@ -69,68 +69,68 @@ protected:
 
 TEST_F(Gathering, AllLeaveAtOnceWithoutIt) {
     EXPECT_EQ(when_they_leave(5), (std::vector<int>{1, 2, 3, 4, 5}));
-    EXPECT_FALSE(path.busy());
+    EXPECT_FALSE(path.activity().io_pending);
 }
 
 TEST_F(Gathering, OfASeriesTheFirstLeavesAtOnceAndThreeTimesAsManyWithTheNext) {
-    path.gather(true);
+    path.more_follows();
     EXPECT_EQ(when_they_leave(64), (std::vector<int>{1, 4, 16, 64}));
     EXPECT_EQ(io.packets, 4);
-    EXPECT_FALSE(path.busy());
+    EXPECT_FALSE(path.activity().io_pending);
 }
 
 TEST_F(Gathering, WhatIsKeptLeavesWhenItIsOver) {
-    path.gather(true);
+    path.more_follows();
     EXPECT_EQ(when_they_leave(3), (std::vector<int>{1}));
-    EXPECT_TRUE(path.busy());
-    path.gather(false);
+    EXPECT_TRUE(path.activity().io_pending);
+    path.flush();
     EXPECT_EQ(io.packets, 2);
-    EXPECT_FALSE(path.busy());
+    EXPECT_FALSE(path.activity().io_pending);
 }
 
 TEST_F(Gathering, WhatIsKeptLeavesWithAPollAndAnotherSeriesBegins) {
-    path.gather(true);
+    path.more_follows();
     when_they_leave(3);
     path.poll(sink, 64, io.now_ns());
     EXPECT_EQ(io.packets, 2);
-    EXPECT_FALSE(path.busy());
+    EXPECT_FALSE(path.activity().io_pending);
     EXPECT_EQ(when_they_leave(4), (std::vector<int>{1, 4}));
 }
 
 TEST_F(Gathering, EachPeerHasItsFirstAtOnce) {
-    path.gather(true);
+    path.more_follows();
     EXPECT_TRUE(send(1));
     EXPECT_FALSE(send(1));
     EXPECT_TRUE(send(2));  // and takes along what is kept
     EXPECT_EQ(io.packets, 3);
-    EXPECT_FALSE(path.busy());
+    EXPECT_FALSE(path.activity().io_pending);
 }
 
 TEST_F(Gathering, LongOnesDoNotWaitAndTakeAlongWhatDoes) {
-    path.gather(true);
+    path.more_follows();
     send(1);
     EXPECT_FALSE(send(1));
     EXPECT_TRUE(send(1, sizeof payload));
     EXPECT_EQ(io.packets, 2);
-    EXPECT_FALSE(path.busy());
+    EXPECT_FALSE(path.activity().io_pending);
 }
 
 TEST_F(Gathering, WhereProcessorsAreSharedTheFirstWaitsTooAndOneCallSendsToAll) {
     path.share_processors();
-    path.gather(true);
+    path.more_follows();
     for (int i = 0; i < 5; ++i)
         for (uint32_t peer : {1u, 2u}) EXPECT_FALSE(send(peer));
-    EXPECT_TRUE(path.busy());
-    path.gather(false);
+    EXPECT_TRUE(path.activity().io_pending);
+    path.flush();
     EXPECT_EQ(io.packets, 2);
     EXPECT_EQ(io.calls, 1);
-    EXPECT_FALSE(path.busy());
+    EXPECT_FALSE(path.activity().io_pending);
     EXPECT_TRUE(send(1)) << "what is not gathered leaves at once";
 }
 
 TEST_F(Gathering, WhereProcessorsAreSharedNoMoreWaitThanTheLimitSays) {
     path.share_processors();
-    path.gather(true);
+    path.more_follows();
     int kept = 0;
     while (!send(1, 256)) ++kept;
     EXPECT_EQ(static_cast<size_t>(kept), (limits().most_gathered_crowded - 1) / (256 + 35));
@@ -146,7 +146,7 @@ TEST_F(Gathering, WhatTimeAsksForWaitsForAPoll) {
 }
 
 TEST_F(Gathering, NoMoreWaitThanOneBurstHolds) {
-    path.gather(true);
+    path.more_follows();
     size_t most = 0, before = 0;
     for (int i = 0; i < 2000; ++i) {
         if (!send(1, 256)) continue;

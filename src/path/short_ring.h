@@ -1,5 +1,6 @@
-// One ring: an ordered stream of frames from one process to another of the same node, in shared memory, lock-free. A frame takes
-// one line (64 bytes) and further lines when its payload does not fit beside the envelope.
+// One ring of a short lane (short_lane.h): an ordered stream of frames from one process to another, in memory
+// that both see, lock-free. A frame takes one line (64 bytes) and further lines when its payload does not fit
+// beside the envelope.
 //
 //   line 0 of the ring   `consumed`, written by the reader a few times per lap
 //   other lines          | word (8) | 56 bytes |
@@ -20,9 +21,11 @@
 
 #include "base/sleep_word.h"
 #include "path/envelope.h"
-#include "path/shm/segment.h"
 
 namespace lanyard {
+
+constexpr size_t line_bytes = 64;
+constexpr size_t ring_bytes = 8192;
 
 // None is 0, so that no frame's word is 0, not even that of an empty frame whose number has come round to 0.
 enum class RingFrame : uint32_t { inlined = 1, in_cell = 2, bulk = 3 };
