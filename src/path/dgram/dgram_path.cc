@@ -202,30 +202,21 @@ void DgramPath::envelope(Flow &flow, const Piece &piece, const std::byte *payloa
         ++counts_.envelopes_come;
         return sink_->envelope(flow.peer(), piece.envelope, payload, piece.size);
     }
-    if (piece.first()) begin(flow.peer(), piece, payload);
-    std::unique_ptr<Assembly> &assembly = peers_[flow.peer()]->assembly;
-    LANYARD_MUST(assembly && assembly->come == piece.at.offset && piece.size <= assembly->size - assembly->come);
-    size_t skipped = std::min<size_t>(piece.size, assembly->placed_from - std::min(assembly->placed_from, assembly->come));
-    if (skipped < piece.size) std::memcpy(assembly->place + assembly->come + skipped, payload + skipped, piece.size - skipped);
-    assembly->come += piece.size;
-    if (assembly->come < assembly->size) return;
-    std::unique_ptr<Assembly> whole = std::move(assembly);
+    std::unique_ptr<Arriving> &arriving = peers_[flow.peer()]->arriving;
+    size_t from = 0;
+    if (piece.first()) {
+        arriving.reset(new Arriving{piece.envelope, {}});
+        from = arriving->assembly.begin(*sink_, flow.peer(), piece.envelope, payload, piece.size, piece.total);
+        ++assembling_;
+    }
+    LANYARD_MUST(arriving && arriving->assembly.come() == piece.at.offset + from);
+    arriving->assembly.add(payload + from, piece.size - from);
+    if (arriving->assembly.missing() > 0) return;
+    std::unique_ptr<Arriving> whole = std::move(arriving);
     --assembling_;
     ++told_;
     ++counts_.envelopes_come;
-    sink_->envelope(flow.peer(), whole->envelope, whole->place, whole->size);
-}
-
-void DgramPath::begin(uint32_t peer, const Piece &piece, const std::byte *payload) {
-    auto assembly = std::make_unique<Assembly>(piece.envelope, piece.total);
-    assembly->place = sink_->begin(peer, piece.envelope, payload, piece.size, piece.total, assembly->placed_from);
-    if (!assembly->place) {
-        assembly->placed_from = 0;
-        assembly->own = std::make_unique_for_overwrite<std::byte[]>(piece.total);
-        assembly->place = assembly->own.get();
-    }
-    peers_[peer]->assembly = std::move(assembly);
-    ++assembling_;
+    whole->assembly.deliver(*sink_, flow.peer(), whole->envelope);
 }
 
 void DgramPath::bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) {
@@ -243,8 +234,8 @@ void DgramPath::silent(Flow &flow, bool now) {
 void DgramPath::ended(Flow &flow, FlowEnd how) {
     Peer &peer = *peers_[flow.peer()];
     peer.lost = true;
-    assembling_ -= peer.assembly != nullptr;
-    peer.assembly.reset();
+    assembling_ -= peer.arriving != nullptr;
+    peer.arriving.reset();
     if (lifelines_) lifelines_->heard(flow.peer());
     Loss loss{flow.peer(), why(peer, how), {}};
     for (uint64_t at = peer.log.begin(); at < peer.log.end(); ++at) loss.undelivered.push_back(peer.log.at(at).envelope);

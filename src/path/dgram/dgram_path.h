@@ -38,6 +38,7 @@
 
 #include "base/published.h"
 #include "net/packet_io.h"
+#include "path/assembly.h"
 #include "path/dgram/counters.h"
 #include "path/dgram/envelope_log.h"
 #include "path/dgram/flow.h"
@@ -126,15 +127,10 @@ private:
         uint64_t token;
         uint32_t peer;
     };
-    // An envelope of which the beginning has come. Its payload goes where the receive wants it, if that is known by then.
-    struct Assembly {
-        Assembly(const Envelope &begun, size_t total) : envelope(begun), size(total) {}
-
+    // An envelope of which the beginning has come.
+    struct Arriving {
         Envelope envelope;
-        size_t size, come = 0;
-        std::byte *place = nullptr;
-        std::unique_ptr<std::byte[]> own;  // room, where there is no such place
-        size_t placed_from = 0;            // bytes before it have no place, and are not looked at again
+        Assembly assembly;
     };
     // By which packets go to a peer: known, or taken until it is, as the only one in the peer's name or as one of several.
     enum class Way : uint8_t { known, sought, sought_among_several };
@@ -145,7 +141,7 @@ private:
         dgram::Flow flow;
         uint64_t destination;
         dgram::EnvelopeLog log;
-        std::unique_ptr<Assembly> assembly;
+        std::unique_ptr<Arriving> arriving;
         int bulk_under_way = 0;
         uint32_t series = 0;          // the last in which something was sent to it,
         uint32_t sent = 0, next = 0;  // so many envelopes; at how many they leave next
@@ -171,7 +167,6 @@ private:
     std::string why(const Peer &peer, dgram::FlowEnd how) const;
     std::string cut_off_text() const;
     void look_after_peers();
-    void begin(uint32_t peer, const dgram::Piece &piece, const std::byte *payload);
     Peer *contact(uint32_t peer);
     void list(Peer &peer);
     void look_again(Peer &peer);

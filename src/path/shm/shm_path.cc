@@ -319,7 +319,7 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
             BulkHeader header;
             std::memcpy(&header, first, sizeof header);
             sink.bulk(peer, header, payload, size);
-        } else if (size <= cell_bytes && inlet.arriving.size == 0) {
+        } else if (size <= cell_bytes && !inlet.assembly.is_open()) {
             sink.envelope(peer, inlet.ring.envelope(), payload, size);
         } else {
             take_part(inlet, sink, payload, size);
@@ -334,25 +334,14 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
 
 // The next of an envelope's cells. `size`: its own bytes; with the first of them those of all.
 void ShmPath::take_part(Inlet &inlet, Sink &sink, const std::byte *payload, size_t size) {
-    auto &whole = inlet.arriving;
+    uint32_t peer = peers_[inlet.member];
     size_t part = std::min(size, cell_bytes), from = 0;
-    if (whole.size == 0) {
-        whole.size = size;
-        whole.come = 0;
-        whole.envelope = inlet.ring.envelope();
-        whole.place = sink.begin(peers_[inlet.member], whole.envelope, payload, part, size, from);
-        if (!whole.place) {
-            whole.stored = std::make_unique_for_overwrite<std::byte[]>(size);
-            whole.place = whole.stored.get();
-            from = 0;
-        }
+    if (!inlet.assembly.is_open()) {
+        inlet.envelope = inlet.ring.envelope();
+        from = inlet.assembly.begin(sink, peer, inlet.envelope, payload, part, size);
     }
-    std::memcpy(whole.place + whole.come + from, payload + from, part - from);
-    whole.come += part;
-    if (whole.come < whole.size) return;
-    size_t all = std::exchange(whole.size, 0);
-    auto stored = std::move(whole.stored);
-    sink.envelope(peers_[inlet.member], whole.envelope, whole.place, all);
+    inlet.assembly.add(payload + from, part - from);
+    if (inlet.assembly.missing() == 0) inlet.assembly.deliver(sink, peer, inlet.envelope);
 }
 
 bool ShmPath::touches(uint32_t peer) {

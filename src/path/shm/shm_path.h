@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "path/assembly.h"
 #include "path/path.h"
 #include "path/shm/counters.h"
 #include "path/shm/segment.h"
@@ -70,13 +71,8 @@ private:
         RingReader ring;
         uint32_t member;
         uint32_t place;  // of the awaited
-        // An envelope whose payload comes in several cells.
-        struct {
-            size_t size = 0, come = 0;  // size 0: there is none
-            std::byte *place;
-            std::unique_ptr<std::byte[]> stored;  // of what has no place yet
-            Envelope envelope;
-        } arriving;
+        Assembly assembly;  // of an envelope whose payload arrives in several cells
+        Envelope envelope;  // that one
     };
 
     // What a look at an idle inlet reads, close together: 64 of them are 16 lines, and the rings' lines beside.

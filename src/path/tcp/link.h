@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "net/address.h"
+#include "path/assembly.h"
 #include "path/path.h"
 #include "path/tcp/address_choice.h"
 #include "path/tcp/frame.h"
@@ -81,16 +82,12 @@ struct Link {
             std::byte bytes[sizeof(CheckedEnvelope)];  // its check is behind its body
         } head;
         size_t head_come = 0;
-        bool in_payload = false;
-        bool was_long = false;                 // the latest payload came in parts: the next may too
-        std::byte *place = nullptr;            // of the payload
-        std::unique_ptr<std::byte[]> landing;  // where it has no other place
-        size_t payload_come = 0, come_at_once = 0;
+        bool was_long = false;  // the latest payload came in parts: the next may too
+        Assembly payload;       // open: the head is complete, and the payload comes in parts
+        size_t come_at_once = 0;
         uint64_t begun_ns = 0;  // to come, but what came at once
         uint32_t checksum = 0;  // of the payload's first `summed` bytes, which do not lie at the place
         size_t summed = 0;
-
-        size_t missing() const { return in_payload ? head.header.size - payload_come : 0; }
     } frame;
 };
 

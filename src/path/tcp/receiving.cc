@@ -25,8 +25,8 @@ int TcpPath::read_in(Link &link, int budget) {
     while (work < budget && !rest_of_ && link.socket >= 0 && !link.failed) {
         iovec parts[2];
         int count = 0;
-        size_t missing = link.frame.missing();
-        if (missing) parts[count++] = {link.frame.place + link.frame.payload_come, missing};
+        size_t missing = link.frame.payload.missing();
+        if (missing) parts[count++] = {link.frame.payload.next(), missing};
         size_t behind = missing || link.frame.was_long ? bytes_behind_payload : buffer_bytes;
         parts[count++] = {buffer_.get(), behind};
         ssize_t result = sockets_.read(link.socket, parts, count);
@@ -38,15 +38,15 @@ int TcpPath::read_in(Link &link, int budget) {
         link.last_came_ns = link.used_ns = now_ns_;
         ++work;  // a part of a frame is progress too
         size_t direct = std::min(bytes, missing);
-        link.frame.payload_come += direct;
+        link.frame.payload.arrived(direct);
         rest_begin_ = 0;
         rest_end_ = bytes - direct;
         rest_of_ = &link;
-        if (direct && direct == missing) work += frame_complete(link, link.frame.place);
+        if (direct && direct == missing) work += frame_complete(link, link.frame.payload.payload());
         work += take_apart(link, budget - work);
         if (bytes < missing + behind) break;  // there was no more
     }
-    if (link.frame.in_payload || link.wake_at > 1) fit_waking_to_pace(link);
+    if (link.frame.payload.is_open() || link.wake_at > 1) fit_waking_to_pace(link);
     answer_if_wanted(link);
     recount(link);
     return work;
@@ -55,7 +55,7 @@ int TcpPath::read_in(Link &link, int budget) {
 // Some of a payload was read, or its end. What still comes wakes a sleeper by the chunk, and at its end.
 void TcpPath::fit_waking_to_pace(Link &link) {
     const auto &frame = link.frame;
-    size_t missing = frame.missing(), come = frame.payload_come - frame.come_at_once;
+    size_t missing = frame.payload.missing(), come = frame.payload.come() - frame.come_at_once;
     uint64_t passed_ns = now_ns_ - frame.begun_ns;
     if (missing && come >= least_chunk_bytes && passed_ns >= shortest_look_ns) link.slow = passed_ns * chunk_bytes > slow_chunk_ns * come;
     size_t wake_at = link.slow && missing >= least_chunk_bytes ? std::min(missing, chunk_bytes) : 1;
@@ -91,12 +91,11 @@ int TcpPath::take_apart(Link &link, int budget) {
         if (work >= budget || (work > 0 && sink_->sated())) return work;
         const std::byte *at = buffer_.get() + rest_begin_;
         size_t left = rest_end_ - rest_begin_;
-        if (frame.in_payload) {
-            size_t part = std::min(left, frame.missing());
-            std::memcpy(frame.place + frame.payload_come, at, part);
-            frame.payload_come += part;
+        if (frame.payload.is_open()) {
+            size_t part = std::min(left, frame.payload.missing());
+            frame.payload.add(at, part);
             rest_begin_ += part;
-            if (frame.missing() == 0) work += frame_complete(link, frame.place);
+            if (frame.payload.missing() == 0) work += frame_complete(link, frame.payload.payload());
             continue;
         }
         size_t head_bytes = sizeof(FrameHeader);
@@ -178,33 +177,28 @@ void TcpPath::begin_payload(Link &link, size_t come) {
     if (header.kind == FrameKind::envelope && !is_next(link, header)) return garbled(link, "an envelope that is not the next");
     size_t from = 0;
     if (header.kind == FrameKind::bulk) {
-        frame.place = sink_->place(link.peer, frame.head.bulk.bulk, header.size);
+        frame.payload.begin(*sink_, link.peer, frame.head.bulk.bulk, header.size);
     } else {
         const Envelope envelope = frame.head.envelope.envelope;
         const std::byte *payload = buffer_.get() + rest_begin_;
         ssize_t believed = crc_ ? beginning_that_is_right(link, payload, come) : static_cast<ssize_t>(come);
         if (believed < 0) return damaged(link);
-        frame.place = sink_->begin(link.peer, envelope, payload, static_cast<size_t>(believed), header.size, from);
+        from = frame.payload.begin(*sink_, link.peer, envelope, payload, static_cast<size_t>(believed), header.size);
         if (crc_) frame.checksum = crc_(payload, from);
         frame.summed = from;
         if (link.to_flush && !link.awaits_room) write_out(link);  // the answer to an offer, while its first bytes come
     }
-    frame.in_payload = frame.was_long = true;
-    frame.payload_come = from;
+    frame.was_long = true;
     frame.come_at_once = come;
     frame.begun_ns = now_ns_;
     rest_begin_ += from;
-    if (frame.place) return;
-    frame.landing = std::make_unique_for_overwrite<std::byte[]>(header.size);
-    frame.place = frame.landing.get();
 }
 
 // A whole frame is here; 1, the frames done.
 int TcpPath::frame_complete(Link &link, const std::byte *payload) {
     auto &frame = link.frame;
     const FrameHeader header = frame.head.header;
-    std::unique_ptr<std::byte[]> landing = std::move(frame.landing);  // which may hold the payload
-    frame.in_payload = false;
+    std::unique_ptr<std::byte[]> room = frame.payload.end();  // which may hold the payload
     frame.head_come = 0;
     if (crc_ && !payload_is_right(link, payload)) {
         damaged(link);

@@ -10,7 +10,7 @@
 namespace lanyard {
 
 bool TcpPath::is_quiet(const Link &link) const {
-    return link.socket >= 0 && !link.failed && link.log.empty() && !link.bulk.open && link.frame.head_come == 0 && !link.frame.in_payload &&
+    return link.socket >= 0 && !link.failed && link.log.empty() && !link.bulk.open && link.frame.head_come == 0 && !link.frame.payload.is_open() &&
            rest_of_ != &link;
 }
 

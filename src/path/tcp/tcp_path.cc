@@ -54,7 +54,7 @@ uint64_t TcpPath::next_patience_ns(const Link &link) const {
 
 // After anything that was written, read or acknowledged.
 void TcpPath::recount(Link &link) {
-    bool busy = link.log.unwritten() > 0 || link.bulk.open || link.frame.in_payload, unsettled = !link.log.empty();
+    bool busy = link.log.unwritten() > 0 || link.bulk.open || link.frame.payload.is_open(), unsettled = !link.log.empty();
     busy_ += busy - link.busy;
     unsettled_ += unsettled - link.unsettled;
     link.busy = busy;
@@ -119,10 +119,9 @@ void TcpPath::part(Link &link) {
         sent_.push_back(link.bulk.token);
         tend_at_ns_ = 0;
     }
-    link.frame.landing.reset();
+    link.frame.payload.drop();
     coming_slowly_ -= link.wake_at > 1;
     link.wake_at = 1;
-    link.frame.in_payload = false;
     link.frame.head_come = 0;
     if (rest_of_ == &link) rest_of_ = nullptr;
     recount(link);

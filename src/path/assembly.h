@@ -1,0 +1,87 @@
+// A payload that arrives in parts, of an envelope or a bulk frame, and where it is put: where the sink wants
+// it, else into room of the assembly's own. When nothing is missing any more the path delivers it as one.
+//
+// - begin(), then add(), or next() and arrived(), until missing() is 0, then deliver() or end(). drop() where
+//   the rest will not arrive.
+// - Of an envelope the sink may have read the first bytes in Sink::begin() and want only those behind them.
+//   These first bytes count as arrived, and nothing is written where they would be.
+// - A path that checks frames (rule 7 of tcp/tcp_path.h) begins with as many bytes as it has checked, perhaps
+//   none.
+// - While nothing is open an assembly is a few words. Thread rule: the owner of the engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "base/error.h"
+#include "path/sink.h"
+
+namespace lanyard {
+
+class Assembly {
+public:
+    // An envelope with `size` bytes of payload, of which the first `come` are at `payload`. Returns how many
+    // of those are done with; the caller adds the others.
+    size_t begin(Sink &sink, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t come,
+                 size_t size) {
+        size_t from = 0;
+        std::byte *place = sink.begin(peer, envelope, payload, come, size, from);
+        if (!place) from = 0;
+        LANYARD_MUST(from <= come);
+        open_at(place, size);
+        come_ = from;
+        return from;
+    }
+    // A bulk frame with `size` bytes.
+    void begin(Sink &sink, uint32_t peer, const BulkHeader &header, size_t size) {
+        open_at(sink.place(peer, header, size), size);
+    }
+
+    bool is_open() const { return place_ != nullptr; }
+    size_t come() const { return come_; }
+    size_t missing() const { return size_ - come_; }
+    void add(const std::byte *part, size_t bytes) {
+        LANYARD_MUST(bytes <= missing());
+        std::memcpy(next(), part, bytes);
+        come_ += bytes;
+    }
+    // Where the next bytes are to be written, by whoever reads them straight from a socket and then says how
+    // many.
+    std::byte *next() { return place_ + come_; }
+    void arrived(size_t bytes) { come_ += bytes; }
+
+    // The payload. After end() it is there as long as what that returned.
+    const std::byte *payload() const { return place_; }
+    std::unique_ptr<std::byte[]> end() {
+        place_ = nullptr;
+        size_ = come_ = 0;
+        return std::move(own_);
+    }
+    void drop() { end(); }
+    // Nothing is missing. The sink may send, and the path begin another.
+    void deliver(Sink &sink, uint32_t peer, const Envelope &envelope) {
+        const std::byte *payload = place_;
+        size_t size = size_;
+        std::unique_ptr<std::byte[]> room = end();
+        sink.envelope(peer, envelope, payload, size);
+    }
+
+private:
+    void open_at(std::byte *place, size_t size) {
+        if (!place) {
+            own_ = std::make_unique_for_overwrite<std::byte[]>(size);
+            place = own_.get();
+        }
+        place_ = place;
+        size_ = size;
+        come_ = 0;
+    }
+
+    std::byte *place_ = nullptr;
+    size_t size_ = 0, come_ = 0;
+    std::unique_ptr<std::byte[]> own_;
+};
+
+}  // namespace lanyard
