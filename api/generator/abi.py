@@ -13,24 +13,10 @@ from .description import FOLDER
 class StandardAbi:
     name = 'mpi_abi'
     library = 'libmpi_abi.so.1'
-    status = 'status_of({})'             # how a status reaches a typed function
-    fail = 'fail'
     other_ways = {}                      # entry point to condition and function: what the door does by itself in a rare case
-    declares_functions_itself = False    # no header of the ABI declares them and says that they are visible
 
     def __init__(self, description):
         self.chapters, self.functions = description.chapters, description.functions
-
-    def translation(self, _parameter):
-        """The kind by whose functions KIND_in and KIND_out a value is translated, or None."""
-        return None
-
-    def translates_status(self):
-        return False
-
-    def shorter(self, _parameter):
-        """The length of a string that the program holds, where it has less room than the library may fill."""
-        return None
 
     def door_function(self, function):
         """The function of the door that does all the work of an entry point, or None."""
@@ -38,10 +24,6 @@ class StandardAbi:
 
 
 class ForeignAbi(StandardAbi):
-    status = '{}_value.data()'
-    fail = 'fail_translated'
-    declares_functions_itself = True
-
     def __init__(self, description, name):
         super().__init__(description)
         self.name, self.description = name, description
@@ -56,22 +38,6 @@ class ForeignAbi(StandardAbi):
         for function in functions:
             function.chapter = 'beyond'
         self.functions = description.functions + functions
-
-    def translation(self, p):
-        kind = self.description.kinds[p.kind]
-        if p.has('unchecked') and p.direction == 'in':
-            return None
-        if 'constants' in kind:
-            return kind['constants'] if isinstance(kind['constants'], str) else p.kind
-        return p.kind if kind.get('translated') or 'by' in p.options else None
-
-    def translates_status(self):
-        return True
-
-    def shorter(self, p):
-        if p.kind != 'string' or not p.array or p.array not in self.values:
-            return None
-        return self.values[p.array] if self.values[p.array] < self.description.value_of(p.array) else None
 
     def door_function(self, function):
         return self.done_by_door.get(function.name, function.door)

@@ -140,17 +140,20 @@ class Description:
         return next(g['values'][name]['value'] for g in self.constants.values() if name in g['values'])
 
 
-def c_parameter(description, p, large):
-    """One parameter as it stands in a C prototype."""
+def callback_type(description, p, large):
+    """The type of a function of the program, in one form of the call."""
+    callback = p.options['fn']
+    return callback + '_c' if large and callback + '_c' in description.types['callbacks'] else callback
+
+
+def c_parameter(description, p, large, base=None):
+    """One parameter as it stands in a C prototype, or with another type than C's for one value."""
     if p.kind == 'varargs':
         return '...'
     if p.kind == 'function':
-        callback = p.options['fn']
-        if large and callback + '_c' in description.types['callbacks']:
-            callback += '_c'
-        return f'{callback} *{p.name}'
+        return f'{base or callback_type(description, p, large)} *{p.name}'
     kind = description.kinds[p.kind]
-    base = kind['large'] if large and 'large' in kind else kind['c']
+    base = base or (kind['large'] if large and 'large' in kind else kind['c'])
     const = 'const ' if p.direction == 'in' and not p.has('mutable') else ''
     star = '' if base.endswith('*') else ' '
     if p.kind in ('string', 'buffer', 'logical'):

@@ -7,33 +7,36 @@
 #include <type_traits>
 
 #include "api/types.h"
+#include "base/error.h"
 #include "base/object.h"
 #include "base/pool.h"
 
 namespace lanyard {
 
-// Where the ABI's constants of a kind lie, and which of them is the null handle (MPI-5.0 20.5).
+// Where the ABI's constants of a kind lie, and which of them is the null handle (MPI-5.0 20.5); the class of errors
+// about such a handle.
 template <class T>
 struct HandleKind;
 
-#define LANYARD_HANDLE_KIND(Type, First, Last, Index) \
-    template <>                                       \
-    struct HandleKind<Type> {                         \
-        static constexpr uintptr_t null = First;      \
-        static constexpr uintptr_t last = Last;       \
-        static constexpr int index = Index;           \
+#define LANYARD_HANDLE_KIND(Type, First, Last, Index, Class)      \
+    template <>                                                   \
+    struct HandleKind<Type> {                                     \
+        static constexpr uintptr_t null = First;                  \
+        static constexpr uintptr_t last = Last;                   \
+        static constexpr int index = Index;                       \
+        static constexpr ErrorClass error = ErrorClass::Class;    \
     };
-LANYARD_HANDLE_KIND(Op, 0x20, 0x3f, 0)
-LANYARD_HANDLE_KIND(Comm, 0x100, 0x107, 1)
-LANYARD_HANDLE_KIND(Group, 0x108, 0x10f, 2)
-LANYARD_HANDLE_KIND(Win, 0x110, 0x117, 3)
-LANYARD_HANDLE_KIND(File, 0x118, 0x11f, 4)
-LANYARD_HANDLE_KIND(Session, 0x120, 0x127, 5)
-LANYARD_HANDLE_KIND(Message, 0x128, 0x12f, 6)
-LANYARD_HANDLE_KIND(Info, 0x130, 0x13f, 7)
-LANYARD_HANDLE_KIND(Errhandler, 0x140, 0x14f, 8)
-LANYARD_HANDLE_KIND(Request, 0x180, 0x18f, 9)
-LANYARD_HANDLE_KIND(Datatype, 0x200, 0x2ff, 10)
+LANYARD_HANDLE_KIND(Op, 0x20, 0x3f, 0, op)
+LANYARD_HANDLE_KIND(Comm, 0x100, 0x107, 1, comm)
+LANYARD_HANDLE_KIND(Group, 0x108, 0x10f, 2, group)
+LANYARD_HANDLE_KIND(Win, 0x110, 0x117, 3, win)
+LANYARD_HANDLE_KIND(File, 0x118, 0x11f, 4, file)
+LANYARD_HANDLE_KIND(Session, 0x120, 0x127, 5, session)
+LANYARD_HANDLE_KIND(Message, 0x128, 0x12f, 6, request)
+LANYARD_HANDLE_KIND(Info, 0x130, 0x13f, 7, info)
+LANYARD_HANDLE_KIND(Errhandler, 0x140, 0x14f, 8, errhandler)
+LANYARD_HANDLE_KIND(Request, 0x180, 0x18f, 9, request)
+LANYARD_HANDLE_KIND(Datatype, 0x200, 0x2ff, 10, type)
 #undef LANYARD_HANDLE_KIND
 
 constexpr uintptr_t predefined_handles = 1024;

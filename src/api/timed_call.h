@@ -12,11 +12,18 @@ inline ProcessState process_state() { return lanyard_process_state.load(std::mem
 
 inline bool to_be_timed(ProcessState state) { return state == ProcessState::timed && timing::outside_timed_call(); }
 
-template <class Call>
-[[gnu::cold, gnu::noinline]] int timed(const char *name, Call call) {
-    static CallTimes &times = timing::times_of_call(name);
+// An entry point of a door as its body knows it: its name, and the function itself, to be called again.
+template <auto function>
+struct EntryPoint {
+    const char *name;
+    static constexpr auto again = function;
+};
+
+template <auto function, class... Arguments>
+[[gnu::cold, gnu::noinline]] int timed(EntryPoint<function> entry, Arguments... arguments) {
+    static CallTimes &times = timing::times_of_call(entry.name);
     timing::TimedCall scope(times);
-    return call();
+    return entry.again(arguments...);
 }
 
 }  // namespace lanyard

@@ -1,35 +1,36 @@
-// The objects behind an array of handles, for the entry points of every door: on the stack when they are few. Used by one call, on
-// its thread. `Conversion` is the door's: what one handle of its ABI stands for (Handle, Object, is_null, find, store).
+// The objects behind an array of handles, for the bodies of functions/: on the stack when they are few. Used by one call,
+// on its thread.
 #pragma once
 
 #include <cstdlib>
 
-#include "api/check.h"
+#include "doors/handles.h"
 
-namespace lanyard {
+namespace lanyard::doors {
 
-template <class Conversion>
-class ObjectArray {
+template <class Abi, class Handle>
+class Objects {
 public:
-    using Handle = typename Conversion::Handle;
-    using Object = typename Conversion::Object;
+    using Object = ObjectOf<Abi, Handle>;
 
-    ObjectArray() = default;
-    ObjectArray(const ObjectArray &) = delete;
-    ObjectArray &operator=(const ObjectArray &) = delete;
-    ~ObjectArray() {
+    Objects() = default;
+    Objects(const Objects &) = delete;
+    Objects &operator=(const Objects &) = delete;
+    ~Objects() {
         if (all_ != few_) std::free(all_);
     }
 
     Error find(const char *name, const Handle *handles, int64_t count) { return convert(name, handles, count, false); }
     Error find_or_null(const char *name, const Handle *handles, int64_t count) { return convert(name, handles, count, true); }
     // Datatypes to communicate with, so many elements of each.
-    template <class Count>
-    Error find_committed(const char *name, const Handle *handles, int64_t count, const Count *elements) {
+    template <class Number>
+    Error find_committed(const char *name, const Handle *handles, int64_t count, const Number *elements) {
         Error error = check_array(name, handles, count);
         if (!error) error = make_room(name, count);
-        for (int64_t i = 0; !error && i < count_; ++i)
-            error = Conversion::find_committed(name, handles[i], all_[i], elements && elements[i] == 0);
+        for (int64_t i = 0; !error && i < count_; ++i) {
+            bool nothing = elements && elements[i] == 0;
+            error = doors::find_committed<Abi>(name, handles[i], all_[i], [=] { return nothing; });
+        }
         return error;
     }
     // Room for `count` objects to come, nullptr until then.
@@ -46,11 +47,11 @@ public:
 
     // Writes the handles back: all of them, or those that have come.
     void store(Handle *handles) const {
-        for (int64_t i = 0; i < count_; ++i) Conversion::store(&handles[i], all_[i]);
+        for (int64_t i = 0; i < count_; ++i) doors::store<Abi>(&handles[i], all_[i]);
     }
     void store_found(Handle *handles) const {
         for (int64_t i = 0; i < count_; ++i)
-            if (all_[i]) Conversion::store(&handles[i], all_[i]);
+            if (all_[i]) doors::store<Abi>(&handles[i], all_[i]);
     }
 
 private:
@@ -71,7 +72,7 @@ private:
         Object **objects = all_;
         for (int64_t i = 0; !error && i < count; ++i) {
             Object *object = nullptr;
-            if (!null_allowed || !Conversion::is_null(handles[i])) error = Conversion::find(name, handles[i], object);
+            if (!null_allowed || !Abi::is_null(handles[i])) error = doors::find<Abi>(name, handles[i], object);
             objects[i] = object;
         }
         return error;
@@ -82,4 +83,4 @@ private:
     int64_t count_ = 0;
 };
 
-}  // namespace lanyard
+}  // namespace lanyard::doors

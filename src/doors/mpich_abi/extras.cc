@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "doors/mpich_abi/convert.h"
+#include "api/check.h"
+#include "api/generated/core.h"
+#include "doors/mpich_abi/abi.h"
+#include "doors/numbers.h"
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -58,23 +61,23 @@ bool ignored(const int *status) {
 
 // A status is the same five words in C, Fortran and Fortran 2008. There is nothing to copy of one that is ignored.
 int copy_words(const void *from, void *to, bool either_ignored) {
-    if (either_ignored) return error_class_out(abi::err_arg);
+    if (either_ignored) return Abi::error_class_out(abi::err_arg);
     std::memcpy(to, from, sizeof(FortranStatus));
-    return MPI_SUCCESS;
+    return abi::success;
 }
 
 }  // namespace
 
-int no_standard_abi(int *major, int *minor) {
+int Abi::no_standard_abi(int *major, int *minor) {
     if (!major || !minor) return error_class_out(abi::err_arg);
     *major = *minor = -1;
-    return MPI_SUCCESS;
+    return abi::success;
 }
 
 // Programs with this ABI, as mpi4py's wheel and MPI.jl, know its libraries by the beginning of the text, and MPI.jl
 // takes the ABI from it: so it begins as MPICH's does, with the release whose functions and constants these are
 // (api/mpich_abi/values.toml).
-int library_version(char *version, int *resultlen) {
+int Abi::library_version(char *version, int *resultlen) {
     constexpr int room = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING there
     char own[abi::max_library_version_string];
     int length = 0;
@@ -82,41 +85,42 @@ int library_version(char *version, int *resultlen) {
     if (!error) error = check_out("resultlen", resultlen);
     if (!error) error = lanyard_get_library_version(own, &length);
     if (error)
-        return fail_translated(error, RaiseOn(), "MPI_Get_library_version",
+        return fail(error, RaiseOn(), "MPI_Get_library_version",
                                {shown("version", version), shown("resultlen", resultlen)});
     std::string text = "MPICH Version:\t5.0.2\n";
     text.append(own).append("\nby libmpi.so.12, which has the ABI of MPICH and Intel MPI\n");
-    copy_text(text.c_str(), version, room, resultlen);
-    return MPI_SUCCESS;
+    doors::copy_text(text.c_str(), version, room, resultlen);
+    return abi::success;
 }
 
-int copy_status(const MPI_Status *from, int *to) { return copy_words(from, to, !status_in(from) || ignored(to)); }
-int copy_status(const int *from, MPI_Status *to) { return copy_words(from, to, ignored(from) || !status_in(to)); }
-int copy_status(const int *from, int *to) { return copy_words(from, to, ignored(from) || ignored(to)); }
+int Abi::copy_status(const MPI_Status *from, int *to) { return copy_words(from, to, !status_in(from) || ignored(to)); }
+int Abi::copy_status(const int *from, MPI_Status *to) { return copy_words(from, to, ignored(from) || !status_in(to)); }
+int Abi::copy_status(const int *from, int *to) { return copy_words(from, to, ignored(from) || ignored(to)); }
 
-int type_extent(MPI_Datatype datatype, MPI_Aint *extent) {
+int Abi::type_extent(MPI_Datatype datatype, MPI_Aint *extent) {
     MPI_Aint lower = 0;
     return PMPI_Type_get_extent(datatype, &lower, extent);
 }
-int type_lower_bound(MPI_Datatype datatype, MPI_Aint *displacement) {
+int Abi::type_lower_bound(MPI_Datatype datatype, MPI_Aint *displacement) {
     MPI_Aint extent = 0;
     return PMPI_Type_get_extent(datatype, displacement, &extent);
 }
-int type_upper_bound(MPI_Datatype datatype, MPI_Aint *displacement) {
+int Abi::type_upper_bound(MPI_Datatype datatype, MPI_Aint *displacement) {
     MPI_Aint extent = 0;
     int code = PMPI_Type_get_extent(datatype, displacement, &extent);
-    if (code == MPI_SUCCESS) *displacement += extent;
+    if (code == abi::success) *displacement += extent;
     return code;
 }
 
-bool has_markers(int count, const MPI_Datatype types[]) {
+bool Abi::has_markers(int count, const MPI_Datatype types[]) {
     for (int i = 0; types && i < count; ++i)
         if (types[i] == MPI_LB || types[i] == MPI_UB) return true;
     return false;
 }
 
 // The struct of what is no marker, with the bounds that the markers name: the lowest MPI_LB, the highest MPI_UB.
-int struct_with_markers(int count, const int lengths[], const MPI_Aint displacements[], const MPI_Datatype types[], MPI_Datatype *newtype) {
+int Abi::struct_with_markers(int count, const int lengths[], const MPI_Aint displacements[], const MPI_Datatype types[],
+                             MPI_Datatype *newtype) {
     if (!lengths || !displacements) return PMPI_Type_create_struct(count, lengths, displacements, nullptr, newtype);  // says what is wrong
     std::vector<int> data_lengths;
     std::vector<MPI_Aint> data_displacements;
@@ -133,7 +137,7 @@ int struct_with_markers(int count, const int lengths[], const MPI_Aint displacem
     }
     MPI_Datatype data;
     int code = PMPI_Type_create_struct(static_cast<int>(data_types.size()), data_lengths.data(), data_displacements.data(), data_types.data(), &data);
-    if (code != MPI_SUCCESS) return code;
+    if (code != abi::success) return code;
     MPI_Aint lower = 0, extent = 0;
     PMPI_Type_get_extent(data, &lower, &extent);
     MPI_Aint upper = high == PTRDIFF_MIN ? lower + extent : high;

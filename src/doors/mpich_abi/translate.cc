@@ -1,10 +1,12 @@
 // The rarer translations of the MPICH ABI; see translate.h.
 #include "doors/mpich_abi/translate.h"
 
-#include <algorithm>
-#include <cstring>
+#include <atomic>
 
-#include "doors/mpich_abi/convert.h"
+#include "api/call.h"
+#include "api/generated/core.h"
+#include "doors/numbers.h"
+#include "doors/mpich_abi/abi.h"
 
 namespace lanyard::mpich_abi {
 
@@ -17,17 +19,17 @@ struct TranslatedAttribute {
     std::atomic<int> value;
 };
 TranslatedAttribute translated_attributes[] = {
-    {abi::host, rank_out, 0},
-    {abi::io, rank_out, 0},
-    {abi::lastusedcode, error_code_out, 0},
-    {abi::win_create_flavor, win_flavor_out, 0},
-    {abi::win_model, win_model_out, 0},
+    {abi::host, Values::rank_out, 0},
+    {abi::io, Values::rank_out, 0},
+    {abi::lastusedcode, Translations::error_code_out, 0},
+    {abi::win_create_flavor, Values::win_flavor_out, 0},
+    {abi::win_model, Values::win_model_out, 0},
 };
 static_assert(sizeof(std::atomic<int>) == sizeof(int));
 
 }  // namespace
 
-void attribute_out(void *value, int keyval, int found) {
+void Translations::attribute_out(void *value, int keyval, int found) {
     if (!found) return;
     auto *place = static_cast<int **>(value);
     for (TranslatedAttribute &attribute : translated_attributes)
@@ -37,7 +39,7 @@ void attribute_out(void *value, int keyval, int found) {
         }
 }
 
-void type_arguments_out(int *integers, Datatype &datatype, int64_t count) {
+void Translations::type_arguments_out(int *integers, Datatype &datatype, int64_t count) {
     int64_t integer_count = 0, addresses = 0, large_counts = 0, datatypes = 0;
     int combiner = abi::combiner_named;
     if (Error error = lanyard_type_get_envelope(datatype, &integer_count, &addresses, &large_counts, &datatypes, &combiner)) {
@@ -50,16 +52,9 @@ void type_arguments_out(int *integers, Datatype &datatype, int64_t count) {
     // size, rank, number of dimensions; then, unless counts are large, the sizes; distributions, arguments, processes; the order.
     int64_t dimensions = integers[2];
     int *distributions = integers + 3 + (large_counts ? 0 : dimensions);
-    translate<distribution_out>(distributions, dimensions);
-    translate<distribution_argument_out>(distributions + dimensions, dimensions);
+    doors::translate<Abi, distribution_out>(distributions, dimensions);
+    doors::translate<Abi, distribution_argument_out>(distributions + dimensions, dimensions);
     integers[integer_count - 1] = order_out(integers[integer_count - 1]);
-}
-
-void copy_text(const char *text, char *place, int room, int *length) {
-    size_t copied = std::min(std::strlen(text), static_cast<size_t>(room) - 1);
-    std::memcpy(place, text, copied);
-    place[copied] = 0;
-    if (length) *length = static_cast<int>(copied);
 }
 
 }  // namespace lanyard::mpich_abi

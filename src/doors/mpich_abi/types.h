@@ -43,8 +43,6 @@ struct MPI_Status {
     int MPI_ERROR;
 };
 
-inline constexpr int MPI_SUCCESS = 0;
-
 extern "C" {
 
 typedef void MPI_User_function(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
@@ -81,5 +79,55 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_regist
     int source_index, MPI_T_cb_safety cb_safety, void *user_data);
 
 }  // extern "C"
+
+// All of them under the names that the bodies know.
+struct Types {
+    using MPI_Aint = mpich_abi::MPI_Aint;
+    using MPI_Offset = mpich_abi::MPI_Offset;
+    using MPI_Count = mpich_abi::MPI_Count;
+    using MPI_T_cb_safety = mpich_abi::MPI_T_cb_safety;
+    using MPI_T_source_order = mpich_abi::MPI_T_source_order;
+    using MPI_Comm = mpich_abi::MPI_Comm;
+    using MPI_Datatype = mpich_abi::MPI_Datatype;
+    using MPI_Errhandler = mpich_abi::MPI_Errhandler;
+    using MPI_File = mpich_abi::MPI_File;
+    using MPI_Group = mpich_abi::MPI_Group;
+    using MPI_Info = mpich_abi::MPI_Info;
+    using MPI_Message = mpich_abi::MPI_Message;
+    using MPI_Op = mpich_abi::MPI_Op;
+    using MPI_Request = mpich_abi::MPI_Request;
+    using MPI_Session = mpich_abi::MPI_Session;
+    using MPI_Win = mpich_abi::MPI_Win;
+    using MPI_T_enum = mpich_abi::MPI_T_enum;
+    using MPI_T_cvar_handle = mpich_abi::MPI_T_cvar_handle;
+    using MPI_T_pvar_handle = mpich_abi::MPI_T_pvar_handle;
+    using MPI_T_pvar_session = mpich_abi::MPI_T_pvar_session;
+    using MPI_T_event_registration = mpich_abi::MPI_T_event_registration;
+    using MPI_T_event_instance = mpich_abi::MPI_T_event_instance;
+    using MPI_Status = mpich_abi::MPI_Status;
+    using MPI_User_function = mpich_abi::MPI_User_function;
+    using MPI_User_function_c = mpich_abi::MPI_User_function_c;
+    using MPI_Grequest_query_function = mpich_abi::MPI_Grequest_query_function;
+    using MPI_Grequest_free_function = mpich_abi::MPI_Grequest_free_function;
+    using MPI_Grequest_cancel_function = mpich_abi::MPI_Grequest_cancel_function;
+    using MPI_Copy_function = mpich_abi::MPI_Copy_function;
+    using MPI_Delete_function = mpich_abi::MPI_Delete_function;
+    using MPI_Comm_copy_attr_function = mpich_abi::MPI_Comm_copy_attr_function;
+    using MPI_Comm_delete_attr_function = mpich_abi::MPI_Comm_delete_attr_function;
+    using MPI_Type_copy_attr_function = mpich_abi::MPI_Type_copy_attr_function;
+    using MPI_Type_delete_attr_function = mpich_abi::MPI_Type_delete_attr_function;
+    using MPI_Win_copy_attr_function = mpich_abi::MPI_Win_copy_attr_function;
+    using MPI_Win_delete_attr_function = mpich_abi::MPI_Win_delete_attr_function;
+    using MPI_Datarep_extent_function = mpich_abi::MPI_Datarep_extent_function;
+    using MPI_Datarep_conversion_function = mpich_abi::MPI_Datarep_conversion_function;
+    using MPI_Datarep_conversion_function_c = mpich_abi::MPI_Datarep_conversion_function_c;
+    using MPI_Comm_errhandler_function = mpich_abi::MPI_Comm_errhandler_function;
+    using MPI_File_errhandler_function = mpich_abi::MPI_File_errhandler_function;
+    using MPI_Win_errhandler_function = mpich_abi::MPI_Win_errhandler_function;
+    using MPI_Session_errhandler_function = mpich_abi::MPI_Session_errhandler_function;
+    using MPI_T_event_cb_function = mpich_abi::MPI_T_event_cb_function;
+    using MPI_T_event_free_cb_function = mpich_abi::MPI_T_event_free_cb_function;
+    using MPI_T_event_dropped_cb_function = mpich_abi::MPI_T_event_dropped_cb_function;
+};
 
 }  // namespace lanyard::mpich_abi
