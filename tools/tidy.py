@@ -42,7 +42,7 @@ CROSSINGS = {
         "path/dgram/dgram_path.h", "path/tcp/tcp_path.h")),
 }
 PROGRAMS = "bench/programs/"  # which has the rules of src; its headers are named from the root
-MACROS = {"LANYARD_MUST", "LANYARD_HANDLE_KIND", "SETTING"}  # each is worth its price; a new one needs a reason in review
+MACROS = {"LANYARD_MUST", "LANYARD_HANDLE_KIND", "LANYARD_ENTRY", "SETTING"}  # each is worth its price; a new one needs a reason in review
 FEATURE_MACROS = {"_GNU_SOURCE", "_POSIX_C_SOURCE", "_DEFAULT_SOURCE"}
 
 ABOVE_PATHS = ("engine", "p2p", "coll")  # know paths by path.h and its optional parts, never one of them

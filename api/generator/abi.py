@@ -28,10 +28,7 @@ class ForeignAbi(StandardAbi):
         super().__init__(description)
         self.name, self.description = name, description
         self.groups = description.load(f'{name}/values.toml')
-        about = self.groups.pop('abi')
-        self.title, self.library, self.done_by_door = about['title'], about['library'], about['done_by_door']
-        self.object_kinds, self.more_datatypes, self.markers = about['object_kinds'], about['more_datatypes'], about['markers']
-        self.other_ways = about['other_ways']
+        vars(self).update(self.groups.pop('abi'))  # title, library, status, done_by_door, object_kinds, more_datatypes, markers, other_ways
         self.values = {constant: value for group in self.groups.values() for constant, value in group.items()}
         chapter, functions = description.load_chapter(FOLDER / name / 'functions.toml')
         self.chapters = {**description.chapters, 'beyond': chapter}

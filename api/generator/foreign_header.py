@@ -15,8 +15,7 @@ def generate(abi, description, output):
     lines += [f'typedef int {name};' if name in abi.object_kinds else f'typedef struct {h["struct"]} *{name};'
               for name, h in types['handles'].items()]
     lines += [f'typedef struct {h["struct"]} *{name};' for name, h in types['tool_handles'].items()] + ['']
-    lines += ['typedef struct MPI_Status {', '    int count_lo;', '    int count_hi_and_cancelled;', '    int MPI_SOURCE;', '    int MPI_TAG;',
-              '    int MPI_ERROR;', '} MPI_Status;', '']
+    lines += ['typedef struct MPI_Status {', *[f'    {field};' for field in abi.status], '} MPI_Status;', '']
     for name, group in types['enums'].items():
         lines += [f'typedef enum {name} {{', *[f'    {constant} = {value},' for constant, value in abi.groups[group].items()], f'}} {name};', '']
     lines += callbacks(types)

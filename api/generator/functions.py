@@ -242,12 +242,10 @@ class Body:
     def convert_object(self, p, steps):
         core = self.description.types['handles'][self.description.handle_of_kind[p.kind]]['core']
         self.objects.append(f'{core} *{p.name}_object = nullptr;')
-        if p.direction == 'out' and p.has('nullable'):
-            self.stores.append(f'if ({p.name}) store<Abi>({p.name}, {p.name}_object);')
-            return
         if p.direction == 'out':
-            steps.append(f'error = check_out("{p.name}", {p.name});')
-            self.stores.append(f'store<Abi>({p.name}, {p.name}_object);')
+            if not p.has('nullable'):
+                steps.append(f'error = check_out("{p.name}", {p.name});')
+            self.stores.append(f'{"if (" + p.name + ") " if p.has("nullable") else ""}store<Abi>({p.name}, {p.name}_object);')
             return
         handle = p.name
         if p.direction == 'inout' or p.has('pointer'):
@@ -409,14 +407,12 @@ class Body:
             return f'{kind["convert"]}<Abi>({p.name})'
         if p.kind == 'function':
             return f'callback<Abi>({p.name}, {self.form})'
-        if p.kind in ('memory', 'attribute', 'attached_buffer') and p.direction == 'out':
+        if p.kind in ('memory', 'attribute') and p.direction == 'out':
             return f'static_cast<void **>({p.name})'
         if p.array and p.direction == 'in' and kind['core'] == 'int64_t':
             return f'counts({p.name})'
         if kind['c'] in self.description.types['tool_handles']:
             return f'reinterpret_cast<{kind["core"]}{"" if p.direction == "in" else "*"}>({p.name})'
-        if kind['c'] in self.description.types['enums']:
-            return f'static_cast<int>({p.name})' if p.direction == 'in' else f'reinterpret_cast<int *>({p.name})'
         return p.name
 
     def object_argument(self, p):

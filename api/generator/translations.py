@@ -12,7 +12,7 @@ def generate(abi, description, output):
 
 def standard(abi, description, output):
     """What the standard's ABI needs: the types of mpi.h under one name, and its values as what any ABI may have in common with it."""
-    lines = [f'// The types of the MPI-5.0 ABI, from its mpi.h, and the objects that its handles stand for.', f'// {NOTICE}', '#pragma once', '',
+    lines = ['// The types of the MPI-5.0 ABI, from its mpi.h, and the objects that its handles stand for.', f'// {NOTICE}', '#pragma once', '',
              '#pragma GCC visibility push(default)', '#include <mpi.h>', '#pragma GCC visibility pop', '', '#include "api/types.h"', '',
              f'namespace lanyard::{abi.name} {{', '', 'template <class Handle>', 'struct HandleType;', '']
     for name, handle in description.types['handles'].items():
@@ -32,7 +32,8 @@ def type_names(description, scope):
     """The types of an ABI as members, under the names that the bodies know."""
     types = description.types
     names = [*types['integers'], *types['enums'], *types['handles'], *types['tool_handles'], 'MPI_Status', *types['callbacks']]
-    return ['// All of them under the names that the bodies know.', 'struct Types {', *[f'    using {name} = {scope}{name};' for name in names], '};']
+    return ['// All of them under the names that the bodies know.', 'struct Types {',
+            *[f'    using {name} = {scope}{name};' for name in names], '};']
 
 
 def lengths(description, here):
@@ -50,9 +51,7 @@ def types(abi, description, output):
         lines.append(f'enum class {name} : int {{}};' if name in abi.object_kinds else f'using {name} = struct {handle["struct"]} *;')
     lines += [f'using {name} = struct {handle["struct"]} *;' for name, handle in description.types['tool_handles'].items()] + ['']
     lines += [f'inline constexpr MPI_Datatype {name}{{0x{value:08x}}};' for name, value in abi.markers.items()]
-    lines += ['', '// A count of 63 bits: its upper bits stand above the bit that says whether the operation was cancelled.',
-              'struct MPI_Status {', '    int count_lo;', '    int count_hi_and_cancelled;', '    int MPI_SOURCE;', '    int MPI_TAG;',
-              '    int MPI_ERROR;', '};', '', 'extern "C" {', '']
+    lines += ['', 'struct MPI_Status {', *[f'    {field};' for field in abi.status], '};', '', 'extern "C" {', '']
     for name, callback in description.types['callbacks'].items():
         lines += wrapped(f'typedef {callback["returns"]} {name}({callback["parameters"]});')
     lines += ['', '}  // extern "C"', '', *type_names(description, f'{abi.name}::'), '', f'}}  // namespace lanyard::{abi.name}']
@@ -101,8 +100,9 @@ def handles(abi, description, output):
 def values(abi, description, output):
     lines = [f'// The constants of the {abi.title}, to those of the standard (KIND_in) and back (KIND_out), by kind of parameter. A',
              '// number that is no constant stays as it is, unless it would be taken for one of the standard\'s.',
-             f'// {NOTICE}', '#pragma once', '', '#include "base/abi_constants.h"', '#include "doors/standard_values.h"', '', f'namespace lanyard::{abi.name} {{', '',
-             'struct Values : doors::StandardValues {', '    // Stands for a value that means nothing in this ABI but something in the standard\'s.',
+             f'// {NOTICE}', '#pragma once', '', '#include "base/abi_constants.h"', '#include "doors/standard_values.h"', '',
+             f'namespace lanyard::{abi.name} {{', '', 'struct Values : doors::StandardValues {',
+             '    // Stands for a value that means nothing in this ABI but something in the standard\'s.',
              '    static constexpr int no_such_value = INT32_MIN;', '']
     for kind, about in description.kinds.items():
         if isinstance(about.get('constants'), list):

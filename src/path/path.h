@@ -55,11 +55,11 @@ struct PathInfo {
 // What is under way in a path at this moment.
 struct PathActivity {
     // Polls would go on with something though nobody asks: bytes half sent or half received, envelopes kept.
-    bool io_pending = false;
+    bool io_pending : 1 = false;
     // A peer has not acknowledged something, or may still wait for our acknowledgement.
-    bool unacknowledged = false;
+    bool unacknowledged : 1 = false;
     // Payload arrives so slowly that a waiting thread had better sleep.
-    bool prefers_sleep = false;
+    bool prefers_sleep : 1 = false;
 };
 
 // What is sent: `size` bytes, contiguous at `data`; or, where that is nullptr, the next of `cursor`.

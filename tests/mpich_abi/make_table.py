@@ -28,7 +28,7 @@ for kind, about in kinds.items():
     if isinstance(constants, str):
         continue
     for name in (n for pattern in constants for n in standard if fnmatch.fnmatchcase(n, pattern)):
-        functions = [f"[](int64_t v) {{ return int64_t{{{kind}_{way}(static_cast<{about['core']}>(v))}}; }}" for way in ("in", "out")]
+        functions = [f"[](int64_t v) {{ return int64_t{{Abi::{kind}_{way}(static_cast<{about['core']}>(v))}}; }}" for way in ("in", "out")]
         if name in value_here:
             lines.append(f'    {{"{name}", {value_here[name]}, {standard[name]}, {", ".join(functions)}}},')
             crossing.add(name)

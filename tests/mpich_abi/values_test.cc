@@ -6,15 +6,26 @@
 #include <string>
 #include <vector>
 
-#include "doors/mpich_abi/convert.h"
+#include "doors/mpich_abi/abi.h"
+#include "doors/numbers.h"
+#include "doors/statuses.h"
 
 namespace lanyard::mpich_abi {
 
 namespace {
 
+using Statuses = doors::ResultStatuses<Abi>;
+using doors::copy_text;
+
 #include "mpich_values.h"
 
-TEST(MpichValues, ConstantsCrossBothWays) {
+// The facts of the ABI under their own names.
+class MpichValues : public testing::Test, protected Abi {
+protected:
+    using ResultStatus = doors::ResultStatus<Abi>;
+};
+
+TEST_F(MpichValues, ConstantsCrossBothWays) {
     for (const Number &number : numbers) {
         EXPECT_EQ(number.in(number.here), number.standard) << number.name;
         EXPECT_EQ(number.out(number.standard), number.here) << number.name;
@@ -23,7 +34,7 @@ TEST(MpichValues, ConstantsCrossBothWays) {
 }
 
 // A value of the standard's that means nothing here must not come in as if it were one.
-TEST(MpichValues, StandardValuesDoNotComeInAsTheyAre) {
+TEST_F(MpichValues, StandardValuesDoNotComeInAsTheyAre) {
     for (const Number &number : numbers)
         if (number.in(number.standard) == number.standard) {
             bool one_here = false;
@@ -32,7 +43,7 @@ TEST(MpichValues, StandardValuesDoNotComeInAsTheyAre) {
         }
 }
 
-TEST(MpichValues, OtherNumbersStayAsTheyAre) {
+TEST_F(MpichValues, OtherNumbersStayAsTheyAre) {
     for (int value : {0, 1, 7, 123456, INT32_MAX}) {
         EXPECT_EQ(rank_in(value), value);
         EXPECT_EQ(rank_out(value), value);
@@ -44,7 +55,7 @@ TEST(MpichValues, OtherNumbersStayAsTheyAre) {
     EXPECT_EQ(view_displacement_in(int64_t{1} << 40), int64_t{1} << 40);
 }
 
-TEST(MpichValues, MasksCrossBitByBit) {
+TEST_F(MpichValues, MasksCrossBitByBit) {
     int both = abi::mode_create | abi::mode_rdwr;
     EXPECT_EQ(amode_in(1 | 8), both);
     EXPECT_EQ(amode_out(both), 1 | 8);
@@ -53,7 +64,7 @@ TEST(MpichValues, MasksCrossBitByBit) {
     EXPECT_EQ(assertion_in(2048 | 16384), abi::mode_nostore | abi::mode_nosucceed);
 }
 
-TEST(MpichValues, PredefinedHandlesCrossBothWays) {
+TEST_F(MpichValues, PredefinedHandlesCrossBothWays) {
     std::set<uint32_t> seen;
     for (const Handle &handle : handles) {
         EXPECT_EQ(handle.in(handle.here), handle.standard) << handle.name;
@@ -70,7 +81,7 @@ TEST(MpichValues, PredefinedHandlesCrossBothWays) {
     EXPECT_EQ(HandleType<MPI_Datatype>::predefined.standard(0), 0);
 }
 
-TEST(MpichValues, ErrorCodes) {
+TEST_F(MpichValues, ErrorCodes) {
     EXPECT_EQ(error_code_out(abi::err_truncate), 14);
     EXPECT_EQ(error_code_in(14), abi::err_truncate);
     int failure = 1 << 29 | 77 << 16 | 5 << 8 | abi::err_truncate;
@@ -83,7 +94,7 @@ TEST(MpichValues, ErrorCodes) {
     EXPECT_EQ(error_code_in(0x40000005), abi::err_lastcode + 6);
 }
 
-TEST(MpichValues, Buffers) {
+TEST_F(MpichValues, Buffers) {
     int data;
     EXPECT_EQ(buffer_in(&data), &data);
     EXPECT_EQ(buffer_in(static_cast<void *>(nullptr)), nullptr);
@@ -93,7 +104,7 @@ TEST(MpichValues, Buffers) {
     EXPECT_EQ(attached_buffer_out(&data), &data);
 }
 
-TEST(MpichValues, StatusesCrossWithLargeCounts) {
+TEST_F(MpichValues, StatusesCrossWithLargeCounts) {
     static_assert(sizeof(MPI_Status) == 20);
     Status status{};
     status.source = abi::proc_null;
@@ -102,13 +113,13 @@ TEST(MpichValues, StatusesCrossWithLargeCounts) {
     status.set_count((int64_t{1} << 62) + 12345678901);
     status.cancelled = 1;
     MPI_Status there{};
-    transfer_to_program(status, there);
+    doors::transfer_to_program<Abi>(status, there);
     EXPECT_EQ(there.MPI_SOURCE, -1);
     EXPECT_EQ(there.MPI_TAG, -1);
     EXPECT_EQ(there.count_hi_and_cancelled & 1, 1);
     there.MPI_ERROR = error_code_out(status.error);
     EXPECT_EQ(there.MPI_ERROR, 14);
-    Status back = from_program(there);
+    Status back = doors::from_program<Abi>(there);
     EXPECT_EQ(back.count(), status.count());
     EXPECT_EQ(back.source, abi::proc_null);
     EXPECT_EQ(back.tag, abi::any_tag);
@@ -116,7 +127,7 @@ TEST(MpichValues, StatusesCrossWithLargeCounts) {
     EXPECT_EQ(back.cancelled, 1);
 }
 
-TEST(MpichValues, WhatTheLibraryDoesNotSetStays) {
+TEST_F(MpichValues, WhatTheLibraryDoesNotSetStays) {
     MPI_Status place;
     std::memset(&place, 0x5a, sizeof place);
     MPI_Status before = place;
@@ -136,21 +147,21 @@ TEST(MpichValues, WhatTheLibraryDoesNotSetStays) {
     EXPECT_EQ(status_in(reinterpret_cast<MPI_Status *>(1)), nullptr);
 }
 
-TEST(MpichValues, ArraysOfStatusesShortAndLong) {
+TEST_F(MpichValues, ArraysOfStatusesShortAndLong) {
     for (int count : {0, 1, 32, 33, 1000}) {
         std::vector<MPI_Status> places(static_cast<size_t>(count), MPI_Status{1, 2, 3, 4, 5});
-        ResultStatuses statuses;
+        Statuses statuses;
         EXPECT_FALSE(statuses.reserve("statuses", places.data(), count));
         if (count > 0) statuses.data()[count - 1].error = abi::err_pending;
         statuses.store(places.data());
         for (int i = 0; i < count; ++i) EXPECT_EQ(places[static_cast<size_t>(i)].MPI_ERROR, i == count - 1 ? 18 : 5);
     }
-    ResultStatuses ignored;
+    Statuses ignored;
     EXPECT_FALSE(ignored.reserve("statuses", nullptr, 5));
     EXPECT_EQ(ignored.data(), nullptr);
 }
 
-TEST(MpichValues, TextsFitIntoShorterArrays) {
+TEST_F(MpichValues, TextsFitIntoShorterArrays) {
     char place[8];
     int length = 0;
     copy_text("abc", place, sizeof place, &length);

@@ -36,7 +36,7 @@ struct Abi : Types, Translations {
         return static_cast<uint32_t>(handle);
     }
     template <class Handle>
-    static ObjectOf<Handle> *object_behind(Handle handle) {
+    [[gnu::always_inline]] static ObjectOf<Handle> *object_behind(Handle handle) {
         using Type = HandleType<Handle>;
         uint32_t bits = bits_of(handle);
         if (bits >> index_bits == Type::made) return object_at<ObjectOf<Handle>>(bits & index_mask);

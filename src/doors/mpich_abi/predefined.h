@@ -17,6 +17,7 @@ template <size_t count>
 class PredefinedHandles {
 public:
     consteval PredefinedHandles(const PredefinedHandle (&all)[count]) : first_(all[0].standard & ~0xff) {
+        for (const PredefinedHandle &handle : all) pairs_ |= handle.bits >> 31 != 0;
         for (const PredefinedHandle &handle : all) {
             if (by_bits_[slot(handle.bits)].bits) two_handles_in_one_slot();
             by_bits_[slot(handle.bits)] = handle;
@@ -34,8 +35,9 @@ public:
 
 private:
     // The low bits tell the handles of a kind apart, but for those of pair types, which have the highest bit set.
-    static constexpr size_t slot(uint32_t bits) { return (bits >> 31) << 8 | (bits & 0xff); }
+    constexpr size_t slot(uint32_t bits) const { return (pairs_ ? (bits >> 31) << 8 : 0) | (bits & 0xff); }
 
+    bool pairs_ = false;  // does the kind have any?
     PredefinedHandle by_bits_[512] = {};
     int first_;
     uint32_t bits_of_[256] = {};

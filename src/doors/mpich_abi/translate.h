@@ -50,6 +50,7 @@ struct Translations : Values {
     static Status *status_in(Status *status) {
         return reinterpret_cast<uintptr_t>(status) == 1 ? nullptr : status;
     }
+    // A count of 63 bits: its upper bits stand above the bit that says whether the operation was cancelled.
     static void count_from_program(const MPI_Status &given, Status &status) {
         auto high = static_cast<uint32_t>(given.count_hi_and_cancelled);
         status.count_low = static_cast<uint32_t>(given.count_lo);

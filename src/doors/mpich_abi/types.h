@@ -34,7 +34,6 @@ using MPI_T_event_instance = struct MPI_ABI_T_event_instance *;
 inline constexpr MPI_Datatype MPI_LB{0x4c000010};
 inline constexpr MPI_Datatype MPI_UB{0x4c000011};
 
-// A count of 63 bits: its upper bits stand above the bit that says whether the operation was cancelled.
 struct MPI_Status {
     int count_lo;
     int count_hi_and_cancelled;
