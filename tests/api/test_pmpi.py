@@ -15,6 +15,7 @@ SANITIZED = "-fsanitize" in os.environ.get("LANYARD_CC", "")
 
 # Programs of tests/mpi that do not run under the tool, or whose functions it cannot see there.
 LEFT_OUT = {
+    "third-abi": "has functions and handles of its own",
     "mpi-comm-interpose": "is a tool itself",
     "mpi-comm-interpose-library": "is a tool itself",
     "mpi-pt2pt-large": "is about gigabytes, and its functions are called by others",
