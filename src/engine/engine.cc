@@ -31,6 +31,23 @@ void Engine::ring_alarm() {
     ready(*std::exchange(alarm_, nullptr));
 }
 
+// The flag is set behind the task, and read again after whoever sleeps has said so (SleepWord, Helper): one of the two sees the other.
+void Engine::post(Task &task) {
+    {
+        SpinGuard guard(posted_lock_);
+        posted_.push_back(task);
+        any_posted_.store(true, std::memory_order_seq_cst);
+    }
+    if (someone_sleeps()) idle_.wake();
+    if (helper_) helper_->task_posted();  // whoever was awake in MPI just now may leave without a step
+}
+
+void Engine::take_posted() {
+    SpinGuard guard(posted_lock_);
+    any_posted_.store(false, std::memory_order_relaxed);
+    tasks_.take_all(posted_);
+}
+
 int Engine::step() {
     if (++steps_since_clock_ >= steps_per_clock) read_clock();
     return turn(frames_per_poll, true);
@@ -39,6 +56,7 @@ int Engine::step() {
 int Engine::turn(int frames, bool system_calls) {
     int work = 0;
     if (now_ns_ >= alarm_ns_) [[unlikely]] ring_alarm();
+    if (has_posted()) [[unlikely]] take_posted();
     for (const Polled &polled : paths_)
         if (system_calls || !polled.by_system_call) work += polled.path->poll(*sink_, frames, now_ns_);
     for (Poller *poller = pollers_.front(); poller;) {
@@ -228,7 +246,7 @@ uint64_t Engine::deadline_ns() const {
 }
 
 bool Engine::under_way() const {
-    if (under_way_ > 0 || !tasks_.empty()) return true;
+    if (under_way_ > 0 || !tasks_.empty() || has_posted()) return true;
     if (!any_sockets_) return false;
     for (const Polled &polled : paths_)
         if (polled.by_system_call && polled.path->activity().io_pending) return true;
@@ -259,6 +277,16 @@ void Engine::await_peers() {
 void Engine::enter_slowly() {
     if (!take_from(left_open)) take_slowly();
     if (helper_) helper_->program_enters();
+}
+
+void Engine::attend() {
+    begin_under_way();
+    if (attentions_++ == 0 && helper_) helper_->pay_attention(true);
+}
+
+void Engine::attend_no_more() {
+    end_under_way();
+    if (--attentions_ == 0 && helper_) helper_->pay_attention(false);
 }
 
 void Engine::replace_path(const Path &old, Path &path) {

@@ -3,7 +3,8 @@
 // time. Threads that find it taken wait for it, or for their own completion.
 // Waiting is here and nowhere else; how long to spin and when to sleep is the Idle's decision.
 //
-// While the program is outside MPI a helper may own the engine instead (helper.h).
+// While the program is outside MPI a helper may own the engine instead (helper.h). What others may ask of this process at any time, and not only
+// while something of its own is under way (a window's memory, a port), holds its attention: an Attention, or attend().
 //
 // Thread rule: functions marked [owner] need the engine taken by the calling thread (EngineGuard).
 // Of several threads that sleep one is the watcher: it sleeps where other processes wake this one; the rest sleep each on
@@ -108,6 +109,11 @@ public:
         tasks_.push_back(task);
         work_left_ = true;
     }
+    // Any thread, one that is never in MPI too: runs `task` at the owner's next step, and wakes whoever sleeps for it. A process of which nobody
+    // is in MPI, and which has no helper, runs it when a thread enters and steps. `task` is the engine's until it runs, and may be posted again
+    // from then on. Not while the helper is being set.
+    void post(Task &task);
+    bool has_posted() const { return any_posted_.load(std::memory_order_relaxed); }
     // [owner] Makes `task` ready at that time, unless another time is set already.
     void set_alarm(uint64_t at_ns, Task &task) {
         if (alarm_) return;
@@ -159,6 +165,10 @@ public:
     // [owner] Something began, or is over, that goes on without the program if somebody steps: a transfer that peers take part in.
     void begin_under_way() { ++under_way_; }
     void end_under_way() { --under_way_; }
+    // [owner] From now on others may ask something of this process at any time: whenever nobody is in MPI the helper is armed, if there is one,
+    // however soon the program may be back and however scarce processors are. Each call is ended by one of attend_no_more().
+    void attend();
+    void attend_no_more();
     // [owner] Would anything go on without the program, now; and is anything still to be acknowledged by peers?
     bool under_way() const;
     bool unsettled() const;
@@ -209,6 +219,7 @@ private:
     }
     void read_clock();
     void ring_alarm();
+    void take_posted();
     bool sockets_are_due();
     int turn(int frames, bool system_calls);
     void await_peers();
@@ -239,6 +250,7 @@ private:
     bool helping_ = false, helped_by_memory_ = false;
     bool gathers_ = false, gathering_ = false, gathers_for_call_ = false;
     uint32_t under_way_ = 0;
+    uint32_t attentions_ = 0;  // each is under way, too
     bool crowded_ = false;
     bool any_sockets_ = false;  // among the paths
     // When step_for_test() last had paths polled by system calls, by both clocks, and how many ticks later it does so again.
@@ -247,6 +259,7 @@ private:
     uint64_t rested_ns_ = 0;
     Idle &idle_;
     List<Task, &Task::hook> tasks_;
+    std::atomic<bool> any_posted_{false};
     List<Poller, &Poller::hook> pollers_;
     Task *alarm_ = nullptr;
     uint64_t alarm_ns_ = no_deadline;
@@ -258,6 +271,9 @@ private:
     bool work_left_ = false;  // a task may get further in the next step
     std::atomic<void (*)()> after_leaving_{nullptr};
     EngineCounts counts_;
+
+    SpinLock posted_lock_;
+    List<Task, &Task::hook> posted_;  // by other threads, not ready yet
 
     SpinLock sleeping_lock_;
     List<Sleeper, &Sleeper::hook> sleeping_;
@@ -271,6 +287,18 @@ public:
     ~EngineGuard() { engine_.leave(); }
     EngineGuard(const EngineGuard &) = delete;
     EngineGuard &operator=(const EngineGuard &) = delete;
+
+private:
+    Engine &engine_;
+};
+
+// [owner] Holds the process's attention while it lives.
+class Attention {
+public:
+    explicit Attention(Engine &engine) : engine_(engine) { engine_.attend(); }
+    ~Attention() { engine_.attend_no_more(); }
+    Attention(const Attention &) = delete;
+    Attention &operator=(const Attention &) = delete;
 
 private:
     Engine &engine_;

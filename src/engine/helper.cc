@@ -76,6 +76,13 @@ void Helper::program_leaves(bool under_way, bool unsettled) {
     if (!dozing_.load(std::memory_order_seq_cst) && !dozing_.exchange(true)) ring();
 }
 
+// One with a period looks in time.
+void Helper::task_posted() {
+    if (period_ns_) return;
+    if (!started_.load(std::memory_order_acquire)) start();
+    ring();
+}
+
 void Helper::end_absence() {
     uint64_t left_ns = left_ns_.exchange(0, std::memory_order_relaxed), now_ns = clock_ns();
     if (left_ns == 0 || left_ns >= now_ns) return;  // another thread was first
@@ -132,6 +139,7 @@ void Helper::run() {
         woken_.fetch_add(1, std::memory_order_relaxed);
         uint32_t departures = departures_.load(std::memory_order_seq_cst);
         bool away = departures == seen || stays_away() || (something && departures == armed_at_.load(std::memory_order_relaxed));
+        away |= engine_.has_posted() || attentive();
         bool coming_and_going = something || napping;
         napping = false;
         seen = departures;
@@ -167,7 +175,7 @@ void Helper::run_by_clock() {
 uint64_t Helper::rest(uint32_t departures) {
     armed_.store(false, std::memory_order_relaxed);
     dozing_.store(false, std::memory_order_seq_cst);
-    if (departures == departures_.load(std::memory_order_seq_cst)) return no_limit;
+    if (departures == departures_.load(std::memory_order_seq_cst) && !engine_.has_posted()) return no_limit;
     dozing_.store(true, std::memory_order_relaxed);
     return doze_ns;
 }
@@ -183,7 +191,7 @@ uint64_t Helper::serve(uint32_t departures) {
     engine_.give_up();
     if (!all) return doze_ns;
     if (!left) return rest(departures);
-    if (patient_) return doze_ns;
+    if (patient_ && !attentive()) return doze_ns;
     arm(departures);
     uint64_t now_ns = clock_ns();
     return std::min(doze_ns, deadline_ns > now_ns ? deadline_ns - now_ns : 0);

@@ -14,6 +14,8 @@
 //   one frame at a time, and gives it up when somebody wants it.
 // - Where ranks outnumber processors a program is away mostly because others run, and a helper that comes then takes the processor from them. So it
 //   is never armed there (be_patient): it dozes, and goes on itself when the program has been away for all of that.
+// - While the process attends (Engine::attend) none of these heuristics counts: whoever leaves arms the set, and the helper takes the engine as soon
+//   as something comes, unless somebody is inside.
 // - What only has not been acknowledged yet (Engine::unsettled) arms nothing. The helper dozes then: it wakes every 10 ms, and arms the
 //   set when the program has stayed away for so long. It stops dozing when a thread sleeps inside MPI, or nothing is left to do.
 //
@@ -22,7 +24,8 @@
 // Either never calls the program's functions (Engine::helping): steps that would wait for a thread inside MPI.
 //
 // Why nothing is overlooked: who leaves first counts departures_, then reads armed_ and dozing_; the helper that is about to sleep
-// without a limit first clears dozing_, then reads departures_. So either it sees that somebody left, or is woken by who leaves.
+// without a limit first clears dozing_, then reads departures_. So either it sees that somebody left, or is woken by who leaves. A task posted
+// from another thread rings the bell, and while it has not run the helper does not sleep without a limit.
 // Thread rule: any thread.
 #pragma once
 
@@ -57,8 +60,13 @@ public:
     bool listens() const { return armed() || dozing_.load(std::memory_order_relaxed); }
     // Will it be armed for a thread that leaves with something under way, rather than count on its coming back at once?
     bool expects_absence() const {
+        if (attentive()) return true;
         return !period_ns_ && !patient_ && brief_spells_.load(std::memory_order_relaxed) < enough_brief_spells;
     }
+    // [owner of the engine] From now on, or no more: whoever leaves is expected to stay away.
+    void pay_attention(bool on) { attentive_.store(on, std::memory_order_relaxed); }
+    // Any thread: the engine has a task that another thread has posted.
+    void task_posted();
     // A thread of the program is about to give up the engine with something under way, and has taken it again. The engine is owned.
     void begin_absence() { left_ns_.store(clock_ns(), std::memory_order_relaxed); }
     void program_enters() {
@@ -90,6 +98,7 @@ private:
 
     void end_absence();
     void judge_spell();
+    bool attentive() const { return attentive_.load(std::memory_order_relaxed) && !period_ns_; }
     bool stays_away() const;
     void run();
     void run_by_clock();
@@ -112,7 +121,7 @@ private:
     std::atomic<uint64_t> left_ns_{0};  // when the program left with something under way; 0: it is inside
     std::atomic<uint64_t> longest_absence_ns_{0};  // of this spell
     std::atomic<uint32_t> brief_spells_{0};        // running
-    std::atomic<bool> armed_{false}, dozing_{false}, stopped_{false}, started_{false};
+    std::atomic<bool> armed_{false}, dozing_{false}, stopped_{false}, started_{false}, attentive_{false};
     std::atomic<uint64_t> woken_{0}, times_armed_{0};
     std::mutex starting_;
     std::thread thread_;

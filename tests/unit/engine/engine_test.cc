@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -238,6 +239,91 @@ TEST(Engine, RunsEachTaskOnceAStep) {
     EXPECT_EQ(engine.step(), 1);
     EXPECT_EQ(engine.step(), 0);
     EXPECT_EQ(tasks[2].runs, 1);
+}
+
+// As one of an I/O thread that has read a file: it finishes what a thread in MPI waits for, which no thread but the engine's owner may.
+struct FinishingTask : Task {
+    FinishingTask() { run = finish; }
+    static int finish(Task &task) {
+        auto &self = static_cast<FinishingTask &>(task);
+        self.by = std::this_thread::get_id();
+        self.completion->finish();
+        return 1;
+    }
+    Completion *completion = nullptr;
+    std::thread::id by;
+};
+
+// Several threads post, several wait and sleep: nobody is forgotten, and no task runs on a thread that only posts.
+TEST(Engine, RunsWhatOtherThreadsPost) {
+    Deadline deadline("a posted task has not run");
+    for (IdlePolicy policy : {sleep_at_once, IdlePolicy{20'000, 0, false}}) {
+        ProcessIdle idle(policy);
+        Engine engine(idle);
+        OutsidePath path;
+        engine.set_sink(no_sink);
+        engine.add_path(path);
+        constexpr int pairs = 3, rounds = 400;
+        std::vector<Completion> completions(pairs * rounds);
+        std::vector<FinishingTask> tasks(pairs * rounds);
+        std::vector<std::thread> threads;
+        std::thread::id waiting[pairs];
+        for (int pair = 0; pair < pairs; ++pair) {
+            threads.emplace_back([&, pair] {
+                waiting[pair] = std::this_thread::get_id();
+                for (int round = 0; round < rounds; ++round) {
+                    EngineGuard guard(engine);
+                    engine.wait_owned(completions[pair * rounds + round]);
+                }
+            });
+            threads.emplace_back([&, pair] {
+                for (int round = 0; round < rounds; ++round) {
+                    FinishingTask &task = tasks[pair * rounds + round];
+                    task.completion = &completions[pair * rounds + round];
+                    if (round % 16 == 0) rest_ms(1);  // all sleep by then
+                    engine.post(task);
+                }
+            });
+        }
+        for (std::thread &thread : threads) thread.join();
+        for (const FinishingTask &task : tasks) EXPECT_NE(std::find(waiting, waiting + pairs, task.by), waiting + pairs);
+        EXPECT_FALSE(engine.has_posted());
+    }
+}
+
+// In the order of posting, in the next step, behind what was ready before; and a task that has run may be posted again, by itself too.
+TEST(Engine, RunsPostedTasksInOrderAndAgain) {
+    ProcessIdle idle(sleep_at_once);
+    Engine engine(idle);
+    struct Recording : Task {
+        std::vector<int> *order = nullptr;
+        Engine *engine = nullptr;
+        int number = 0, again = 0;
+    } tasks[3];
+    std::vector<int> order;
+    for (int i = 0; i < 3; ++i) {
+        tasks[i].order = &order;
+        tasks[i].engine = &engine;
+        tasks[i].number = i;
+        tasks[i].run = [](Task &task) {
+            auto &self = static_cast<Recording &>(task);
+            self.order->push_back(self.number);
+            if (self.again-- > 0) self.engine->post(self);
+            return 1;
+        };
+    }
+    tasks[1].again = 1;
+    EngineGuard guard(engine);
+    EXPECT_FALSE(engine.under_way());
+    std::thread([&] { engine.post(tasks[2]); }).join();
+    engine.post(tasks[1]);
+    EXPECT_TRUE(engine.under_way());
+    engine.ready(tasks[0]);
+    EXPECT_EQ(engine.step(), 3);
+    EXPECT_EQ(engine.step(), 1);
+    EXPECT_EQ(engine.step(), 0);
+    EXPECT_EQ(order, (std::vector<int>{0, 2, 1, 1}));
+    EXPECT_FALSE(engine.under_way());
 }
 
 TEST(Completion, TellsItsWaiterOnce) {

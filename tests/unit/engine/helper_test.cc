@@ -212,6 +212,86 @@ TEST(Helper, LeavesTheSocketsToWhoSleepsInside) {
     EXPECT_LE(program.helper.times_woken(), woken + 3);
 }
 
+struct NotingTask : Task {
+    NotingTask() {
+        run = [](Task &task) {
+            ++static_cast<NotingTask &>(task).runs;
+            return 1;
+        };
+    }
+    std::atomic<int> runs{0};
+};
+
+// The helper is not made yet, sleeps without a limit, or is told while the program comes and goes.
+TEST(Helper, RunsPostedTasksWhileTheProgramIsAway) {
+    Program program;
+    NotingTask task;
+    for (int posted = 1; posted <= 40; ++posted) {
+        if (posted % 4 == 0) program.calls_mpi();
+        if (posted % 7 == 0) rest_ms(15);
+        std::thread([&] { program.engine.post(task); }).join();
+        if (posted % 3 == 0) program.calls_mpi();
+        ASSERT_TRUE(soon([&] { return task.runs == posted; })) << posted;
+    }
+    rest_ms(20);
+    uint64_t woken = program.helper.times_woken();
+    rest_ms(50);
+    EXPECT_EQ(program.helper.times_woken(), woken) << "nothing is left to do";
+}
+
+TEST(Helper, AttendsToWhatComesThoughNothingIsUnderWay) {
+    Program program;
+    {
+        EngineGuard guard(program.engine);
+        program.engine.attend();
+        program.engine.attend();
+        program.engine.attend_no_more();
+    }
+    for (int given = 1; given <= 20; ++given) {
+        program.path.give_work();
+        EXPECT_TRUE(soon([&] { return program.path.done == given; })) << given;
+        if (given % 3 == 0) program.calls_mpi();
+    }
+    {
+        EngineGuard guard(program.engine);
+        program.engine.attend_no_more();
+    }
+    program.path.give_work();  // for this it is armed still
+    rest_ms(50);
+    int polls = program.path.polls_by_helper;
+    program.calls_mpi();
+    program.path.give_work();
+    rest_ms(50);
+    EXPECT_EQ(program.path.polls_by_helper, polls);
+}
+
+// Neither spells that were brief nor scarce processors keep it from being armed.
+TEST(Helper, AttendsWhateverTheHeuristicsSay) {
+    for (bool patient : {false, true}) {
+        Program program;
+        if (patient) program.helper.be_patient();
+        for (int exchange = 0; exchange < 1000; ++exchange) exchanges(program);
+        EXPECT_EQ(program.helper.expects_absence(), false);
+        int given = 0;
+        {
+            EngineGuard guard(program.engine);
+            program.engine.attend();
+        }
+        uint64_t armed = program.helper.times_armed();
+        for (int turn = 0; turn < 20; ++turn) {
+            program.calls_mpi();
+            EXPECT_TRUE(program.helper.expects_absence());
+            program.path.give_work();
+            ++given;
+            EXPECT_TRUE(soon([&] { return program.path.done == given; })) << given;
+        }
+        EXPECT_GT(program.helper.times_armed(), armed);
+        EngineGuard guard(program.engine);
+        program.engine.attend_no_more();
+        EXPECT_FALSE(program.engine.under_way());
+    }
+}
+
 constexpr uint64_t period_ns = 2'000'000;
 
 TEST(Helper, WithAPeriodGoesOnWhateverIsUnderWay) {
