@@ -22,7 +22,7 @@ TEST(DgramEnds, FarewellThatIsLostIsNotMissed) {
     send(hosts, 1, 0);
     hosts.run_until(second_ns);
     EXPECT_TRUE(hosts.paths[0]->settled() && hosts.paths[1]->settled());
-    for (auto &path : hosts.paths) path->leave();
+    for (auto &path : hosts.paths) path->leave(true);
     hosts.network.cut(0, 1);
     hosts.paths[0]->close();
     hosts.run_until(2 * second_ns);
