@@ -42,7 +42,7 @@ private:
 
 struct Process {
     Process(int socket, uint32_t peer) : path(peer == 1 ? std::vector{-1, socket} : std::vector{socket, -1}) {
-        EXPECT_TRUE(usable && idle.watch(path.descriptor()));
+        EXPECT_TRUE(usable && idle.watch(path.info.descriptor));
         engine.add_path(path);
     }
     ProcessIdle idle{IdlePolicy{0, 0, false}};
