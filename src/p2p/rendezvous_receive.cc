@@ -77,7 +77,8 @@ void Incoming::begin(ReceiveOperation &receive, uint32_t peer, uint64_t sender_i
     in_bulk_ = streamed_ = watched_ = false;
     cursor_ = Cursor(receive.buffer);
     moving_.begin(endpoint_.traffic);
-    trace("is answered");
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx answered: %llu bytes wanted", peer, static_cast<unsigned long long>(sender_id),
+        static_cast<unsigned long long>(wanted_));
 }
 
 void Incoming::end() {
@@ -93,8 +94,7 @@ void Incoming::end() {
 }
 
 void Incoming::trace(const char *what) const {
-    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx of %llu bytes %s", peer_, static_cast<unsigned long long>(sender_id_),
-        static_cast<unsigned long long>(wanted_), what);
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx %s", peer_, static_cast<unsigned long long>(sender_id_), what);
 }
 
 // What is sent unasked need not be asked for, and the receive has the id already that the sender knows. False when the
@@ -119,7 +119,8 @@ bool Incoming::ask_for_bulk() {
 void Incoming::ask_for_rest() {
     uint64_t begin = std::max(arrived_.end(), first);
     if (begin >= wanted_) return;
-    trace("is asked for in bulk");
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: asks for %llu bytes in bulk", peer_, static_cast<unsigned long long>(sender_id_),
+        static_cast<unsigned long long>(wanted_ - begin));
     ClearToSend clear{id(), begin, wanted_};
     endpoint_.reply(peer_, EnvelopeKind::clear_to_send, sender_id_, receive_->buffer.contiguous(), &clear, sizeof clear);
 }

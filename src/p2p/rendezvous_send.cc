@@ -115,7 +115,9 @@ bool RendezvousSends::Offer::flush(Outgoing &outgoing) {
     self.state_ = State::offered;
     if (announced) self.push_announced(*announced);
     endpoint.count_sent(peer, send, announced ? Protocol::write : Protocol::rendezvous, send.buffer.bytes());
-    self.trace(announced ? "is offered to an announced receive" : offer.address ? "is offered for direct copies too" : "is offered in bulk only");
+    const char *how = announced ? "to an announced receive" : offer.address ? "for direct copies too" : "in bulk only";
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx of %lld bytes offered, %s", send.peer, static_cast<unsigned long long>(self.id()),
+        static_cast<long long>(send.buffer.bytes()), how);
     return true;
 }
 
@@ -219,7 +221,8 @@ void RendezvousSends::Offer::cleared(uint32_t peer, const Envelope &envelope, co
     std::memcpy(&clear, payload, sizeof clear);
     auto bytes = static_cast<uint64_t>(send_->buffer.bytes());
     if (clear.offset > clear.end || clear.end > bytes) return;
-    trace("goes in bulk, as the receiver asks");
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: %llu bytes go in bulk, as the receiver asks", peer,
+        static_cast<unsigned long long>(id()), static_cast<unsigned long long>(clear.end - clear.offset));
     help_.stop();
     announced_ = false;
     begin_moving();
