@@ -49,6 +49,7 @@ DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch,
       home_(own, Secret(), crc, limits_.flow, *this),
       find_(std::move(find)),
       peers_(peers),
+      batching_(limits_),
       outbox_(new Outbox),
       now_ns_(io.now_ns()),
       seeks_ways_(io.note_origins(true)) {
@@ -79,7 +80,7 @@ DgramPath::Peer *DgramPath::contact(uint32_t number) {
         if (!seeks_ways_) peer->way = Way::known;
         if (destination < 0) {
             peer->lost = true;
-            lost_.push_back({number, error ? error.take().sentence : "has no address that this process can send datagrams to (" + name + ")", {}});
+            reports_.lost(number, error ? error.take().sentence : "has no address that this process can send datagrams to (" + name + ")");
         } else if (trouble_) {
             cut_off_ = trouble_;
         }
@@ -117,27 +118,13 @@ Sent DgramPath::send(uint32_t number, const Envelope &envelope, Payload payload)
     ++undelivered_;
     peer->flow.log_grew(peer->log.end());
     list(*peer);
-    if (sink_ || keeps(*peer, bytes)) to_write_ = true;
+    if (sink_ || batching_.keeps(peer->series, bytes, home_.crowded)) to_write_ = true;
     else write_out();
     return Sent::done;
 }
 
-// An envelope that was sent outside poll(), until others are there?
-bool DgramPath::keeps(Peer &peer, size_t bytes) {
-    if (!gathers_ || bytes >= limits_.gathered_below) return false;
-    if (std::exchange(peer.series, series_) != series_) {
-        peer.sent = 0;
-        peer.next = home_.crowded ? UINT32_MAX : 0;
-    }
-    kept_bytes_ += bytes + dgram::queued_frame_bytes;
-    if (peer.sent++ < peer.next && kept_bytes_ < (home_.crowded ? limits_.most_gathered_crowded : limits_.most_gathered)) return true;
-    peer.next = 4 * peer.sent - 1;
-    return false;
-}
-
 void DgramPath::begin_series(bool more_follows) {
-    gathers_ = more_follows;
-    ++series_;
+    batching_.gather(more_follows);
     if (to_write_) write_out();
 }
 
@@ -147,23 +134,8 @@ Sent DgramPath::send_bulk(uint32_t number, const BulkHeader &header, Payload pay
     if (!peer || payload.size == 0) return Sent::done;
     if (peer->bulk_under_way == limits_.most_bulk) return Sent::full;
     ++peer->bulk_under_way;
-    ++bulk_under_way_;
     size_t size = payload.size;
-    uint32_t place = static_cast<uint32_t>(bulk_.size());
-    if (free_bulk_.empty()) {
-        bulk_.emplace_back();
-    } else {
-        place = free_bulk_.back();
-        free_bulk_.pop_back();
-    }
-    Bulk &bulk = bulk_[place];
-    bulk = {payload.data, nullptr, token, number};
-    if (!bulk.data) {
-        bulk.packed.reset(new std::byte[size]);
-        payload.copy(bulk.packed.get(), size);
-        bulk.data = bulk.packed.get();
-    }
-    peer->flow.send_bulk(header, size, place);
+    peer->flow.send_bulk(header, size, bulk_.take(number, payload, token));
     list(*peer);
     if (sink_) to_write_ = true;
     else write_out();
@@ -175,9 +147,9 @@ dgram::Logged DgramPath::logged(Flow &flow, uint64_t sequence) {
     return {&entry.envelope, entry.payload(), entry.size};
 }
 
-const std::byte *DgramPath::bulk_bytes(Flow &, uint64_t place, uint64_t offset, std::byte *, size_t) {
+const std::byte *DgramPath::bulk_bytes(Flow &, uint64_t slot, uint64_t offset, std::byte *, size_t) {
     ++counts_.bulk_sent;
-    return bulk_[place].data + offset;
+    return bulk_.data(slot) + offset;
 }
 
 void DgramPath::delivered(Flow &flow, uint64_t below) {
@@ -186,14 +158,9 @@ void DgramPath::delivered(Flow &flow, uint64_t below) {
     log.drop(below, log_pool_);
 }
 
-void DgramPath::bulk_delivered(Flow &flow, uint64_t place) {
-    Bulk &bulk = bulk_[place];
-    sent_.push_back(bulk.token);
-    bulk.packed.reset();
-    bulk.data = nullptr;
-    free_bulk_.push_back(static_cast<uint32_t>(place));
+void DgramPath::bulk_delivered(Flow &flow, uint64_t slot) {
+    reports_.sent(bulk_.release(slot));
     --peers_[flow.peer()]->bulk_under_way;
-    --bulk_under_way_;
 }
 
 void DgramPath::envelope(Flow &flow, const Piece &piece, const std::byte *payload) {
@@ -237,13 +204,12 @@ void DgramPath::ended(Flow &flow, FlowEnd how) {
     assembling_ -= peer.arriving != nullptr;
     peer.arriving.reset();
     if (lifelines_) lifelines_->heard(flow.peer());
-    Loss loss{flow.peer(), why(peer, how), {}};
-    for (uint64_t at = peer.log.begin(); at < peer.log.end(); ++at) loss.undelivered.push_back(peer.log.at(at).envelope);
+    std::vector<Envelope> undelivered;
+    for (uint64_t at = peer.log.begin(); at < peer.log.end(); ++at) undelivered.push_back(peer.log.at(at).envelope);
     undelivered_ -= peer.log.end() - peer.log.begin();
     peer.log.drop(peer.log.end(), log_pool_);
-    for (size_t place = 0; peer.bulk_under_way > 0 && place < bulk_.size(); ++place)
-        if (bulk_[place].data && bulk_[place].peer == flow.peer()) bulk_delivered(flow, place);  // nobody reads it any more
-    if (!leaving_ || how != FlowEnd::closed) lost_.push_back(std::move(loss));
+    bulk_.for_each_of(flow.peer(), [&](size_t slot) { bulk_delivered(flow, slot); });  // nobody reads it any more
+    if (!leaving_ || how != FlowEnd::closed) reports_.lost(flow.peer(), why(peer, how), std::move(undelivered));
 }
 
 void DgramPath::take_packet(const PacketIo::Arrived &come) {
@@ -334,7 +300,7 @@ void DgramPath::write_out() {
         next_ns_ = no_deadline;
     }
     full_ = to_write_ = postponed_ = false;
-    kept_bytes_ = 0;
+    batching_.left();
     for (uint32_t number : due_)
         while (!full_ && !fill_from(*peers_[number])) full_ = !send_filled();
     if (!full_) full_ = !send_filled();
@@ -343,20 +309,6 @@ void DgramPath::write_out() {
         look_again(*peers_[number]);
     }
     due_.clear();
-}
-
-int DgramPath::tell() {
-    int told = 0;
-    for (size_t i = 0; i < sent_.size(); ++i, ++told) sink_->sent(sent_[i]);
-    sent_.clear();
-    std::vector<Loss> lost = std::exchange(lost_, {});
-    for (Loss &loss : lost) {
-        if (event_wanted(Event::peer_lost)) tell_event(Event::peer_lost, 0, {loss.peer});
-        for (const Envelope &envelope : loss.undelivered) sink_->undelivered(loss.peer, envelope);
-        sink_->lost(loss.peer, Error(ErrorClass::proc_aborted, "process " + std::to_string(loss.peer) + " " + loss.why));
-        ++told;
-    }
-    return told;
 }
 
 // Asks those that have been silent for long, though nothing is under way.
@@ -377,7 +329,7 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     now_ns_ = now_ns;
     told_ = 0;
     if (cut_off_) end_all();
-    int work = tell();
+    int work = reports_.tell(sink);
     told_ += work;
     if (now_ns >= look_at_ns_) look_after_peers();
     if (now_ns >= quiet_at_ns_) rest();
@@ -388,7 +340,7 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
         looks = false;
     }
     if (looks || to_write_ || full_ || now_ns >= next_ns_) write_out();
-    ++series_;
+    batching_.end_series();
     sink_ = nullptr;
     return std::max(work + packets, told_);
 }
@@ -446,13 +398,13 @@ void DgramPath::answer_all() {
 }
 
 PathActivity DgramPath::activity() const {
-    bool io_pending = full_ || more_ || to_write_ || cut_off_ || !sent_.empty() || !lost_.empty() || bulk_under_way_ > 0 || assembling_ > 0;
+    bool io_pending = full_ || more_ || to_write_ || cut_off_ || !reports_.empty() || bulk_.count() > 0 || assembling_ > 0;
     // Also while a peer may wait for an answer that was lost: it asks again and again, and needs nothing else of this process.
     return {.io_pending = io_pending, .unacknowledged = !all_delivered() || quiet_at_ns_ != no_deadline};
 }
 
 uint64_t DgramPath::deadline_ns() const {
-    if (more_ || cut_off_ || !sent_.empty() || !lost_.empty()) return 0;
+    if (more_ || cut_off_ || !reports_.empty()) return 0;
     return known_ > 0 ? std::min({next_ns_, look_at_ns_, quiet_at_ns_}) : next_ns_;
 }
 

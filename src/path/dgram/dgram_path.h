@@ -8,11 +8,7 @@
 // What time asks for is the matter of poll() alone, when it has read what has come: a process that had to wait for a processor finds timers that
 // have passed and the answers in its socket.
 //
-// Several envelopes in a packet: after more_follows() (nonblocking sends, which the program must complete by another call) the first envelope to
-// a peer leaves at once; then they are kept until there are three times as many as have left, or most_gathered bytes of all. So a single
-// message is as fast as can be, and of a long series most go in few packets, but never is more than three quarters of it waiting. Where processes
-// share processors all are kept until the program waits, or there are most_gathered_crowded bytes: the peer has to wait for a processor anyway, and
-// what goes to many peers leaves by one system call.
+// Several envelopes may share a packet (batching.h).
 // What is kept leaves with whatever leaves, at the end of poll(), and at flush(): when the program waits or tests, also for a
 // request that was complete at once, and at the end of any call but a nonblocking send. A program that sends and then computes for
 // long, against the habit, has a helper (the engine says more_follows() only where there is one), to which activity() says that there is
@@ -39,23 +35,22 @@
 #include "base/published.h"
 #include "net/packet_io.h"
 #include "path/assembly.h"
+#include "path/dgram/batching.h"
+#include "path/dgram/bulk_slots.h"
 #include "path/dgram/counters.h"
 #include "path/dgram/envelope_log.h"
 #include "path/dgram/flow.h"
 #include "path/dgram/lifelines.h"
 #include "path/network_counters.h"
 #include "path/network_path.h"
+#include "path/reliable/limits.h"
+#include "path/reliable/reports.h"
 
 namespace lanyard {
 
-struct DgramLimits {
+struct DgramLimits : ReliableLimits, dgram::BatchLimits {
     dgram::FlowLimits flow;
-    size_t max_eager = 256 * 1024 + 64;
-    size_t log_limit = 1024 * 1024;  // bytes in the log of one peer
     int most_bulk = 8;               // bulk frames of one peer that are under way
-    size_t most_gathered = 16 * 1024;  // bytes of envelopes that wait for others
-    size_t most_gathered_crowded = 64 * 1024;  // where processes share processors
-    size_t gathered_below = 512;       // bytes of payload
     bool computing_answers = true;     // processes that compute answer nevertheless (LANYARD_DGRAM_PROGRESS)
 
     // Frames of a packet, and of those that waited for it.
@@ -120,13 +115,6 @@ public:
     size_t active() const { return active_.size(); }
 
 private:
-    // Bulk that is being sent.
-    struct Bulk {
-        const std::byte *data;
-        std::unique_ptr<std::byte[]> packed;  // of what was not contiguous
-        uint64_t token;
-        uint32_t peer;
-    };
     // An envelope of which the beginning has come.
     struct Arriving {
         Envelope envelope;
@@ -143,8 +131,7 @@ private:
         dgram::EnvelopeLog log;
         std::unique_ptr<Arriving> arriving;
         int bulk_under_way = 0;
-        uint32_t series = 0;          // the last in which something was sent to it,
-        uint32_t sent = 0, next = 0;  // so many envelopes; at how many they leave next
+        dgram::Series series;
         uint32_t place = not_active;  // in the list of the active
         uint8_t quarters = 0;         // of LANYARD_PEER_TIMEOUT that it has been silent though it lives, up to four
         bool due = false;             // among those
@@ -174,7 +161,6 @@ private:
     void end_all();
     int take_packets(int budget);
     void take_packet(const PacketIo::Arrived &packet);
-    bool keeps(Peer &peer, size_t bytes);
     void begin_series(bool more_follows);
     bool may_wait() const;
     void postpone();
@@ -184,10 +170,8 @@ private:
     void note_origins(bool on);
     void learn_way(Peer &peer, const PacketIo::Arrived &come);
     void send_by_other_ways(const Peer &peer, PacketIo::Outgoing packet);
-    bool all_delivered() const { return undelivered_ == 0 && bulk_under_way_ == 0; }
-    int tell();
+    bool all_delivered() const { return undelivered_ == 0 && bulk_.count() == 0; }
     void rest();
-    void tell_lost(uint32_t peer, const std::string &why);
     void report_holes() const;
     void report_silence(const Peer &peer) const;
 
@@ -203,10 +187,11 @@ private:
     std::vector<uint32_t> due_;   // those of them that something may have to be sent to now, whatever the time
     size_t turn_ = 0;             // of who is first when all are
     size_t undelivered_ = 0;      // envelopes, in all logs
-    size_t bulk_under_way_ = 0, assembling_ = 0;  // of all peers
+    size_t assembling_ = 0;       // likewise
     BytePool log_pool_;  // of what lies in all logs
-    std::vector<Bulk> bulk_;
-    std::vector<uint32_t> free_bulk_;
+    dgram::BulkSlots bulk_;
+    dgram::Batching batching_;
+    Reports reports_;  // bulk that has been delivered, peers that are lost
     std::unique_ptr<Outbox> outbox_;
     Sink *sink_ = nullptr;  // during poll()
     int told_ = 0;          // to it, in this poll
@@ -228,17 +213,6 @@ private:
     bool more_ = false;      // has come, beyond the budget of the last poll
     bool to_write_ = false;  // something was sent inside poll(), or is kept
     bool postponed_ = false;  // the look at the peer whose packets came last
-    bool gathers_ = false;
-    uint32_t series_ = 0;      // of envelopes sent while it gathers; counts up when all that was kept has left
-    size_t kept_bytes_ = 0;
-    // For the next poll: bulk that has been delivered, peers that are lost and why.
-    std::vector<uint64_t> sent_;
-    struct Loss {
-        uint32_t peer;
-        std::string why;
-        std::vector<Envelope> undelivered;
-    };
-    std::vector<Loss> lost_;
     CounterSource counted_[3]{{network_counters(), counts_}, {flow_counters(), home_.counts}, {datagram_counters(), *this}};
 };
 

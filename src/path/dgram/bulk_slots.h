@@ -1,0 +1,52 @@
+// Bulk that is being sent to all peers, each in a slot, by whose number its flow asks for the bytes. A slot is used again.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "path/reliable/held_payload.h"
+
+namespace lanyard::dgram {
+
+class BulkSlots {
+public:
+    // Slots that are taken.
+    size_t count() const { return slots_.size() - free_.size(); }
+    // Takes a payload of at least one byte; the slot.
+    uint32_t take(uint32_t peer, Payload &payload, uint64_t token) {
+        auto slot = static_cast<uint32_t>(slots_.size());
+        if (free_.empty()) {
+            slots_.emplace_back();
+        } else {
+            slot = free_.back();
+            free_.pop_back();
+        }
+        slots_[slot].peer = peer;
+        slots_[slot].payload.hold(payload, token);
+        return slot;
+    }
+    const std::byte *data(uint64_t slot) const { return slots_[slot].payload.data(); }
+    // The payload is needed no more; its token.
+    uint64_t release(uint64_t slot) {
+        free_.push_back(static_cast<uint32_t>(slot));
+        return slots_[slot].payload.release();
+    }
+    // Calls visit(slot), which may release it, for each slot of this peer.
+    template <class Visit>
+    void for_each_of(uint32_t peer, Visit visit) {
+        for (size_t slot = 0; slot < slots_.size(); ++slot)
+            if (slots_[slot].payload.data() && slots_[slot].peer == peer) visit(slot);
+    }
+
+private:
+    struct Slot {
+        HeldPayload payload;
+        uint32_t peer = 0;
+    };
+
+    std::vector<Slot> slots_;
+    std::vector<uint32_t> free_;
+};
+
+}  // namespace lanyard::dgram

@@ -1,0 +1,37 @@
+// Bulk payload from when a path takes it until the peer, or the kernel, has it: where it lies in the program's memory, or a packed copy where it
+// is not contiguous there; and the token by which its end is reported.
+#pragma once
+
+#include <memory>
+
+#include "path/path.h"
+
+namespace lanyard {
+
+class HeldPayload {
+public:
+    // Takes all of `payload`, advancing it.
+    void hold(Payload &payload, uint64_t token) {
+        data_ = payload.data;
+        token_ = token;
+        if (data_ || payload.size == 0) return;
+        size_t size = payload.size;
+        packed_ = std::make_unique_for_overwrite<std::byte[]>(size);
+        payload.copy(packed_.get(), size);
+        data_ = packed_.get();
+    }
+    const std::byte *data() const { return data_; }
+    // It is needed no more; the token.
+    uint64_t release() {
+        packed_.reset();
+        data_ = nullptr;
+        return token_;
+    }
+
+private:
+    const std::byte *data_ = nullptr;
+    std::unique_ptr<std::byte[]> packed_;
+    uint64_t token_ = 0;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,113 @@
+// One connection of a link: a socket, and what is half read from it and half written to it. What must outlive it (numbers, the log) is the link's,
+// which opens it again with another socket; and which may come to have several.
+//
+//     written:  a bulk frame that has begun | what is unwritten of the link's log | a bulk frame that has not
+//
+// A connection that cannot be used any more is failed(): it neither reads nor writes until it is closed, which its owner does in poll(), as
+// others are told then.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <errno.h>
+
+#include "net/sockets.h"
+#include "path/tcp/bulk_writer.h"
+#include "path/tcp/frame_reader.h"
+#include "path/tcp/outgoing_log.h"
+#include "path/tcp/silence_check.h"
+
+namespace lanyard {
+
+// At how many bytes a sleeper is told that payload comes. Of long payload that comes slower than a chunk in slow_chunk_ns it is by the chunk: no
+// packet of it wakes anybody up, and those who wait leave the processor to others.
+class WakePace {
+public:
+    // `missing` bytes of the payload are still to come, after `received` in so long a time. How many are to be waited for now.
+    size_t fit(size_t missing, size_t received, uint64_t passed_ns, size_t now_at);
+
+private:
+    static constexpr size_t chunk_bytes = 64 * 1024, least_chunk_bytes = 16 * 1024;
+    static constexpr uint64_t slow_chunk_ns = 50'000, shortest_look_ns = 10'000;
+
+    bool slow_ = false;  // a chunk of payload takes longer to come than a sleeper to wake up
+};
+
+class Connection {
+public:
+    // `token` is what its socket is watched under.
+    explicit Connection(uint32_t token) : token_(token) {}
+    Connection(const Connection &) = delete;
+    Connection &operator=(const Connection &) = delete;
+
+    uint32_t token() const { return token_; }
+    int socket() const { return socket_; }
+    bool is_open() const { return socket_ >= 0; }
+    bool is_usable() const { return socket_ >= 0 && !failed_; }
+    bool has_failed() const { return failed_; }
+    void fail() { failed_ = true; }
+    // There is a socket, which is watched from now on. The connection was closed before.
+    void open(Sockets &sockets, int socket);
+    // Closes the socket. What was half read or written is given up; `tokens` gets that of bulk whose payload is not needed any more.
+    void close(Sockets &sockets, std::vector<uint64_t> &tokens);
+
+    // Is payload half read, or bulk half written?
+    bool is_busy() const { return bulk.is_open() || frames.in_payload(); }
+    // Does payload come so slowly that who waits for it had better sleep?
+    bool comes_slowly() const { return wake_at_ > 1; }
+    // The socket has taken all it could: it is watched for room.
+    bool awaits_room() const { return awaits_room_; }
+    uint64_t bulk_bytes() const { return bulk_bytes_; }
+    uint64_t last_received_ns() const { return last_received_ns_; }
+
+    // One write, of what is unwritten of the log and of the bulk frame. False when nothing is left, the socket takes no more, or it failed. `tokens`
+    // gets that of a bulk frame that has been written.
+    bool write_some(Sockets &sockets, OutgoingLog &log, std::vector<uint64_t> &tokens);
+    // Writes to the socket at once, where nothing else is to be written before: how many bytes have gone.
+    size_t write_first(Sockets &sockets, const OutgoingLog &log, const iovec *parts, int count);
+    // Reads while `user`, as FrameReader::read() says, takes what comes; how many frames and portions that were.
+    //   user.spend()    a portion was read
+    //   user.budget()   what is left to spend
+    template <class User>
+    int read_in(Sockets &sockets, const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &user) {
+        int work = 0;
+        while (user.budget() > 0 && !buffer.owner() && is_usable()) {
+            iovec parts[2];
+            size_t wanted;
+            int count = frames.room(buffer, parts, wanted);
+            ssize_t result = sockets.read(socket_, parts, count);
+            if (result <= 0) {
+                if (result != -EAGAIN) fail();
+                break;
+            }
+            last_received_ns_ = now_ns;
+            ++work;  // a part of a frame is progress too
+            user.spend();
+            work += frames.read(form, buffer, *this, static_cast<size_t>(result), now_ns, user);
+            if (static_cast<size_t>(result) < wanted) break;  // there was no more
+        }
+        if (frames.in_payload() || comes_slowly()) fit_waking_to_pace(sockets, now_ns);
+        return work;
+    }
+    // The socket is watched, also for room where that is awaited.
+    void watch(Sockets &sockets) { sockets.watch(socket_, token_, awaits_room_); }
+
+    FrameReader frames;
+    BulkWriter bulk;
+    SilenceCheck silence;
+
+private:
+    void await_room(Sockets &sockets, bool wanted);
+    void fit_waking_to_pace(Sockets &sockets, uint64_t now_ns);
+    size_t wrote_bulk(Sockets &sockets, size_t bytes, std::vector<uint64_t> &tokens);
+
+    const uint32_t token_;
+    int socket_ = -1;
+    bool failed_ = false;
+    bool awaits_room_ = false;
+    WakePace pace_;
+    size_t wake_at_ = 1;  // bytes at which the socket is readable for who asks
+    uint64_t bulk_bytes_ = 0;
+    uint64_t last_received_ns_ = 0;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,59 @@
+// The form of all frames of a job's connections: with checksums or without, and how long each kind may be. Makes the checks of a frame that
+// is sent, and judges what was received. Pure.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstring>
+#include <span>
+
+#include "base/crc32c.h"
+#include "path/tcp/frame.h"
+
+namespace lanyard {
+
+// What stands before the payload: header, body, and the check where there are checks.
+union FrameHead {
+    FrameHeader header;
+    EnvelopeFrame envelope;
+    BulkFrame bulk;
+    std::byte bytes[sizeof(CheckedEnvelope)];
+};
+
+class FrameForm {
+public:
+    // With `crc` frames are checked; all processes of a job need that alike.
+    explicit FrameForm(size_t max_eager, Crc32c crc = {})
+        : crc_(crc), check_bytes_(crc ? sizeof(FrameCheck) : 0), max_eager_(max_eager), max_bulk_(crc ? most_checked_bulk : most_bulk) {}
+
+    bool is_checked() const { return check_bytes_ > 0; }
+    size_t check_bytes() const { return check_bytes_; }
+    size_t head_bytes(FrameKind kind) const { return sizeof(FrameHeader) + body_bytes(kind) + check_bytes_; }
+
+    // The check of a frame with this payload, `first` and then `rest`; completes the header.
+    FrameCheck check_of(FrameHeader &header, std::span<const std::byte> body, std::span<const std::byte> first,
+                        std::span<const std::byte> rest) const;
+    // The sum of these bytes, behind others whose sum is `before`.
+    uint32_t sum(const std::byte *data, size_t bytes, uint32_t before = 0) const { return crc_(data, bytes, before); }
+
+    // Can this be the header of a frame?
+    bool is_sensible(const FrameHeader &header) const;
+    // The rest is for frames that are checked. Of a whole head:
+    bool is_right(const FrameHead &head) const { return crc_(head.bytes, sizeof(FrameHeader) + body_bytes(head.header.kind)) == check_in(head).head; }
+    // How many of the first `received` bytes of the payload may be believed before the rest is here; -1: they are wrong.
+    ssize_t believed(const FrameHead &head, const std::byte *payload, size_t received) const;
+    // Is this the sum of the whole payload?
+    bool is_payload_sum(const FrameHead &head, uint32_t sum) const { return check_in(head).payload == sum; }
+
+private:
+    static FrameCheck check_in(const FrameHead &head) {
+        FrameCheck check;
+        std::memcpy(&check, head.bytes + sizeof(FrameHeader) + body_bytes(head.header.kind), sizeof check);
+        return check;
+    }
+
+    const Crc32c crc_;
+    const size_t check_bytes_, max_eager_, max_bulk_;
+};
+
+}  // namespace lanyard

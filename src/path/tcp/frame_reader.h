@@ -1,0 +1,192 @@
+// Takes frames out of what one connection brings, in whatever portions. The head is collected here; the payload of a frame that is
+// wholly in the buffer is used there, one that comes in parts is assembled (path/assembly.h), and read straight to its place.
+// Rule: a frame is complete once, when its last byte is here and its checks are right.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "path/assembly.h"
+#include "path/tcp/frame_form.h"
+
+namespace lanyard {
+
+class Connection;
+
+// What was read from one connection and is not taken apart yet. One buffer serves all connections of a process: it is filled again when
+// this is empty.
+class ReadBuffer {
+public:
+    static constexpr size_t room = 64 * 1024;
+
+    // Whose the rest is; nullptr: there is none.
+    Connection *owner() const { return owner_; }
+    std::byte *begin() {
+        if (!bytes_) bytes_ = std::make_unique_for_overwrite<std::byte[]>(room);
+        return bytes_.get();
+    }
+    void filled(Connection &owner, size_t bytes) {
+        owner_ = &owner;
+        begin_ = 0;
+        end_ = bytes;
+    }
+    const std::byte *at() const { return bytes_.get() + begin_; }
+    size_t left() const { return end_ - begin_; }
+    void take(size_t bytes) { begin_ += bytes; }
+    void drop() { owner_ = nullptr; }
+
+private:
+    std::unique_ptr<std::byte[]> bytes_;
+    size_t begin_ = 0, end_ = 0;
+    Connection *owner_ = nullptr;
+};
+
+class FrameReader {
+public:
+    enum class Fault { unknown_form, damaged };
+
+    // Is part of a frame here?
+    bool in_frame() const { return head_received_ > 0 || in_payload(); }
+    bool in_payload() const { return payload_.is_open(); }
+    size_t missing() const { return payload_.missing(); }
+    // Of the payload, since it is known to come in parts; and when that was.
+    size_t received_since_begun() const { return payload_.come() - std::min(payload_.come(), at_once_); }
+    uint64_t begun_ns() const { return begun_ns_; }
+
+    // Where to read to next: what is missing of a payload, then the buffer. How many parts; `bytes` in all.
+    int room(ReadBuffer &buffer, iovec (&parts)[2], size_t &bytes) {
+        int count = 0;
+        size_t missing = this->missing(), behind = missing || was_long_ ? bytes_behind_payload : ReadBuffer::room;
+        if (missing) parts[count++] = {payload_.next(), missing};
+        parts[count++] = {buffer.begin(), behind};
+        bytes = missing + behind;
+        return count;
+    }
+    // So many bytes were read there, for `owner`. The number of frames that this completes, by
+    //   user.complete(head, payload)      all of it is here, during the call; false: it is refused
+    //   user.begin(head, payload, come, assembly)   the first bytes of the payload are here, and more comes: begins the assembly.
+    //                                     false: the frame is refused
+    //   user.fault(fault)                 what came is no frame, or a damaged one
+    //   user.has_enough(frames)           is the rest to be left in the buffer? `frames` were completed from the buffer so far
+    // Behind a frame that is refused, and after a fault, nothing is looked at; the connection is to be closed.
+    template <class User>
+    int read(const FrameForm &form, ReadBuffer &buffer, Connection &owner, size_t bytes, uint64_t now_ns, User &&user) {
+        size_t missing = this->missing(), direct = std::min(bytes, missing);
+        payload_.arrived(direct);
+        buffer.filled(owner, bytes - direct);
+        int frames = direct && direct == missing ? complete(form, buffer, payload_.payload(), user) : 0;
+        return buffer.owner() ? frames + take_apart(form, buffer, now_ns, user) : frames;
+    }
+    // The same with what was left in the buffer, which is this connection's.
+    template <class User>
+    int take_apart(const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &&user);
+
+    // The connection has ended.
+    void clear() {
+        payload_.drop();
+        head_received_ = 0;
+    }
+
+private:
+    // Read with a payload that has a place, and where the next payload will have one: the less of that is in the buffer the less is copied.
+    static constexpr size_t bytes_behind_payload = 4096;
+
+    template <class User>
+    int fault(ReadBuffer &buffer, Fault what, User &user) {
+        buffer.drop();
+        user.fault(what);
+        return 1;
+    }
+    template <class User>
+    int complete(const FrameForm &form, ReadBuffer &buffer, const std::byte *payload, User &user) {
+        std::unique_ptr<std::byte[]> room = payload_.end();  // which may hold the payload
+        head_received_ = 0;
+        if (form.is_checked() && !form.is_payload_sum(head_, form.sum(payload + summed_, head_.header.size - summed_, sum_)))
+            return fault(buffer, Fault::damaged, user);
+        if (!user.complete(head_, payload)) buffer.drop();
+        return 1;
+    }
+    // The payload comes in parts.
+    template <class User>
+    void begin_payload(const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &user) {
+        size_t at_once = buffer.left();
+        ssize_t believed = static_cast<ssize_t>(at_once);
+        if (form.is_checked() && head_.header.kind == FrameKind::envelope) believed = form.believed(head_, buffer.at(), at_once);
+        if (believed < 0) {
+            fault(buffer, Fault::damaged, user);
+            return;
+        }
+        if (!user.begin(head_, buffer.at(), static_cast<size_t>(believed), payload_)) return buffer.drop();
+        summed_ = payload_.come();
+        if (form.is_checked()) sum_ = form.sum(buffer.at(), summed_);
+        was_long_ = true;
+        at_once_ = at_once;
+        begun_ns_ = now_ns;
+        buffer.take(summed_);
+    }
+
+    FrameHead head_;
+    size_t head_received_ = 0;
+    bool was_long_ = false;  // the latest payload came in parts: the next may too
+    Assembly payload_;       // open: the head is complete, and the payload comes in parts
+    size_t at_once_ = 0;     // of the payload
+    uint64_t begun_ns_ = 0;  // to come, but what came at once
+    uint32_t sum_ = 0;       // of the payload's first `summed_` bytes, which do not lie at the place
+    size_t summed_ = 0;
+};
+
+template <class User>
+int FrameReader::take_apart(const FrameForm &form, ReadBuffer &buffer, uint64_t now_ns, User &&user) {
+    int frames = 0;
+    const Connection *owner = buffer.owner();
+    while (buffer.owner() == owner && buffer.left() > 0) {
+        if (user.has_enough(frames)) return frames;
+        size_t left = buffer.left();
+        if (in_payload()) {
+            size_t part = std::min(left, missing());
+            payload_.add(buffer.at(), part);
+            buffer.take(part);
+            if (missing() == 0) frames += complete(form, buffer, payload_.payload(), user);
+            continue;
+        }
+        size_t head_bytes = sizeof(FrameHeader);
+        bool knows_kind = head_received_ >= head_bytes;
+        if (head_received_ == 0 && left >= head_bytes) {  // most often it comes as a whole, and is taken at once
+            std::memcpy(head_.bytes, buffer.at(), head_bytes);
+            knows_kind = true;
+        }
+        if (knows_kind) head_bytes = form.head_bytes(head_.header.kind);
+        size_t part = std::min(left, head_bytes - head_received_);
+        std::memcpy(head_.bytes + head_received_, buffer.at(), part);
+        head_received_ += part;
+        buffer.take(part);
+        if (head_received_ < sizeof(FrameHeader)) continue;
+        const FrameHeader &header = head_.header;
+        if (!form.is_sensible(header)) {
+            fault(buffer, form.is_checked() ? Fault::damaged : Fault::unknown_form, user);
+            break;
+        }
+        if (head_received_ < form.head_bytes(header.kind)) continue;
+        if (form.is_checked() && !form.is_right(head_)) {
+            fault(buffer, Fault::damaged, user);
+            break;
+        }
+        sum_ = 0;
+        summed_ = 0;
+        if (buffer.left() >= header.size) {
+            const std::byte *payload = buffer.at();
+            buffer.take(header.size);
+            if (header.size) was_long_ = false;
+            frames += complete(form, buffer, payload, user);
+        } else {
+            begin_payload(form, buffer, now_ns, user);
+        }
+    }
+    if (buffer.owner() == owner) buffer.drop();
+    return frames;
+}
+
+}  // namespace lanyard

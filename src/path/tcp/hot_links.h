@@ -1,0 +1,57 @@
+// The links that are read without asking the kernel first, as much comes on them lately while this process does not sleep. Their sockets are not
+// watched meanwhile: what arrives at a socket that is watched costs more.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace lanyard {
+
+class Sockets;
+struct Link;
+
+// Of one link.
+struct Heat {
+    bool hot = false;
+    uint32_t arrivals = 0;  // since this process slept last
+    uint32_t sleeps = 0;    // that many times it had slept then
+};
+
+class HotLinks {
+public:
+    // A link is hot for so long after something came.
+    HotLinks(Sockets &sockets, uint64_t hot_ns) : sockets_(sockets), hot_ns_(hot_ns) {}
+
+    bool empty() const { return hot_.empty(); }
+    // None is from now on.
+    void disable() { most_ = 0; }
+    // Something came on a link that is watched.
+    void note_arrival(Link &link);
+    // Reads those that are still hot, by read(link, budget), until the budget is spent; the work done.
+    template <class Read>
+    int read(int budget, uint64_t now_ns, Read read) {
+        int work = 0;
+        for (size_t i = 0; i < hot_.size() && work < budget;) {
+            if (is_hot(*hot_[i], now_ns)) work += read(*hot_[i++], budget - work);
+            else cool(i);
+        }
+        return work;
+    }
+    // Nobody polls for a while: all are watched again.
+    void prepare_to_sleep(bool process_sleeps);
+
+private:
+    bool is_hot(const Link &link, uint64_t now_ns) const;
+    void cool(size_t index);
+    void watch(Link &link);
+
+    Sockets &sockets_;
+    const uint64_t hot_ns_;
+    std::vector<Link *> hot_;
+    size_t most_ = 4;
+    uint32_t sleeps_ = 0;  // of this process
+};
+
+}  // namespace lanyard

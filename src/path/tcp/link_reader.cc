@@ -1,0 +1,114 @@
+#include "path/tcp/link_reader.h"
+
+#include "base/log.h"
+
+namespace lanyard {
+
+// What the connection of one link brings in one go.
+class LinkReader::Frames {
+public:
+    Frames(LinkReader &reader, Link &link, int budget) : reader_(reader), link_(link), budget_(budget) {}
+
+    int budget() const { return budget_; }
+    void spend() { --budget_; }
+    bool has_enough(int frames) const { return budget_ <= 0 || (frames > 0 && reader_.links_.sink->sated()); }
+    bool begin(const FrameHead &head, const std::byte *payload, size_t come, Assembly &assembly) {
+        return reader_.begin(link_, head, payload, come, assembly);
+    }
+    bool complete(const FrameHead &head, const std::byte *payload) {
+        --budget_;
+        return reader_.take_frame(link_, head, payload);
+    }
+    void fault(FrameReader::Fault what) {
+        if (what == FrameReader::Fault::damaged) reader_.damaged(link_);
+        else reader_.garbled(link_, "a frame of no known form");
+    }
+
+private:
+    LinkReader &reader_;
+    Link &link_;
+    int budget_;
+};
+
+int LinkReader::read_in(Link &link, int budget) {
+    Frames frames(*this, link, budget);
+    int work = link.connection.read_in(links_.sockets, links_.form, links_.buffer, links_.now_ns, frames);
+    finish(link);
+    return work;
+}
+
+int LinkReader::take_rest(int budget) {
+    Connection *connection = links_.buffer.owner();
+    if (!connection) return 0;
+    Link &link = *links_.find(connection->token());
+    int work = connection->frames.take_apart(links_.form, links_.buffer, links_.now_ns, Frames(*this, link, budget));
+    finish(link);
+    return work;
+}
+
+// Frames were taken, or the connection has failed.
+void LinkReader::finish(Link &link) {
+    if (link.connection.has_failed()) links_.fail(link);
+    else if (link.incoming.wants_answer(links_.limits.answer_after) && link.connection.is_open()) writer_.answer(link);
+    links_.recount(link);
+}
+
+// The payload comes in parts, so many bytes of it are here.
+bool LinkReader::begin(Link &link, const FrameHead &head, const std::byte *payload, size_t come, Assembly &assembly) {
+    if (head.header.kind == FrameKind::bulk) {
+        assembly.begin(*links_.sink, link.peer, head.bulk.bulk, head.header.size);
+        return true;
+    }
+    if (!link.incoming.is_next(head.header)) return garbled(link, "an envelope that is not the next");
+    const Envelope envelope = head.envelope.envelope;
+    assembly.begin(*links_.sink, link.peer, envelope, payload, come, head.header.size);
+    if (link.to_flush && !link.connection.awaits_room()) writer_.write_out(link);  // the answer to an offer, while its first bytes come
+    return true;
+}
+
+bool LinkReader::take_frame(Link &link, const FrameHead &head, const std::byte *payload) {
+    const FrameHeader header = head.header;
+    uint64_t acknowledged = widened(header.acknowledged, link.next_number);
+    if (acknowledged > link.next_number || !link.log.has_written(acknowledged))
+        return garbled(link, "an acknowledgement of what was never sent");
+    link.log.acknowledged(acknowledged);
+    link.log.take_released(links_.reports.tokens());
+    if (header.flags & answer_now) link.incoming.ask();
+    link.resting = header.flags & at_rest;
+    if (header.kind == FrameKind::envelope) return take_envelope(link, header, head.envelope.envelope, payload);
+    if (header.kind == FrameKind::bulk) {
+        ++links_.counts.bulk_come;
+        links_.sink->bulk(link.peer, head.bulk.bulk, payload, header.size);
+    }
+    return true;
+}
+
+bool LinkReader::take_envelope(Link &link, const FrameHeader &header, const Envelope &carried, const std::byte *payload) {
+    if (!link.incoming.is_next(header)) return garbled(link, "an envelope that is not the next");
+    const Envelope envelope = carried;  // what the sink sends may change what is here
+    ++links_.counts.envelopes_come;
+    bool was_told = link.incoming.answer_due_ns() == no_deadline;
+    link.incoming.take(sizeof(EnvelopeFrame) + header.size, links_.now_ns + links_.limits.answer_within_ns);
+    if (was_told) links_.set_due(link, link.incoming.answer_due_ns());
+    links_.sink->envelope(link.peer, envelope, payload, header.size);
+    return true;
+}
+
+// Told of once: who has set LANYARD_CHECKSUM wants to know, and nothing else goes wrong.
+void LinkReader::damaged(Link &link) {
+    ++links_.counts.damaged;
+    log(links_.counts.damaged == 1 ? LogLevel::warn : LogLevel::info, "tcp",
+        "peer %u: what came was damaged on its way (a checksum is wrong, %llu so far); it is sent again on a new connection", link.peer,
+        static_cast<unsigned long long>(links_.counts.damaged));
+    links_.fail(link);
+}
+
+// False: nothing more is read of this connection.
+bool LinkReader::garbled(Link &link, const char *what) {
+    log(LogLevel::warn, "tcp", "peer %u: %s; the connection is made anew", link.peer, what);
+    ++links_.counts.garbled;
+    links_.fail(link);
+    return false;
+}
+
+}  // namespace lanyard

@@ -1,0 +1,43 @@
+// What a link sends: it numbers envelopes, keeps them in the link's log, and has the connection write that and the bulk frame that is open.
+// What poll() makes this process say goes out together at its end.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include "path/tcp/links.h"
+
+namespace lanyard {
+
+class LinkWriter {
+public:
+    LinkWriter(Links &links, Connector &connector, Routes &routes) : links_(links), connector_(connector), routes_(routes) {}
+
+    // As Path's, to a peer that is not lost.
+    Sent send(Link &link, const Envelope &envelope, Payload payload);
+    Sent send_kept(Link &link, const Envelope &envelope, const KeptPayload &payload);
+    Sent send_bulk(Link &link, const BulkHeader &bulk, Payload payload, uint64_t token);
+
+    // Is there a connection? If not, one is wanted from now on.
+    bool is_connected(Link &link);
+    // Tells the peer what has come, in a frame of its own, to which there must be a connection.
+    void answer(Link &link, uint8_t flags = 0);
+    // Writes until nothing is left or the socket takes no more.
+    void write_out(Link &link);
+    // Writes what was said inside poll().
+    void flush_all();
+    // Where the owner has nothing better to do: payload that was written and is not yet acknowledged is copied, so that its send is over.
+    void copy_kept();
+    bool keeps_any() const { return !keeping_.empty(); }
+
+private:
+    FrameHeader header(Link &link, FrameKind kind, size_t size);
+    size_t write_first(Link &link, const CheckedEnvelope &head, const Payload &payload);
+    void sent(Link &link, bool connected);
+
+    Links &links_;
+    Connector &connector_;
+    Routes &routes_;
+    std::vector<Link *> to_flush_;
+    std::vector<Link *> keeping_;  // those whose log keeps payload of the program
+};
+
+}  // namespace lanyard

@@ -1,0 +1,85 @@
+// All links of this process, by peer; what is kept over all of them; and what the parts of the TCP path share (LinkWriter, LinkReader, LinkKeeper).
+// Rule: who changes what is unwritten, unread or unacknowledged of a link calls recount() before poll() ends.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "path/reliable/reports.h"
+#include "path/tcp/link.h"
+#include "path/tcp/tcp_limits.h"
+
+namespace lanyard {
+
+class Links {
+public:
+    Links(Sockets &kernels, uint32_t peers, const TcpLimits &limit, Crc32c crc)
+        : sockets(kernels), limits(limit), form(limit.max_eager, crc), table_(peers) {}
+
+    size_t peers() const { return table_.size(); }
+    // Made at first contact.
+    Link &at(uint32_t peer) {
+        if (!table_[peer]) table_[peer] = std::make_unique<Link>(peer, spare_, form.check_bytes());
+        return *table_[peer];
+    }
+    // nullptr: there was no contact yet.
+    Link *find(uint32_t peer) const { return table_[peer].get(); }
+    template <class Visit>
+    void for_each(Visit visit) {
+        for (auto &link : table_)
+            if (link) visit(*link);
+    }
+
+    // After anything that was written, read or acknowledged.
+    void recount(Link &link);
+    uint32_t busy() const { return busy_; }
+    uint32_t unsettled() const { return unsettled_; }
+    uint32_t coming_slowly() const { return coming_slowly_; }
+
+    // Something is to be done for this link, not before `when_ns` (LinkKeeper).
+    void set_due(Link &link, uint64_t when_ns) {
+        due_at_ns_ = std::min(due_at_ns_, when_ns);
+        if (link.due) return;
+        link.due = true;
+        due_.push_back(&link);
+    }
+    uint64_t due_at_ns() const { return due_at_ns_; }
+    // Those of which that was said, who are not any more.
+    std::vector<Link *> take_due();
+    // The connection is of no use any more; it is closed by poll(), which may tell others.
+    void fail(Link &link) {
+        link.connection.fail();
+        set_due(link, 0);
+    }
+    // There is no connection since then, and one is needed.
+    void miss(Link &link, uint64_t since_ns) {
+        link.parted_ns = since_ns;
+        set_due(link, since_ns + patience_ns(link));
+    }
+    // Until something is to be said or done of a connection that is missing.
+    uint64_t patience_ns(const Link &link) const {
+        return link.was_connected || link.told_waiting ? limits.peer_timeout_ns : std::min(limits.peer_timeout_ns, tell_waiting_after_ns);
+    }
+    static constexpr uint64_t tell_waiting_after_ns = 5'000'000'000;
+
+    Sockets &sockets;
+    const TcpLimits limits;
+    const FrameForm form;
+    TcpCounts counts;
+    Reports reports;
+    ReadBuffer buffer;
+    Sink *sink = nullptr;  // while poll() runs
+    uint64_t now_ns = 0;   // as poll() was told
+    Tally<uint32_t> open;  // connections
+    bool leaving = false;
+
+private:
+    SpareBlocks spare_;
+    std::vector<std::unique_ptr<Link>> table_;
+    std::vector<Link *> due_;
+    uint64_t due_at_ns_ = no_deadline;
+    uint32_t busy_ = 0, unsettled_ = 0, coming_slowly_ = 0;
+};
+
+}  // namespace lanyard
