@@ -45,8 +45,8 @@ void Connection::fit_waking_to_pace(Sockets &sockets, uint64_t now_ns) {
     sockets.wake_at(socket_, wake_at);
 }
 
-bool Connection::write_some(Sockets &sockets, OutgoingLog &log, std::vector<uint64_t> &tokens) {
-    if (!is_usable()) return false;
+Connection::Wrote Connection::write_some(Sockets &sockets, OutgoingLog &log, std::vector<uint64_t> &tokens) {
+    if (!is_usable()) return Wrote::nothing;
     iovec parts[most_pieces + 2];
     bool bulk_goes_on = bulk.has_begun();
     int count = bulk_goes_on ? bulk.pieces(parts) : 0;
@@ -57,7 +57,7 @@ bool Connection::write_some(Sockets &sockets, OutgoingLog &log, std::vector<uint
     if (result < 0) {
         if (result == -EAGAIN) await_room(sockets, count > 0);
         else fail();
-        return false;
+        return Wrote::nothing;
     }
     auto bytes = static_cast<size_t>(result);
     if (bulk_goes_on) bytes -= wrote_bulk(sockets, bytes, tokens);
@@ -65,9 +65,9 @@ bool Connection::write_some(Sockets &sockets, OutgoingLog &log, std::vector<uint
     if (of_log) log.written(of_log);
     bytes -= of_log;
     if (bulk.is_open() && bytes > 0) wrote_bulk(sockets, bytes, tokens);
-    if (log.unwritten() > 0 || bulk.is_open()) return true;
+    if (log.unwritten() > 0 || bulk.is_open()) return Wrote::some;
     await_room(sockets, false);
-    return false;
+    return Wrote::all;
 }
 
 // How many of them were of the bulk frame.

@@ -34,6 +34,8 @@ private:
 
 class Connection {
 public:
+    enum class Wrote { nothing, some, all };
+
     // `token` is what its socket is watched under.
     explicit Connection(uint32_t token) : token_(token) {}
     Connection(const Connection &) = delete;
@@ -59,9 +61,9 @@ public:
     uint64_t bulk_bytes() const { return bulk_bytes_; }
     uint64_t last_received_ns() const { return last_received_ns_; }
 
-    // One write, of what is unwritten of the log and of the bulk frame. False when nothing is left, the socket takes no more, or it failed. `tokens`
+    // One write, of what is unwritten of the log and of the bulk frame. `nothing` also when the socket takes no more, or it failed. `tokens`
     // gets that of a bulk frame that has been written.
-    bool write_some(Sockets &sockets, OutgoingLog &log, std::vector<uint64_t> &tokens);
+    Wrote write_some(Sockets &sockets, OutgoingLog &log, std::vector<uint64_t> &tokens);
     // Writes to the socket at once, where nothing else is to be written before: how many bytes have gone.
     size_t write_first(Sockets &sockets, const OutgoingLog &log, const iovec *parts, int count);
     // Reads while `user`, as FrameReader::read() says, takes what comes; how many frames and portions that were.

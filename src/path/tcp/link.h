@@ -11,6 +11,12 @@
 
 namespace lanyard {
 
+// As Links has counted a link.
+struct Counted {
+    bool busy = false, unsettled = false, slow = false;
+    bool operator==(const Counted &) const = default;
+};
+
 struct Link {
     Link(uint32_t number, SpareBlocks &spare, size_t check_bytes) : peer(number), connection(number), log(spare, check_bytes) {}
 
@@ -25,7 +31,7 @@ struct Link {
     bool to_flush = false;      // something was said inside poll(), at whose end it is written
     bool keeps = false;         // in the list of those whose log keeps payload of the program
     bool due = false;           // in the list of those with something due
-    bool busy = false, unsettled = false, slow = false;  // as Links has counted it
+    Counted counted;
     Heat heat;
     uint64_t sent_ns = 0;
     uint64_t parted_ns = 0;     // since when there is no connection; 0: nobody has missed it

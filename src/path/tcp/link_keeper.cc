@@ -92,7 +92,7 @@ void LinkKeeper::check_silence(Link &link, uint64_t now_ns) {
     Connection &connection = link.connection;
     if (!connection.is_open()) return connection.silence.stop(connection.bulk_bytes());
     SilenceCheck::Seen seen{.silent_for_ns = links_.sockets.silence_ns(connection.socket()),
-                            .unacknowledged = link.unsettled,
+                            .unacknowledged = link.counted.unsettled,
                             .all_written = link.log.unwritten() == 0,
                             .bulk_bytes = connection.bulk_bytes(),
                             .last_received_ns = connection.last_received_ns()};

@@ -30,6 +30,13 @@ private:
     int budget_;
 };
 
+// Frames were taken, or the connection has failed.
+inline void LinkReader::finish(Link &link) {
+    if (link.connection.has_failed()) links_.fail(link);
+    else if (link.incoming.wants_answer(links_.limits.answer_after) && link.connection.is_open()) writer_.answer(link);
+    links_.recount(link);
+}
+
 int LinkReader::read_in(Link &link, int budget) {
     Frames frames(*this, link, budget);
     int work = link.connection.read_in(links_.sockets, links_.form, links_.buffer, links_.now_ns, frames);
@@ -44,13 +51,6 @@ int LinkReader::take_rest(int budget) {
     int work = connection->frames.take_apart(links_.form, links_.buffer, links_.now_ns, Frames(*this, link, budget));
     finish(link);
     return work;
-}
-
-// Frames were taken, or the connection has failed.
-void LinkReader::finish(Link &link) {
-    if (link.connection.has_failed()) links_.fail(link);
-    else if (link.incoming.wants_answer(links_.limits.answer_after) && link.connection.is_open()) writer_.answer(link);
-    links_.recount(link);
 }
 
 // The payload comes in parts, so many bytes of it are here.

@@ -12,12 +12,9 @@ std::span<const std::byte> bytes_of(const Body &body) {
 }
 }  // namespace
 
-bool LinkWriter::is_connected(Link &link) {
-    link.sent_ns = links_.now_ns;
-    if (link.connection.is_open()) return link.connection.is_usable();
+void LinkWriter::want(Link &link) {
     if (!link.parted_ns) links_.miss(link, links_.sockets.now_ns());
     connector_.want(link.peer);
-    return false;
 }
 
 // Of a frame that goes next: it also tells the peer what has come from it.
@@ -45,7 +42,21 @@ void LinkWriter::answer(Link &link, uint8_t flags) {
     links_.recount(link);
 }
 
-Sent LinkWriter::send(Link &link, const Envelope &envelope, Payload payload) {
+// An envelope is in the log.
+inline void LinkWriter::sent(Link &link, bool connected) {
+    ++link.next_number;
+    ++links_.counts.envelopes_sent;
+    link.answer_asked = false;
+    if (connected && !links_.sink) {
+        if (!link.connection.awaits_room()) write_out(link);
+    } else if (connected && !link.to_flush) {
+        link.to_flush = true;
+        to_flush_.push_back(&link);
+    }
+    links_.recount(link);
+}
+
+Sent LinkWriter::send(Link &link, const Envelope &envelope, Payload &&payload) {
     const FrameForm &form = links_.form;
     bool connected = is_connected(link);
     if (link.log.bytes() >= links_.limits.log_limit) return Sent::full;
@@ -94,20 +105,6 @@ Sent LinkWriter::send_kept(Link &link, const Envelope &envelope, const KeptPaylo
     return Sent::pending;
 }
 
-// An envelope is in the log.
-void LinkWriter::sent(Link &link, bool connected) {
-    ++link.next_number;
-    ++links_.counts.envelopes_sent;
-    link.answer_asked = false;
-    if (connected && !links_.sink) {
-        if (!link.connection.awaits_room()) write_out(link);
-    } else if (connected && !link.to_flush) {
-        link.to_flush = true;
-        to_flush_.push_back(&link);
-    }
-    links_.recount(link);
-}
-
 void LinkWriter::copy_kept() {
     for (size_t i = 0; i < keeping_.size();) {
         Link &link = *keeping_[i];
@@ -136,7 +133,7 @@ void LinkWriter::flush_all() {
     to_flush_.clear();
 }
 
-Sent LinkWriter::send_bulk(Link &link, const BulkHeader &bulk, Payload payload, uint64_t token) {
+Sent LinkWriter::send_bulk(Link &link, const BulkHeader &bulk, Payload &&payload, uint64_t token) {
     Connection &connection = link.connection;
     if (!is_connected(link) || connection.bulk.is_open()) return Sent::full;
     connection.bulk.open(links_.form, header(link, FrameKind::bulk, payload.size), bulk, payload, token, links_.sockets.now_ns());
@@ -150,14 +147,12 @@ Sent LinkWriter::send_bulk(Link &link, const BulkHeader &bulk, Payload payload, 
 
 void LinkWriter::write_out(Link &link) {
     Connection &connection = link.connection;
-    for (bool more = true; more;) {
-        size_t unwritten = link.log.unwritten();
-        uint64_t bulk_bytes = connection.bulk_bytes();
-        more = connection.write_some(links_.sockets, link.log, links_.reports.tokens());
-        if (!routes_.is_to_be_weighed(connection.bulk_bytes())) continue;
-        if (link.log.unwritten() != unwritten || connection.bulk_bytes() != bulk_bytes)
+    Connection::Wrote wrote;
+    do {
+        wrote = connection.write_some(links_.sockets, link.log, links_.reports.tokens());
+        if (wrote != Connection::Wrote::nothing && routes_.is_to_be_weighed(connection.bulk_bytes()))
             routes_.weigh(link.peer, link.route, connection.socket(), links_.open < links_.limits.most_open);
-    }
+    } while (wrote == Connection::Wrote::some);
     if (connection.has_failed()) links_.fail(link);
 }
 

@@ -12,12 +12,16 @@ public:
     LinkWriter(Links &links, Connector &connector, Routes &routes) : links_(links), connector_(connector), routes_(routes) {}
 
     // As Path's, to a peer that is not lost.
-    Sent send(Link &link, const Envelope &envelope, Payload payload);
+    Sent send(Link &link, const Envelope &envelope, Payload &&payload);
     Sent send_kept(Link &link, const Envelope &envelope, const KeptPayload &payload);
-    Sent send_bulk(Link &link, const BulkHeader &bulk, Payload payload, uint64_t token);
+    Sent send_bulk(Link &link, const BulkHeader &bulk, Payload &&payload, uint64_t token);
 
     // Is there a connection? If not, one is wanted from now on.
-    bool is_connected(Link &link);
+    bool is_connected(Link &link) {
+        link.sent_ns = links_.now_ns;
+        if (!link.connection.is_open()) want(link);
+        return link.connection.is_usable();
+    }
     // Tells the peer what has come, in a frame of its own, to which there must be a connection.
     void answer(Link &link, uint8_t flags = 0);
     // Writes until nothing is left or the socket takes no more.
@@ -29,6 +33,7 @@ public:
     bool keeps_any() const { return !keeping_.empty(); }
 
 private:
+    void want(Link &link);
     FrameHeader header(Link &link, FrameKind kind, size_t size);
     size_t write_first(Link &link, const CheckedEnvelope &head, const Payload &payload);
     void sent(Link &link, bool connected);

@@ -2,16 +2,21 @@
 
 namespace lanyard {
 
-void Links::recount(Link &link) {
-    bool busy = link.log.unwritten() > 0 || link.connection.is_busy(), unsettled = !link.log.empty(), slow = link.connection.comes_slowly();
-    busy_ += busy - link.busy;
-    unsettled_ += unsettled - link.unsettled;
-    coming_slowly_ += slow - link.slow;
-    link.busy = busy;
-    link.unsettled = unsettled;
-    link.slow = slow;
-    SilenceCheck &silence = link.connection.silence;
-    if (silence.begin(unsettled, link.connection.bulk_bytes(), now_ns)) set_due(link, silence.due_ns());
+Link &Links::make(uint32_t peer) {
+    table_[peer] = std::make_unique<Link>(peer, spare_, form.check_bytes());
+    return *table_[peer];
+}
+
+void Links::count(Link &link, Counted now) {
+    busy_ += now.busy - link.counted.busy;
+    unsettled_ += now.unsettled - link.counted.unsettled;
+    coming_slowly_ += now.slow - link.counted.slow;
+    link.counted = now;
+}
+
+void Links::list_due(Link &link) {
+    link.due = true;
+    due_.push_back(&link);
 }
 
 std::vector<Link *> Links::take_due() {

@@ -20,8 +20,8 @@ public:
     size_t peers() const { return table_.size(); }
     // Made at first contact.
     Link &at(uint32_t peer) {
-        if (!table_[peer]) table_[peer] = std::make_unique<Link>(peer, spare_, form.check_bytes());
-        return *table_[peer];
+        Link *link = find(peer);
+        return link ? *link : make(peer);
     }
     // nullptr: there was no contact yet.
     Link *find(uint32_t peer) const { return table_[peer].get(); }
@@ -32,7 +32,12 @@ public:
     }
 
     // After anything that was written, read or acknowledged.
-    void recount(Link &link);
+    void recount(Link &link) {
+        const Connection &connection = link.connection;
+        Counted now{link.log.unwritten() > 0 || connection.is_busy(), !link.log.empty(), connection.comes_slowly()};
+        if (now != link.counted) count(link, now);
+        if (link.connection.silence.begin(now.unsettled, connection.bulk_bytes(), now_ns)) set_due(link, connection.silence.due_ns());
+    }
     uint32_t busy() const { return busy_; }
     uint32_t unsettled() const { return unsettled_; }
     uint32_t coming_slowly() const { return coming_slowly_; }
@@ -40,9 +45,7 @@ public:
     // Something is to be done for this link, not before `when_ns` (LinkKeeper).
     void set_due(Link &link, uint64_t when_ns) {
         due_at_ns_ = std::min(due_at_ns_, when_ns);
-        if (link.due) return;
-        link.due = true;
-        due_.push_back(&link);
+        if (!link.due) list_due(link);
     }
     uint64_t due_at_ns() const { return due_at_ns_; }
     // Those of which that was said, who are not any more.
@@ -75,6 +78,10 @@ public:
     bool leaving = false;
 
 private:
+    Link &make(uint32_t peer);
+    void count(Link &link, Counted now);
+    void list_due(Link &link);
+
     SpareBlocks spare_;
     std::vector<std::unique_ptr<Link>> table_;
     std::vector<Link *> due_;

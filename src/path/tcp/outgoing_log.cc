@@ -76,7 +76,7 @@ void OutgoingLog::copy_kept() {
     }
 }
 
-void OutgoingLog::take_released(std::vector<uint64_t> &tokens) {
+void OutgoingLog::move_released(std::vector<uint64_t> &tokens) {
     tokens.insert(tokens.end(), released_.begin(), released_.end());
     released_.clear();
 }

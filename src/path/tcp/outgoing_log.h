@@ -43,7 +43,9 @@ public:
     // Copies what is kept elsewhere and somebody waits for.
     void copy_kept();
     // Appends the tokens (but 0) of payload that is not needed any more where it was, since this was asked last.
-    void take_released(std::vector<uint64_t> &tokens);
+    void take_released(std::vector<uint64_t> &tokens) {
+        if (!released_.empty()) move_released(tokens);
+    }
 
     // The unwritten bytes, in order, as at most `most` pieces; how many.
     int pieces(iovec *parts, int most) const;
@@ -77,6 +79,7 @@ private:
     size_t frame_bytes(const FrameHeader &header) const { return sizeof header + body_bytes(header.kind) + check_bytes_ + header.size; }
     Block &add_block(size_t size);
     void release(Block &block);
+    void move_released(std::vector<uint64_t> &tokens);
     void trim();
     void give_back(Block &block);
 

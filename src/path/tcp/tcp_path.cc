@@ -35,7 +35,7 @@ void TcpPath::close() {
 
 Sent TcpPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     Link &link = links_.at(peer);
-    return link.lost ? Sent::done : writer_.send(link, envelope, payload);
+    return link.lost ? Sent::done : writer_.send(link, envelope, std::move(payload));
 }
 
 Sent TcpPath::send_kept(uint32_t peer, const Envelope &envelope, const KeptPayload &payload) {
@@ -45,7 +45,7 @@ Sent TcpPath::send_kept(uint32_t peer, const Envelope &envelope, const KeptPaylo
 
 Sent TcpPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) {
     Link &link = links_.at(peer);
-    return link.lost ? Sent::done : writer_.send_bulk(link, header, payload, token);
+    return link.lost ? Sent::done : writer_.send_bulk(link, header, std::move(payload), token);
 }
 
 void TcpPath::prepare_to_sleep(bool process_sleeps) {

@@ -260,7 +260,7 @@ struct Writing {
     }
     void write(size_t room) {
         sockets.sockets[socket].room = room;
-        while (connection.write_some(sockets, log, tokens)) {}
+        while (connection.write_some(sockets, log, tokens) == Connection::Wrote::some) {}
     }
     // What came through this connection, as frames.
     std::vector<SeenFrame> read() {
