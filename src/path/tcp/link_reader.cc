@@ -40,7 +40,7 @@ inline void LinkReader::finish(Link &link) {
 int LinkReader::read_in(Link &link, int budget) {
     Frames frames(*this, link, budget);
     int work = link.connection.read_in(links_.sockets, links_.form, links_.buffer, links_.now_ns, frames);
-    finish(link);
+    if (work > 0 || link.connection.has_failed()) finish(link);
     return work;
 }
 
