@@ -37,7 +37,6 @@ public:
     void limits_changed();
     Engine &engine() { return endpoint_.engine; }
     uint32_t own_peer() const { return endpoint_.own_peer; }
-    uint32_t peer_count() const { return static_cast<uint32_t>(endpoint_.peers.size()); }
     // For protocols that stand on this one: channels, targets, what comes for kinds of their own.
     Endpoint &endpoint() { return endpoint_; }
     Dispatch &dispatch() { return dispatch_; }
@@ -75,7 +74,6 @@ public:
         if (send.unfinished) send.unfinished->cancel();
     }
     void cancel(ReceiveOperation &receive) { receiver_.cancel(receive); }
-    void purge(uint64_t context, const char *why) { receiver_.purge(context, why); }
 
     // The program waits from now on, so what comes had better be copied by both sides (shm_advert.h).
     void withdraw_claims() { receiver_.shm_adverts().withdraw_all(); }
@@ -117,7 +115,6 @@ public:
     void set_observer(CollectiveObserver *observer) { receiver_.set_observer(observer); }
     // From now on traffic is counted there.
     void set_traffic(Traffic *traffic);
-    size_t waiting_peers() const { return endpoint_.channels.waiting(); }
     MatchQueue &posted() { return receiver_.posted(); }
     UnexpectedQueue &unexpected() { return receiver_.unexpected(); }
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <memory>
 #include <vector>
 
+#include "base/spares.h"
 #include "p2p/messenger.h"
 
 namespace lanyard {
@@ -49,25 +49,18 @@ public:
     using One = Piece<Owner, Operation>;
 
     One &take(Owner &owner, void (*then)(Completion &)) {
-        One *piece;
-        if (spare_.empty()) {
-            piece = &all_.emplace_back();
-        } else {
-            piece = spare_.back();
-            spare_.pop_back();
-        }
-        piece->owner = &owner;
-        piece->completion.reset();
-        piece->completion.then = then;
-        piece->completion.context = piece;
-        return *piece;
+        One &piece = all_.take();
+        piece.owner = &owner;
+        piece.completion.reset();
+        piece.completion.then = then;
+        piece.completion.context = &piece;
+        return piece;
     }
-    void give_back(One &piece) { spare_.push_back(&piece); }
-    size_t in_use() const { return all_.size() - spare_.size(); }
+    void give_back(One &piece) { all_.give(piece); }
+    size_t in_use() const { return all_.in_use(); }
 
 private:
-    std::deque<One> all_;
-    std::vector<One *> spare_;
+    Spares<One> all_;
 };
 
 class PartitionedSend {

@@ -34,10 +34,8 @@ bool RendezvousReceives::accept(ReceiveOperation &receive, uint32_t peer, const 
         unname(receive);
     }
     Incoming &incoming = named ? *receive.incoming : take();
-    incoming.begin(receive, peer, offer.sender_id);
-    incoming.sent_unasked = named;
     auto wanted = static_cast<uint64_t>(receive.received);
-    incoming.first = std::min<uint64_t>(size - sizeof offer, wanted);
+    incoming.begin(receive, peer, {offer.sender_id, std::min<uint64_t>(size - sizeof offer, wanted), named});
     // An offer that was stored has lost the flag; but peers that name receives are reached by a path that touches no
     // memory.
     bool may_touch = !names_receive && offer.address && wanted > 0;
@@ -51,9 +49,7 @@ void RendezvousReceives::take_first(ReceiveOperation &receive, const std::byte *
 
 void RendezvousReceives::ask(ReceiveOperation &receive, uint32_t peer, uint64_t sender_id) {
     Incoming &incoming = take();
-    incoming.begin(receive, peer, sender_id);
-    incoming.sent_unasked = false;
-    incoming.first = 0;
+    incoming.begin(receive, peer, {sender_id});
     incoming.ask_for_bulk();
 }
 
@@ -68,16 +64,16 @@ void Incoming::announce(ReceiveOperation &receive) {
     endpoint_.targets.add(*this);
 }
 
-void Incoming::begin(ReceiveOperation &receive, uint32_t peer, uint64_t sender_id) {
+void Incoming::begin(ReceiveOperation &receive, uint32_t peer, const Offered &offered) {
     receive_ = &receive;
     receive.incoming = this;
     peer_ = peer;
-    sender_id_ = sender_id;
+    offered_ = offered;
     wanted_ = static_cast<uint64_t>(receive.received);
     in_bulk_ = streamed_ = watched_ = false;
     cursor_ = Cursor(receive.buffer);
     moving_.begin(endpoint_.traffic);
-    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx answered: %llu bytes wanted", peer, static_cast<unsigned long long>(sender_id),
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx answered: %llu bytes wanted", peer, static_cast<unsigned long long>(offered.sender_id),
         static_cast<unsigned long long>(wanted_));
 }
 
@@ -94,7 +90,7 @@ void Incoming::end() {
 }
 
 void Incoming::trace(const char *what) const {
-    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx %s", peer_, static_cast<unsigned long long>(sender_id_), what);
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx %s", peer_, static_cast<unsigned long long>(offered_.sender_id), what);
 }
 
 // What is sent unasked need not be asked for, and the receive has the id already that the sender knows. False when the
@@ -107,22 +103,26 @@ bool Incoming::ask_for_bulk() {
         endpoint_.fail(receive, error);
         return false;
     }
+    expect_bulk();
+    if (!offered_.sent_unasked) ask_for_rest();
+    return true;
+}
+
+void Incoming::expect_bulk() {
     arrived_.clear();
     in_bulk_ = true;
     if (!id()) endpoint_.targets.add(*this);
     endpoint_.begin_under_way(*receive_);
-    if (!sent_unasked) ask_for_rest();
-    return true;
 }
 
 // Asks for all bytes that have not come, but those that come with the offer.
 void Incoming::ask_for_rest() {
-    uint64_t begin = std::max(arrived_.end(), first);
+    uint64_t begin = std::max(arrived_.end(), offered_.first);
     if (begin >= wanted_) return;
-    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: asks for %llu bytes in bulk", peer_, static_cast<unsigned long long>(sender_id_),
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: asks for %llu bytes in bulk", peer_, static_cast<unsigned long long>(offered_.sender_id),
         static_cast<unsigned long long>(wanted_ - begin));
     ClearToSend clear{id(), begin, wanted_};
-    endpoint_.reply(peer_, EnvelopeKind::clear_to_send, sender_id_, receive_->buffer.contiguous(), &clear, sizeof clear);
+    endpoint_.reply(peer_, EnvelopeKind::clear_to_send, offered_.sender_id, receive_->buffer.contiguous(), &clear, sizeof clear);
 }
 
 // Bytes that can be read: by one way or the other.
@@ -130,21 +130,17 @@ bool Incoming::copy(uint64_t address, bool attended) {
     address_ = address;
     Peer &peer = endpoint_.peers[peer_];
     const std::string &copies = endpoint_.settings.copies;
-    if (peer_ == endpoint_.own_peer || copies == "once") return copy_directly(address);
+    if (peer_ == endpoint_.own_peer || copies == "once") return copy_directly();
     if (copies == "twice") return ask_for_bulk();
-    bool can_push = attended || (wanted_ >= Ways::least_bytes && PushRequest::promises_something(endpoint_, peer));
-    if (wanted_ < Ways::least_bytes || !can_push) return copy_directly(address);
+    if (wanted_ < Ways::least_bytes || !(attended || PushRequest::promises_something(endpoint_, peer))) return copy_directly();
     bool mapped = peer.path->memory().mapped(peer_, address, wanted_) != nullptr;
     Ways::Kind kind = mapped ? Ways::Kind::mapped : receive_->buffer.contiguous() ? Ways::Kind::contiguous : Ways::Kind::in_runs;
     Ways::Way way = ways_.begin(kind, wanted_, endpoint_.engine.read_now_ns(), watched_);
-    if (way == Ways::Way::directly) return copy_directly(address);
+    if (way == Ways::Way::directly) return copy_directly();
     streamed_ = way == Ways::Way::streamed;
     if (attended) return ask_for_bulk();
-    arrived_.clear();
-    in_bulk_ = true;
-    endpoint_.targets.add(*this);
-    endpoint_.begin_under_way(*receive_);
-    bool asked = push_.begin(peer_, sender_id_, {id(), 0, wanted_}, receive_->buffer.contiguous(), *this);
+    expect_bulk();
+    bool asked = push_.begin(peer_, offered_.sender_id, {id(), 0, wanted_}, receive_->buffer.contiguous(), *this);
     if (!asked) sender_is_absent();
     return false;
 }
@@ -154,17 +150,17 @@ void Incoming::sender_is_absent() {
     endpoint_.targets.remove(*this);
     in_bulk_ = streamed_ = false;
     if (watched_) ways_.diverted();
-    copy_directly(address_);
+    copy_directly();
 }
 
-bool Incoming::copy_directly(uint64_t address) {
+bool Incoming::copy_directly() {
     // Of what is cut off the sender would count pieces that have no place here.
     if (!receive_->error && PieceReader::suits(receive_->buffer, wanted_)) {
         endpoint_.targets.add(*this);
-        if (pieces_.begin(peer_, sender_id_, id(), address, receive_->buffer.base, wanted_, *this)) return false;
+        if (pieces_.begin(peer_, offered_.sender_id, id(), address_, receive_->buffer.base, wanted_, *this)) return false;
         endpoint_.targets.remove(*this);
     }
-    read_.begin(peer_, address, receive_->buffer, wanted_, *this);
+    read_.begin(peer_, address_, receive_->buffer, wanted_, *this);
     return false;
 }
 
@@ -177,7 +173,7 @@ void Incoming::pieces_refused() {
 void Incoming::finish_copied() {
     trace("finished: copied directly");
     ReceiveOperation &receive = *receive_;
-    endpoint_.reply(peer_, EnvelopeKind::finished, sender_id_, 0);
+    endpoint_.reply(peer_, EnvelopeKind::finished, offered_.sender_id, 0);
     end();
     endpoint_.finish(receive);
 }
@@ -200,7 +196,7 @@ void Incoming::bulk(uint32_t peer, uint64_t offset, const std::byte *payload, si
 
 void Incoming::take_first(const std::byte *payload, size_t size) {
     Channels::owe(endpoint_.peers[peer_], size - sizeof(RendezvousOffer));  // `finished` will tell
-    if (first) put(0, payload + sizeof(RendezvousOffer), first);
+    if (offered_.first) put(0, payload + sizeof(RendezvousOffer), offered_.first);
     complete_if_all();
 }
 
@@ -220,8 +216,8 @@ void Incoming::complete_if_all() {
     if (arrived_.end() < wanted_) return;
     push_.answered();
     trace("finished: received in bulk");
-    bool untold = endpoint_.peers[peer_].path->info.loses_bulk || wanted_ == 0 || sent_unasked;
-    if (untold) endpoint_.reply(peer_, EnvelopeKind::finished, sender_id_, 0);
+    bool untold = endpoint_.peers[peer_].path->info.loses_bulk || wanted_ == 0 || offered_.sent_unasked;
+    if (untold) endpoint_.reply(peer_, EnvelopeKind::finished, offered_.sender_id, 0);
     ReceiveOperation &receive = *receive_;
     end();
     endpoint_.finish(receive);

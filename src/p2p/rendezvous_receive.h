@@ -31,8 +31,15 @@ public:
     // `home`: what it is given back to.
     Incoming(Endpoint &endpoint, Ways &ways, DirectRead::Landing &landing, Spares<Incoming> &home);
 
+    // What the sender says of the message beside its envelope.
+    struct Offered {
+        uint64_t sender_id;
+        uint64_t first = 0;         // bytes that come with the offer
+        bool sent_unasked = false;  // the rest follows without being asked for
+    };
+
     void announce(ReceiveOperation &receive);
-    void begin(ReceiveOperation &receive, uint32_t peer, uint64_t sender_id);
+    void begin(ReceiveOperation &receive, uint32_t peer, const Offered &offered);
     bool ask_for_bulk();
     bool copy(uint64_t address, bool attended);
     void take_first(const std::byte *payload, size_t size);
@@ -43,10 +50,6 @@ public:
     void renewed(uint32_t peer) override;
     void lost(uint32_t peer) override;
 
-    // How many of the first bytes come with the offer, and whether the rest is sent unasked.
-    uint64_t first = 0;
-    bool sent_unasked = false;
-
     // Ends it, before its operation.
     void end();
 
@@ -54,7 +57,8 @@ private:
     bool takes_bulk(uint32_t peer, uint64_t offset, size_t size) const {
         return in_bulk_ && peer == peer_ && size <= wanted_ && offset <= wanted_ - size;
     }
-    bool copy_directly(uint64_t address);
+    bool copy_directly();
+    void expect_bulk();
     void ask_for_rest();
     void put(uint64_t offset, const std::byte *payload, size_t size);
     void complete_if_all();
@@ -71,7 +75,8 @@ private:
     Spares<Incoming> &home_;
     ReceiveOperation *receive_ = nullptr;
     uint32_t peer_ = no_peer;  // whose message it is; no_peer: it has met none
-    uint64_t sender_id_ = 0, address_ = 0;
+    Offered offered_{};
+    uint64_t address_ = 0;  // of the sender's bytes, where they can be read
     uint64_t wanted_ = 0;  // bytes
     bool in_bulk_ = false;
     bool streamed_ = false;  // bulk is copied to its place past the caches

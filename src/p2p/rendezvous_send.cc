@@ -17,14 +17,14 @@ void RendezvousSends::send(SendOperation &send) { spares_.take(*this).begin(send
 
 void RendezvousSends::envelope(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t) {
     Peer &peer = endpoint_.peers[number];
-    Announcements &known = announcements_.find_or_make(number, peer);
+    Announcements &known = announcements_.try_emplace(number, peer).first->second;
     bool kept = peer.claims ? hear_claimable(known, *peer.path, number, envelope, payload) : hear_advert(known, envelope, payload);
     if (!kept) ++endpoint_.counts.crossed;
 }
 
 // What the offer of this message may name.
-const AnnouncedReceive *RendezvousSends::announced_for(const SendOperation &send) const {
-    const Announcements *known = announcements_.find(send.peer);
+const AnnouncedReceive *RendezvousSends::announced_for(const SendOperation &send) {
+    const Announcements *known = announced_by(send.peer);
     const AnnouncedReceive *one = known ? known->find(send) : nullptr;
     return one && static_cast<uint64_t>(send.buffer.bytes()) <= one->room ? one : nullptr;
 }
@@ -150,7 +150,7 @@ Sent RendezvousSends::Offer::transmit(Envelope &envelope, const RendezvousOffer 
 // True: it writes straight to a receive within the node, and is not to be offered.
 bool RendezvousSends::Offer::claim() {
     Peer &peer = endpoint_.peers[send_->peer];
-    Announcements *known = sends_.announcements_.find(send_->peer);
+    Announcements *known = sends_.announced_by(send_->peer);
     if (!known || !known->complete() || !send_->in_call || !send_->buffer.contiguous()) return false;
     if (peer.announced_from == UINT64_MAX) return false;  // the setting is off
     const AnnouncedReceive *one = sends_.announced_for(*send_);

@@ -16,13 +16,14 @@
 // Thread rule: the owner of the engine.
 #pragma once
 
+#include <unordered_map>
+
 #include "base/spares.h"
 #include "p2p/announcements.h"
 #include "p2p/bulk_push.h"
 #include "p2p/dual_copy.h"
 #include "p2p/endpoint.h"
 #include "p2p/handler.h"
-#include "p2p/per_peer.h"
 #include "p2p/rendezvous_offer.h"
 #include "p2p/shm_write.h"
 #include "p2p/unfinished_send.h"
@@ -40,7 +41,7 @@ public:
     // The peer has posted a receive, of which it tells here (EnvelopeKind::announcement).
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
     void lost(uint32_t peer) override {
-        if (Announcements *known = announcements_.find(peer)) known->clear();
+        if (Announcements *known = announced_by(peer)) known->clear();
     }
     // Sends whose offer no receive has matched.
     template <class Visit>
@@ -97,11 +98,16 @@ private:
         ShmWrite write_;
     };
 
-    const AnnouncedReceive *announced_for(const SendOperation &send) const;
+    // nullptr: the peer has never announced any.
+    Announcements *announced_by(uint32_t peer) {
+        auto place = announcements_.find(peer);
+        return place == announcements_.end() ? nullptr : &place->second;
+    }
+    const AnnouncedReceive *announced_for(const SendOperation &send);
     void tell(const SendOperation &send, uint64_t id) const;
 
     Endpoint &endpoint_;
-    PerPeer<Announcements> announcements_;  // of receives of theirs
+    std::unordered_map<uint32_t, Announcements> announcements_;  // by the peer whose receives they are of
     List<Offer, &Offer::open_hook> open_;
     Spares<Offer> spares_;
 };

@@ -22,7 +22,7 @@
 // 7. With LANYARD_CHECKSUM=on each frame carries checksums (frame.h), made when it enters the log or is opened as bulk, so that a replay has
 //    the same. A frame that is damaged ends the connection, as if it had been reset before it: its envelope is not counted, its range not
 //    recorded, and both come again. Payload may be written to its place before it is known to be right, as nobody is told of it before;
-//    but not over bytes that are recorded (Messenger::place).
+//    but not over bytes that are recorded (Incoming::place, p2p/rendezvous_receive.h).
 // 8. A process leaves when all it sent is acknowledged (settled()) and all others have come so far: from then on nobody needs an answer.
 //    Whoever finds a connection closed before that dials again.
 //
