@@ -28,8 +28,6 @@ namespace {
 
 Runtime *the_runtime = nullptr;
 
-bool first_of_node(const Bootstrap &bootstrap) { return bootstrap.local_rank() == 0; }
-
 bool some_share_a_node(const Bootstrap &bootstrap) {
     std::vector<int> node = bootstrap.identity().node_of_rank;
     std::sort(node.begin(), node.end());
