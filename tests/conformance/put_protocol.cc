@@ -72,6 +72,7 @@ std::byte *PutProtocol::Landing::place(uint32_t peer, uint64_t offset, size_t si
 
 void PutProtocol::Landing::bulk(uint32_t peer, uint64_t offset, const std::byte *payload, size_t size) {
     if (!takes(peer, offset, size)) return;
+    ++protocol_.frames_;
     if (payload != memory_ + offset) std::memcpy(memory_ + offset, payload, size);
     arrived_.add(offset, offset + size);
     end_if_all();

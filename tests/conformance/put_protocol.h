@@ -32,6 +32,7 @@ public:
     // `data` must stay as it is until `done`, which is told whether the bytes are in place. [owner]
     void put(uint32_t peer, uint32_t window, uint64_t offset, const std::byte *data, size_t bytes, std::function<void(bool)> done);
     size_t open_puts() const { return puts_.size() + landings_.size(); }
+    uint64_t frames() const { return frames_; }  // of data, that have come
 
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
 
@@ -103,6 +104,7 @@ private:
     std::vector<Window> windows_;
     std::vector<std::unique_ptr<Put>> puts_;
     std::vector<std::unique_ptr<Landing>> landings_;
+    uint64_t frames_ = 0;
 };
 
 }  // namespace lanyard::conformance
