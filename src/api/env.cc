@@ -97,7 +97,7 @@ private:
 void *shared_memory(size_t bytes, size_t alignment) {
     const Runtime *here = runtime();
     if (!here || !here->shm_path || bytes < SharedBlocks::least_bytes || alignment > SharedBlocks::alignment) return nullptr;
-    return here->shm_path->blocks().allocate(bytes);
+    return here->shm_path->blocks().allocate(bytes, Segment::Need::convenience);
 }
 
 Allocations &allocations() {

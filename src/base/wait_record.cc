@@ -74,7 +74,7 @@ std::vector<std::string> describe_waits(int descriptor) {
     if (base == MAP_FAILED) return lines;
     const auto *label = static_cast<const SegmentLabel *>(base);
     if (label->magic == segment_magic && label->record_bytes == sizeof(WaitRecord)) {
-        for (size_t i = 0; i < label->members; ++i) {
+        for (size_t i = 0, members = members_of(*label).load(std::memory_order_acquire); i < members; ++i) {
             uint64_t offset = label->first_record + i * label->record_stride;
             if (size < sizeof(WaitRecord) || offset > size - sizeof(WaitRecord)) break;
             lines.push_back(describe(*reinterpret_cast<const WaitRecord *>(static_cast<const char *>(base) + offset)));

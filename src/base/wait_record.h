@@ -12,16 +12,20 @@
 
 namespace lanyard {
 
-constexpr uint64_t segment_magic = 0x0031474553444e4cu;  // "LNDSEG1"
+constexpr uint64_t segment_magic = 0x0032474553444e4cu;  // "LNDSEG2", whose last digit is the version of the segment's layout
 
 // The first bytes of the node's segment.
 struct SegmentLabel {
     uint64_t magic;
-    uint32_t members;
+    uint32_t members;  // grows
     uint32_t record_bytes;
     uint64_t first_record;   // offset
     uint64_t record_stride;  // bytes between two members' records
 };
+
+inline std::atomic_ref<uint32_t> members_of(const SegmentLabel &label) {
+    return std::atomic_ref<uint32_t>(const_cast<SegmentLabel &>(label).members);
+}
 
 // One of the operations that a call on requests waits for.
 struct WaitPart {

@@ -12,6 +12,7 @@
 #include <new>
 #include <string_view>
 
+#include "base/growing.h"
 #include "base/log.h"
 
 namespace lanyard {
@@ -87,6 +88,25 @@ Error shortage_by_limit(uint32_t members, uint64_t needed) {
                                          " here; raise that limit (ulimit -f)");
 }
 
+// With room for areas behind the members and their rings.
+uint64_t end_of_appended(uint32_t members, uint32_t cells) {
+    constexpr uint64_t room_for_areas = uint64_t{256} << 20;
+    return header_bytes() + members * member_bytes(cells) + rings_bytes(members) + room_for_areas;
+}
+
+std::string version_of(uint64_t magic) { return {static_cast<char>(magic >> 48)}; }
+
+// Why this is no segment of ours, nothing where it is.
+Error check_label(const SegmentLabel &label) {
+    constexpr uint64_t name_bytes = 0xffffffffffff;
+    if (label.magic == segment_magic) return {};
+    if ((label.magic & name_bytes) != (segment_magic & name_bytes))
+        return Error(ErrorClass::other, "the file for shared memory holds something else");
+    return Error(ErrorClass::other, "the shared memory of this node has version " + version_of(label.magic) +
+                                        " of its layout, and this process needs version " + version_of(segment_magic) +
+                                        ": all processes of a node need the same Lanyard");
+}
+
 uint64_t fixed_bytes(uint32_t members) { return header_bytes() + rings_bytes(members) + members * member_bytes(0); }
 
 }  // namespace
@@ -114,16 +134,22 @@ Error Segment::create(int descriptor, uint32_t members) {
         if (failure == ENOSPC) return shortage(descriptor, members, least, available);
         return Error(ErrorClass::no_mem, "allocating " + in_kib(used) + " of shared memory failed: " + system_text(failure));
     }
+    uint32_t capacity = most_members;
+    uint64_t limit = end_of_appended(capacity, cells);
+    if (limit > longest_file()) {
+        capacity = members;
+        limit = std::min(end_of_appended(capacity, cells), longest_file());
+    }
     void *start = mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (start == MAP_FAILED) return Error(ErrorClass::no_mem, "mapping the shared memory failed: " + system_text(errno));
     auto *header = new (start) SegmentHeader{};
     header->cells = cells;
     header->members_offset = header_bytes();
     header->member_bytes = member_bytes(cells);
-    header->appended.store(used, std::memory_order_relaxed);
-    constexpr uint64_t room_for_areas = uint64_t{256} << 20;
-    header->limit = std::min(used + rings_bytes(members) + room_for_areas, longest_file());
+    header->appended.store(header_bytes() + capacity * member_bytes(cells), std::memory_order_relaxed);
+    header->limit = limit;
     header->blocks_end = whole_pages(header->limit);
+    header->capacity = capacity;
     header->label.members = members;
     header->label.record_bytes = sizeof(WaitRecord);
     header->label.first_record = header->members_offset + offsetof(MemberControl, wait);
@@ -140,15 +166,33 @@ Error Segment::attach(int descriptor) {
     void *start = mmap(nullptr, header_bytes(), PROT_READ, MAP_SHARED, descriptor, 0);
     if (start == MAP_FAILED) return Error(ErrorClass::no_mem, "mapping the shared memory failed: " + system_text(errno));
     const auto *header = static_cast<const SegmentHeader *>(start);
-    size_t bytes = header->members_offset + header->label.members * header->member_bytes;
+    uint32_t places = addresses_are_scarce() ? members_of(header->label).load(std::memory_order_acquire) : header->capacity;
+    size_t bytes = header->members_offset + places * header->member_bytes;
+    Error error = check_label(header->label);
     munmap(start, header_bytes());
+    if (error) return error;
     void *all = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (all == MAP_FAILED)
         return Error(ErrorClass::no_mem, "mapping " + in_kib(bytes) + " of shared memory failed: " + system_text(errno));
     base_ = static_cast<std::byte *>(all);
     mapped_ = bytes;
+    places_ = places;
     descriptor_ = descriptor;
     log(LogLevel::debug, "shm", "attached to the node's segment: %zu KiB of addresses", mapped_ / 1024);
+    return {};
+}
+
+Error Segment::append_member(uint32_t &index) {
+    std::atomic_ref<uint32_t> members = members_of(header().label);
+    index = members.load(std::memory_order_acquire);
+    do {
+        if (index >= places_)
+            return Error(ErrorClass::other, "the shared memory of this node has room for " + std::to_string(places_) + " processes" +
+                                                (places_ < most_members ? "; more need a higher limit of addresses or files (ulimit -v, -f)" : ""));
+        uint64_t bytes = header().member_bytes, offset = header().members_offset + index * bytes;
+        // Before it can be seen, and by each who wants this place: what is there already is taken as it is.
+        if (allocate(descriptor_, offset, bytes) != 0) return shortage(descriptor_, index + 1, bytes, available_bytes(descriptor_));
+    } while (!members.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
     return {};
 }
 
@@ -173,11 +217,13 @@ uint64_t Segment::append_area(size_t bytes) {
     return available_bytes(descriptor_) >= kept + bytes ? append(bytes, kept) : 0;
 }
 
-// Its pages are taken at once, whether or not the program ever touches them; so it may not be large, nor a large part of what is free.
-uint64_t Segment::append_block(size_t bytes) {
+// Its pages are taken at once, whether or not the program ever touches them.
+uint64_t Segment::append_block(size_t bytes, Need need) {
     auto unused = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page_bytes;
     uint64_t available = std::min(available_bytes(descriptor_), unused), size = whole_pages(bytes);
-    if (bytes > most_block_bytes || size > available / 4 || available - size < rings_bytes(members())) return 0;
+    constexpr uint64_t most_for_convenience = uint64_t{256} << 20;
+    if (need == Need::convenience && (bytes > most_for_convenience || size > available / 4)) return 0;
+    if (size < bytes || size > available || available - size < rings_bytes(members())) return 0;
     uint64_t offset = header().blocks_end.fetch_add(size, std::memory_order_relaxed);
     if (allocate(descriptor_, offset, size) == 0) return offset;
     empty(offset, bytes);

@@ -1,7 +1,11 @@
 // The memory that the processes of one node share: one file in LANYARD_SHM_DIR, made by the launcher (nameless, handed down as
 // a descriptor) or by the first process of the node (named, unlinked as soon as all have opened it).
 //
-//   header | member 0 | member 1 | ... | rings and node areas, appended as needed | blocks
+//   header | member 0 | member 1 | ... | room for further members | rings and node areas, appended as needed | blocks
+//
+// Further members may come while the node is at work (append_member()): the file has offsets for most_members, and each
+// process has addresses; there is no memory behind either before somebody comes. So nothing moves. (Where files may not
+// be long, ulimit -f, or addresses are scarce, ulimit -v, only the first members have a place.)
 //
 // A member's part: wait record, sleep word, inbox (where its peers put the offsets of the rings they opened to it), cells (buffers
 // for payload that does not fit a ring line). Everything grows by fallocate before it is touched, so shortage is an error and
@@ -27,13 +31,12 @@ constexpr size_t cell_bytes = 16384;
 constexpr uint32_t most_cells = 32;
 constexpr uint32_t fewest_cells = 4;
 constexpr uint32_t most_members = 1024;
-constexpr uint32_t most_blocks = 32;  // of a member (shared_blocks.h)
-constexpr size_t most_block_bytes = size_t{256} << 20;
 
 struct alignas(64) SegmentHeader {
     SegmentLabel label;  // read by the launcher
     uint32_t cells;      // per member
     uint32_t ready;      // 1: geometry is written
+    uint32_t capacity;   // so many members have a place
     uint64_t members_offset;
     uint64_t member_bytes;
     std::atomic<uint64_t> appended;  // end of what has been handed out
@@ -67,11 +70,10 @@ struct MemberControl {
     struct alignas(64) {
         std::atomic<uint64_t> value;
     } word[shared_words];
-    std::atomic<uint32_t> blocks_listed;  // 1: there have been some
-    struct {
-        std::atomic<uint64_t> offset;  // in the file, 0: none
-        std::atomic<uint64_t> address, bytes;
-    } block[most_blocks];
+    struct alignas(64) {
+        std::atomic<uint64_t> version;     // of the list of its blocks (shared_blocks.h): odd while it changes; 0: there have been none
+        std::atomic<uint64_t> first_page;  // offset
+    } blocks;
 };
 
 class Segment {
@@ -90,15 +92,21 @@ public:
     Error attach(int descriptor);
 
     SegmentHeader &header() const { return *reinterpret_cast<SegmentHeader *>(base_); }
-    uint32_t members() const { return header().label.members; }
+    uint32_t members() const { return members_of(header().label).load(std::memory_order_acquire); }
+    // So many can be reached from here.
+    uint32_t places() const { return places_; }
+    // A place for a further process, whose index it is, by any process that has attached. An error says what there is too little of.
+    Error append_member(uint32_t &index);
     MemberControl &member(uint32_t index) const;
     std::byte *cell(uint32_t member_index, uint32_t cell_index) const;
     // New zeroed memory at the end; its offset, or 0 when the node's shared memory is used up. An area is refused where the
     // rings that may still be opened would no longer find room.
     uint64_t append_ring();
     uint64_t append_area(size_t bytes);
-    // The same behind what may be appended; 0 also where too little room would be left.
-    uint64_t append_block(size_t bytes);
+    // The same behind what may be appended, however long; 0 also where too little room would be left for the rings. Of what another kind of memory
+    // would do for as well only a quarter of what is free is handed out, and never much: its pages are taken at once.
+    enum class Need { convenience, necessity };
+    uint64_t append_block(size_t bytes, Need need);
     // What was appended, by this member or another, as memory of this process; nullptr where it may have no more addresses.
     std::byte *map(uint64_t offset, size_t bytes) const;
     static void unmap(std::byte *memory, size_t bytes);
@@ -113,6 +121,7 @@ private:
 
     std::byte *base_ = nullptr;
     size_t mapped_ = 0;
+    uint32_t places_ = 0;  // of members, that are mapped
     int descriptor_ = -1;
 };
 

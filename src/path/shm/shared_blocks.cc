@@ -1,5 +1,6 @@
 #include "path/shm/shared_blocks.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/log.h"
@@ -7,74 +8,121 @@
 namespace lanyard {
 
 SharedBlocks::~SharedBlocks() {
-    for (auto &of_member : views_)
-        for (View &view : of_member) close(view);
-}
-
-void SharedBlocks::close(View &view) {
-    if (view.memory) Segment::unmap(view.memory, view.bytes);
-    view = {};
-}
-
-void *SharedBlocks::allocate(size_t bytes) {
-    std::scoped_lock lock(mutex_);
-    for (auto &entry : segment_.member(own_).block) {
-        if (entry.offset.load(std::memory_order_relaxed)) continue;
-        uint64_t offset = segment_.append_block(bytes);
-        if (!offset) return nullptr;
-        std::byte *memory = segment_.map(offset, bytes);
-        if (!memory) {
-            segment_.empty(offset, bytes);
-            return nullptr;
-        }
-        entry.address.store(reinterpret_cast<uintptr_t>(memory), std::memory_order_relaxed);
-        entry.bytes.store(bytes, std::memory_order_relaxed);
-        entry.offset.store(offset, std::memory_order_release);
-        segment_.member(own_).blocks_listed.store(1, std::memory_order_release);
-        log(LogLevel::debug, "shm", "a block of %zu bytes is shared with the processes of this node", bytes);
-        return memory;
+    for (Page *page : pages_) Segment::unmap(reinterpret_cast<std::byte *>(page), sizeof(Page));
+    for (Views &views : views_) {
+        for (Page *page : views.pages) Segment::unmap(reinterpret_cast<std::byte *>(page), sizeof(Page));
+        for (View &view : views.blocks)
+            if (view.memory) Segment::unmap(view.memory, view.bytes);
     }
-    return nullptr;
+}
+
+// A further page where there is none left; nullptr where there is no room for one.
+SharedBlocks::Place *SharedBlocks::free_place() {
+    if (free_places_.empty()) {
+        uint64_t offset = segment_.append_area(sizeof(Page));
+        Page *page = offset ? page_at(offset) : nullptr;
+        if (!page) return nullptr;
+        (pages_.empty() ? segment_.member(own_).blocks.first_page : pages_.back()->next).store(offset, std::memory_order_release);
+        pages_.push_back(page);
+        for (size_t i = places_of_page; i-- > 0;) free_places_.push_back(&page->place[i]);
+    }
+    Place *place = free_places_.back();
+    free_places_.pop_back();
+    return place;
+}
+
+void SharedBlocks::list(Place &place, uint64_t offset) {
+    std::atomic<uint64_t> &version = segment_.member(own_).blocks.version;
+    uint64_t before = version.load(std::memory_order_relaxed);
+    version.store(before + 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    place.offset.store(offset, std::memory_order_release);
+    version.store(before + 2, std::memory_order_release);
+}
+
+void *SharedBlocks::allocate(size_t bytes, Segment::Need need) {
+    std::scoped_lock lock(mutex_);
+    Place *place = free_place();
+    if (!place) return nullptr;
+    uint64_t offset = segment_.append_block(bytes, need);
+    std::byte *memory = offset ? segment_.map(offset, bytes) : nullptr;
+    if (!memory) {
+        if (offset) segment_.empty(offset, bytes);
+        free_places_.push_back(place);
+        return nullptr;
+    }
+    place->address.store(reinterpret_cast<uintptr_t>(memory), std::memory_order_relaxed);
+    place->bytes.store(bytes, std::memory_order_relaxed);
+    list(*place, offset);
+    blocks_[memory] = place;
+    log(LogLevel::debug, "shm", "a block of %zu bytes is shared with the processes of this node", bytes);
+    return memory;
 }
 
 bool SharedBlocks::free(void *memory) {
     std::scoped_lock lock(mutex_);
-    for (auto &entry : segment_.member(own_).block) {
-        uint64_t offset = entry.offset.load(std::memory_order_relaxed);
-        if (!offset || entry.address.load(std::memory_order_relaxed) != reinterpret_cast<uintptr_t>(memory)) continue;
-        entry.offset.store(0, std::memory_order_release);
-        size_t bytes = entry.bytes.load(std::memory_order_relaxed);
-        Segment::unmap(static_cast<std::byte *>(memory), bytes);
-        segment_.empty(offset, bytes);
-        return true;
+    auto found = blocks_.find(memory);
+    if (found == blocks_.end()) return false;
+    Place &place = *found->second;
+    uint64_t offset = place.offset.load(std::memory_order_relaxed), bytes = place.bytes.load(std::memory_order_relaxed);
+    list(place, 0);
+    Segment::unmap(static_cast<std::byte *>(memory), bytes);
+    segment_.empty(offset, bytes);
+    free_places_.push_back(&place);
+    blocks_.erase(found);
+    return true;
+}
+
+// What there is of it is kept; of blocks that there were before and that are still there, what is mapped.
+void SharedBlocks::read_list(const MemberControl &member, Views &views) {
+    uint64_t version = member.blocks.version.load(std::memory_order_acquire);
+    std::unordered_map<uint64_t, View> before;
+    for (const View &view : views.blocks)
+        if (view.memory) before.emplace(view.offset, view);
+    views.blocks.clear();
+    for (size_t i = 0;; ++i) {
+        if (i == views.pages.size()) {
+            const std::atomic<uint64_t> &next = i == 0 ? member.blocks.first_page : views.pages[i - 1]->next;
+            uint64_t offset = next.load(std::memory_order_acquire);
+            Page *page = offset ? page_at(offset) : nullptr;
+            if (!page) break;
+            views.pages.push_back(page);
+        }
+        for (const Place &place : views.pages[i]->place) {
+            uint64_t offset = place.offset.load(std::memory_order_acquire);
+            if (!offset) continue;
+            View view{place.address.load(std::memory_order_relaxed), place.bytes.load(std::memory_order_relaxed), offset, nullptr};
+            std::atomic_thread_fence(std::memory_order_acquire);
+            if (place.offset.load(std::memory_order_relaxed) != offset) continue;
+            if (auto found = before.find(offset); found != before.end()) {
+                view.memory = found->second.memory;
+                before.erase(found);
+            }
+            views.blocks.push_back(view);
+        }
     }
-    return false;
+    for (const auto &[offset, view] : before) Segment::unmap(view.memory, view.bytes);
+    std::sort(views.blocks.begin(), views.blocks.end(), [](const View &one, const View &other) { return one.address < other.address; });
+    std::atomic_thread_fence(std::memory_order_acquire);
+    bool whole = version % 2 == 0 && member.blocks.version.load(std::memory_order_relaxed) == version;
+    views.version = whole ? version : 0;
 }
 
 std::byte *SharedBlocks::find(uint32_t index, uint64_t address, size_t bytes) {
-    MemberControl &member = segment_.member(index);
-    if (!member.blocks_listed.load(std::memory_order_acquire)) return nullptr;
-    for (uint32_t place = 0; place < most_blocks; ++place) {
-        auto &entry = member.block[place];
-        uint64_t offset = entry.offset.load(std::memory_order_acquire);
-        if (!offset) continue;
-        uint64_t begin = entry.address.load(std::memory_order_relaxed), size = entry.bytes.load(std::memory_order_relaxed);
-        std::atomic_thread_fence(std::memory_order_acquire);
-        bool same = entry.offset.load(std::memory_order_relaxed) == offset;
-        if (!same || address < begin || bytes > size || address - begin > size - bytes) continue;
-        if (index == own_) return reinterpret_cast<std::byte *>(address);
-        auto &views = views_[index];
-        if (views.empty()) views.resize(most_blocks);
-        View &view = views[place];
-        if (view.offset != offset) {
-            close(view);
-            std::byte *memory = segment_.map(offset, size);
-            if (!memory) return nullptr;
-            view = {offset, memory, size};
-        }
-        return view.memory + (address - begin);
-    }
-    return nullptr;
+    const MemberControl &member = segment_.member(index);
+    uint64_t version = member.blocks.version.load(std::memory_order_acquire);
+    if (version == 0) return nullptr;
+    while (views_.size() <= index) views_.emplace_back();
+    Views &views = views_[index];
+    if (views.version != version) read_list(member, views);
+    auto begins_behind = [](uint64_t at, const View &view) { return at < view.address; };
+    auto behind = std::upper_bound(views.blocks.begin(), views.blocks.end(), address, begins_behind);
+    if (behind == views.blocks.begin()) return nullptr;
+    View &view = *std::prev(behind);
+    if (bytes > view.bytes || address - view.address > view.bytes - bytes) return nullptr;
+    if (index == own_) return reinterpret_cast<std::byte *>(address);
+    if (!view.memory) view.memory = segment_.map(view.offset, view.bytes);
+    return view.memory ? view.memory + (address - view.address) : nullptr;
 }
 
 }  // namespace lanyard

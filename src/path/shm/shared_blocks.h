@@ -1,16 +1,25 @@
-// Memory that MPI_Alloc_mem hands out where processes share a node: blocks of the node's file, behind what all of them map from the start. The
-// process that asked for a block lists it in its part of the segment, and a peer maps it when it first touches it. Then a message from or to
-// such memory is copied once without the kernel.
+// Memory that all processes of a node can map: blocks of the node's file, behind what all of them map from the start, as
+// many and as long as there is room for. MPI_Alloc_mem hands them out. The process that asked for a block lists it in its
+// part of the segment, and a peer maps it when it first touches it. Then a message from or to such memory is copied once
+// without the kernel.
 //
-// A block's place in the file is never used again, so it names the block: whoever reads a list while it changes sees an offset that has changed,
-// or one whose block is still there, as memory is not freed while a message uses it (MPI-5.0 9.2). Room is taken from the file system before a
-// block is handed out, and some is left for the rings and areas that may still be made.
+//   MemberControl::blocks   | version | first page |
+//   page                    | offset of the next page | place | place | ...
+//   place                   | offset of the block, 0: free | address | bytes |
+//
+// The owner alone writes its list. It grows by pages, which stay. A block's offset in the file is never used again, so it
+// names the block: whoever reads a list while it changes sees an offset that has changed, or one whose block is still
+// there, as memory is not freed while a message uses it (MPI-5.0 9.2). A reader keeps the list in order of addresses and
+// reads it anew when its version has changed; what it reads while the version is odd it uses once. Room is taken from the
+// file system before a block is handed out, and some is left for the rings and areas that may still be made.
 // Thread rule: allocate() and free() by any thread; find() by the owner of the engine.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "path/shm/segment.h"
@@ -23,30 +32,52 @@ public:
     static constexpr size_t least_bytes = 64 * 1024;
     static constexpr size_t alignment = 4096;
 
-    SharedBlocks(Segment &segment, uint32_t own) : segment_(segment), own_(own), views_(segment.members()) {}
+    SharedBlocks(Segment &segment, uint32_t own) : segment_(segment), own_(own) {}
     ~SharedBlocks();
     SharedBlocks(const SharedBlocks &) = delete;
     SharedBlocks &operator=(const SharedBlocks &) = delete;
 
-    // Zeroed memory that begins with a page; nullptr where there is no room for it, or it would be more than most_block_bytes.
-    void *allocate(size_t bytes);
+    // Zeroed memory that begins with a page; nullptr where there is no room for it.
+    void *allocate(size_t bytes, Segment::Need need);
     // Of this process. False: it is no such block.
     bool free(void *memory);
     // Where these bytes of a member are here; nullptr where they are not in one of its blocks.
     std::byte *find(uint32_t member, uint64_t address, size_t bytes);
 
 private:
-    struct View {
-        uint64_t offset = 0;
-        std::byte *memory = nullptr;
-        size_t bytes = 0;
+    struct Place {
+        std::atomic<uint64_t> offset, address, bytes;
     };
-    static void close(View &view);
+    static constexpr size_t places_of_page = (4096 - sizeof(uint64_t)) / sizeof(Place);
+    struct Page {
+        std::atomic<uint64_t> next;
+        Place place[places_of_page];
+    };
+    static_assert(sizeof(Page) <= 4096);
+
+    // A block of another member, as it was listed.
+    struct View {
+        uint64_t address, bytes, offset;
+        std::byte *memory;  // here; nullptr: not mapped yet
+    };
+    struct Views {
+        std::vector<Page *> pages;
+        std::vector<View> blocks;  // by address
+        uint64_t version = 0;      // that they are of
+    };
+
+    Place *free_place();
+    void list(Place &place, uint64_t offset);
+    Page *page_at(uint64_t offset) { return reinterpret_cast<Page *>(segment_.map(offset, sizeof(Page))); }
+    void read_list(const MemberControl &member, Views &views);
 
     Segment &segment_;
-    uint32_t own_;
-    std::mutex mutex_;                       // of this process's list
-    std::vector<std::vector<View>> views_;  // of each member's blocks, by their places in its list
+    const uint32_t own_;
+    std::mutex mutex_;  // of this process's list, which is the next three
+    std::vector<Page *> pages_;
+    std::vector<Place *> free_places_;
+    std::unordered_map<void *, Place *> blocks_;
+    std::deque<Views> views_;  // of members
 };
 
 }  // namespace lanyard

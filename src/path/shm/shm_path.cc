@@ -35,16 +35,8 @@ ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bo
             .eager_limit = cells_of_frame(segment) * cell_bytes,
             .memory = this,
             .short_lane = this}),
-      segment_(segment), own_(own), self_(segment.member(own)), blocks_(segment, own), peers_(std::move(peers)), direct_copies_(direct_copies),
-      gathered_(most_inlined) {
-    outlets_.reserve(peers_.size());
-    for (uint32_t i = 0; i < peers_.size(); ++i) {
-        if (peers_[i] >= index_of_peer_.size()) index_of_peer_.resize(peers_[i] + 1, not_here);
-        index_of_peer_[peers_[i]] = i;
-        outlets_.emplace_back(segment_.member(i).sleep);
-    }
-    inlets_.reserve(peers_.size());
-    awaited_.reserve(peers_.size());
+      segment_(segment), own_(own), self_(segment.member(own)), blocks_(segment, own), direct_copies_(direct_copies), gathered_(most_inlined) {
+    for (uint32_t peer : peers) LANYARD_MUST(add_member(peer));
     self_.reach.probe_value = static_cast<uint64_t>(getpid()) * 0x9e3779b97f4a7c15u ^ clock_ns();
     self_.reach.probe_address.store(reinterpret_cast<uintptr_t>(&self_.reach.probe_value), std::memory_order_relaxed);
     self_.reach.process.store(getpid(), std::memory_order_release);
@@ -52,6 +44,15 @@ ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bo
 }
 
 uint32_t ShmPath::cells_of_frame(const Segment &segment) { return std::min(most_cells_of_frame, segment.header().cells / 2); }
+
+bool ShmPath::add_member(uint32_t peer) {
+    auto index = static_cast<uint32_t>(peers_.size());
+    if (index >= segment_.places() || !outlets_.append(segment_.member(index).sleep)) return false;
+    if (peer >= index_of_peer_.size()) index_of_peer_.resize(peer + 1, not_here);
+    index_of_peer_[peer] = index;
+    peers_.push_back(peer);
+    return true;
+}
 
 void ShmPath::allow_direct_copies(bool allowed) {
     direct_copies_ = allowed;
@@ -121,19 +122,18 @@ int ShmPath::accept_inlets(Sink &sink) {
         bool known = std::any_of(inlets_.begin(), inlets_.end(), [&](const Inlet &inlet) { return inlet.member == i; });
         if (offset <= MemberControl::no_room || known || outlets_[i].unseen) continue;
         std::byte *memory = map_ring(offset);
-        if (!memory) {
+        Inlet *inlet = memory ? inlets_.append() : nullptr;
+        if (!inlet) {
             outlets_[i].unseen = true;
             shut(i);
             opened += report_lost(i, sink);
             continue;
         }
-        Inlet inlet;
-        inlet.member = i;
-        inlet.ring.open(*reinterpret_cast<Ring *>(memory), i);
-        inlet.place = static_cast<uint32_t>(inlets_.size());
-        awaited_.push_back({inlet.ring.awaited_word(), inlet.ring.awaited_number()});
-        inlets_.push_back(std::move(inlet));
-        outlets_[i].inlet = &inlets_.back();
+        inlet->member = i;
+        inlet->ring.open(*reinterpret_cast<Ring *>(memory), i);
+        inlet->place = static_cast<uint32_t>(awaited_.size());
+        awaited_.push_back({inlet->ring.awaited_word(), inlet->ring.awaited_number()});
+        outlets_[i].inlet = inlet;
         log(LogLevel::debug, "shm", "peer %u opened a ring to here", peers_[i]);
         ++opened;
     }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/growing.h"
 #include "path/assembly.h"
 #include "path/path.h"
 #include "path/shm/counters.h"
@@ -25,6 +26,8 @@ class ShmPath final : public Path, private DirectMemory, private ShortLane {
 public:
     // `peers[i]` is the number of the node's i-th process; `own` the index of this one.
     ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies);
+    // The node's next process has this number. False: this process has no addresses for it. [owner]
+    bool add_member(uint32_t peer);
     ~ShmPath() override;
 
     bool reaches(uint32_t peer) const override { return index_of(peer) != not_here; }
@@ -116,8 +119,8 @@ private:
     std::vector<uint32_t> peers_;
     std::vector<uint32_t> index_of_peer_;
     bool direct_copies_;
-    std::vector<Outlet> outlets_;
-    std::vector<Inlet> inlets_;  // which do not move, as there is room for all from the start
+    Growing<Outlet> outlets_;  // p2p writes to their rings
+    Growing<Inlet> inlets_;
     std::vector<Awaited> awaited_;  // by inlet
     std::vector<std::byte *> rings_;  // mapped here, of both kinds
     std::atomic<uint32_t> arrivals_seen_{0};  // other threads read it: rings()
