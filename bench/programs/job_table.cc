@@ -194,9 +194,10 @@ TableMemory links_table(uint32_t processes) {
         WireIdentity identity;
         identity.secret = any_secret();
         auto find = [](uint32_t, std::vector<Address> &) { return Error(); };
-        TcpPath none(sockets, identity, 2, {}, find);
+        Processes two(2), all(processes);
+        TcpPath none(sockets, identity, two, {}, find);
         memory.path = growth.more();
-        TcpPath path(sockets, identity, processes, {}, find);
+        TcpPath path(sockets, identity, all, {}, find);
         memory.known = growth.more();
     });
 }
@@ -215,7 +216,8 @@ TableMemory datagrams_table(uint32_t processes) {
             name = "127." + std::to_string(1 + peer / 65'536) + "." + std::to_string(peer / 256 % 256) + "." + std::to_string(peer % 256) + ":4711";
             return Error();
         };
-        DgramPath path(exchange, 0, processes, 7, Crc32c::built_in(), {}, find);
+        Processes all(processes);
+        DgramPath path(exchange, {}, all, 7, Crc32c::built_in(), {}, find);
         Secret secret = any_secret();
         path.set_secret(secret);
         talk(path, exchange, sink, 1, secret);  // what all share is made now

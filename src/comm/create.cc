@@ -37,7 +37,7 @@ Error make_and_agree(Universe &universe, Group &group, const Meeting &meeting, E
 std::shared_ptr<const Nodes> nodes_of(const Universe &universe, const Peers &members) {
     if (universe.nodes_share_memory && universe.share_node(members)) return nullptr;
     std::vector<uint32_t> hosts;
-    for (uint32_t peer : members) hosts.push_back(universe.node_of_peer[peer]);
+    for (uint32_t peer : members) hosts.push_back(universe.processes.node(peer));
     return find_nodes(hosts, universe.nodes_share_memory);
 }
 
@@ -86,7 +86,7 @@ void make_team(Comm &comm) {
     comm.both->own.peers = comm.team.peers;
     comm.both->own.size = comm.team.size;
     comm.both->own.index = comm.team.index;
-    bool first = own.peers[0] < remote->peers[0];
+    bool first = comes_first(comm.universe->processes, own.peers, remote->peers);
     comm.both->peers = first ? union_of(own.peers, remote->peers) : union_of(remote->peers, own.peers);
     comm.team.peers = comm.both->peers.data();
     comm.team.size += remote->size();
@@ -228,8 +228,8 @@ Error create_comm_from_group(Group &group, std::string_view stringtag, const Inf
     if (Error error = check_stringtag(stringtag)) return error;
     if (group.size() == 0) return {};
     if (group.rank == abi::undefined) return {ErrorClass::group, "the calling process is not in the group"};
-    Meeting meeting{derived_context(stringtag, group.peers) | creation_bit, 0, group.peers, {}, group.rank};
-    meeting.names.assign(group.peers.begin(), group.peers.end());
+    const Processes &processes = group.universe->processes;
+    Meeting meeting{derived_context(stringtag, processes, group.peers) | creation_bit, 0, group.peers, names_of(processes, group.peers), group.rank};
     if (Error error = make_and_agree(*group.universe, group, meeting, errhandler, made)) return error;
     return set_hints(*made, hints);
 }

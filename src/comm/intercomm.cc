@@ -79,17 +79,28 @@ Error swap_with(const Way &way, Universe &universe, const void *out, size_t out_
     return received.error ? received.error : sent.error;
 }
 
+Error find_peers(const Processes &processes, const std::vector<ProcessName> &names, Peers &peers) {
+    peers.clear();
+    for (ProcessName name : names) {
+        peers.push_back(processes.find(name));
+        if (peers.back() == nobody) return {ErrorClass::other, "process " + in_words(name) + " of the other group is not known to this process"};
+    }
+    return {};
+}
+
 // The leaders' part. `remote` is the other group afterwards.
 Error agree(const Way &way, Group &local, Peers &remote, Birth &birth) {
     Universe &universe = *local.universe;
     Offer own{universe.new_context(), universe.processors, local.size()}, other;
     if (Error error = swap_with(way, universe, &own, sizeof own, &other, sizeof other)) return error;
-    remote.resize(static_cast<size_t>(other.size));
-    Error error = swap_with(way, universe, local.peers.data(), local.peers.size() * sizeof(uint32_t), remote.data(),
-                            remote.size() * sizeof(uint32_t));
+    std::vector<ProcessName> own_names, names(static_cast<size_t>(other.size));
+    for (uint32_t peer : local.peers) own_names.push_back(universe.processes.name(peer));
+    Error error = swap_with(way, universe, own_names.data(), own_names.size() * sizeof(ProcessName), names.data(),
+                            names.size() * sizeof(ProcessName));
+    if (!error) error = find_peers(universe.processes, names, remote);
     if (error) return error;
     if (Error overlap = check_disjoint(local.peers, remote)) return overlap;
-    const Offer &chosen = local.peers[0] < remote[0] ? own : other;
+    const Offer &chosen = comes_first(universe.processes, local.peers, remote) ? own : other;
     birth = {chosen.context, no_node_offset, chosen.processors};
     return {};
 }
@@ -118,13 +129,16 @@ Spread in_comm(Comm &comm, int leader) {
 }
 
 // From what a leader knows to what all know. `failed`: of the leader.
-Error spread_news(const Spread &spread, Error failed, News &news, Peers &remote) {
+Error spread_news(const Processes &processes, const Spread &spread, Error failed, News &news, Peers &remote) {
     news.failed = failed.code();
     news.remote_size = static_cast<int32_t>(remote.size());
+    std::vector<ProcessName> names;
+    for (uint32_t peer : remote) names.push_back(processes.name(peer));
     for (bool list : {false, true}) {
         if (list && news.failed) break;
-        remote.resize(static_cast<size_t>(news.remote_size));
-        Error error = list ? spread(remote.data(), remote.size() * sizeof(uint32_t)) : spread(&news, sizeof news);
+        names.resize(static_cast<size_t>(news.remote_size));
+        Error error = list ? spread(names.data(), names.size() * sizeof(ProcessName)) : spread(&news, sizeof news);
+        if (list && !error) error = find_peers(processes, names, remote);
         if (!error) continue;
         if (failed) error.discard();
         return failed ? failed : error;
@@ -147,7 +161,7 @@ Error connect(Group &local, const Spread &spread, const Way *way, Error failed, 
     News news;
     Peers remote;
     if (way && !failed) failed = agree(*way, local, remote, news.birth);
-    if (Error error = spread_news(spread, failed, news, remote)) return error;
+    if (Error error = spread_news(universe.processes, spread, failed, news, remote)) return error;
     Group *remote_group = make_group(universe, std::move(remote), local.session);
     if (!remote_group) return no_memory_for_comm();
     local.hold();
@@ -172,11 +186,12 @@ Error way_between_groups(Group &local, Group &remote, int remote_leader, std::st
         return {ErrorClass::rank,
                 "remote_leader is " + std::to_string(remote_leader) + ", but remote_group has " + std::to_string(remote.size()) + " ranks"};
     if (Error error = check_disjoint(local.peers, remote.peers)) return error;
-    bool first = local.peers[0] < remote.peers[0];
+    const Processes &processes = local.universe->processes;
+    bool first = comes_first(processes, local.peers, remote.peers);
     Peers both = first ? union_of(local.peers, remote.peers) : union_of(remote.peers, local.peers);
     uint32_t other = remote.peers[static_cast<size_t>(remote_leader)];
-    way = {derived_context(stringtag, both) | creation_bit, leaders_tag, as_leader(static_cast<int>(local.universe->own_peer)),
-           as_leader(static_cast<int>(other)), other};
+    way = {derived_context(stringtag, processes, both) | creation_bit, leaders_tag, as_leader(name_of(processes, local.universe->own_peer)),
+           as_leader(name_of(processes, other)), other};
     return {};
 }
 
@@ -199,8 +214,9 @@ Error create_intercomm_from_groups(Group &local, int local_leader, Group *remote
     if (Error error = check_stringtag(stringtag)) return error;
     if (local.rank == abi::undefined) return {ErrorClass::group, "the calling process is not in local_group"};
     if (Error error = check_leader(local, local_leader)) return error;
-    std::vector<int> names(local.peers.begin(), local.peers.end());
-    Meeting meeting = led_by(local_leader, local, names, derived_context(stringtag, local.peers) | creation_bit, group_tag);
+    const Processes &processes = local.universe->processes;
+    Meeting meeting = led_by(local_leader, local, names_of(processes, local.peers),
+                             derived_context(stringtag, processes, local.peers) | creation_bit, group_tag);
     Way way;
     Error failed;
     bool leads = meeting.own == 0;

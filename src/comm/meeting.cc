@@ -7,6 +7,18 @@
 
 namespace lanyard {
 
+int name_of(const Processes &processes, uint32_t peer) { return static_cast<int>(processes.name(peer).serial()); }
+
+std::vector<int> names_of(const Processes &processes, const Peers &peers) {
+    std::vector<int> names;
+    for (uint32_t peer : peers) names.push_back(name_of(processes, peer));
+    return names;
+}
+
+bool comes_first(const Processes &processes, const Peers &first, const Peers &second) {
+    return processes.name(first[0]) < processes.name(second[0]);
+}
+
 Error spread(Messenger &messenger, const Meeting &meeting, void *data, size_t bytes) {
     EngineGuard guard(messenger.engine());
     Error failed;

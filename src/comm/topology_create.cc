@@ -13,7 +13,7 @@ namespace {
 
 std::vector<int> nodes_of(const Comm &comm) {
     std::vector<int> nodes;
-    for (int rank = 0; rank < comm.size; ++rank) nodes.push_back(static_cast<int>(comm.universe->node_of_peer[comm.peers[rank]]));
+    for (int rank = 0; rank < comm.size; ++rank) nodes.push_back(static_cast<int>(comm.universe->processes.node(comm.peers[rank])));
     return nodes;
 }
 

@@ -5,11 +5,12 @@
 
 namespace lanyard {
 
-Universe::Universe(Messenger &m, const Settings &s, uint32_t peer) : messenger(m), engine(m.engine()), settings(s), own_peer(peer) {}
+Universe::Universe(Messenger &m, const Settings &s, const Processes &p, uint32_t peer)
+    : messenger(m), engine(m.engine()), settings(s), processes(p), own_peer(peer) {}
 
 bool Universe::share_node(const Peers &peers) const {
     for (uint32_t peer : peers)
-        if (node_of_peer[peer] != node_of_peer[peers[0]]) return false;
+        if (processes.node(peer) != processes.node(peers[0])) return false;
     return true;
 }
 
@@ -35,9 +36,9 @@ Error make_predefined(Universe &universe, Peers world, std::byte *world_area, si
     universe.empty_group->abi_value = abi::group_empty;
     universe.predefined.wtime_is_global = universe.share_node(world);  // one node, one clock
 
-    uint64_t creator = world[0];
+    ProcessName creator = universe.processes.name(world[0]);
     universe.world = make_predefined_comm(universe, std::move(world), context_of(creator, world_counter), abi::comm_world, "MPI_COMM_WORLD");
-    universe.self = make_predefined_comm(universe, {universe.own_peer}, context_of(universe.own_peer, self_counter), abi::comm_self,
+    universe.self = make_predefined_comm(universe, {universe.own_peer}, context_of(universe.own_name(), self_counter), abi::comm_self,
                                          "MPI_COMM_SELF");
     if (!universe.world || !universe.self) return no_memory();
     universe.world->team.node_area = world_area;

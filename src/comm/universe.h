@@ -12,6 +12,7 @@
 
 #include "base/locality.h"
 #include "base/pool.h"
+#include "base/processes.h"
 #include "comm/comm.h"
 #include "comm/context.h"
 #include "comm/group.h"
@@ -43,8 +44,8 @@ struct Universe {
     Messenger &messenger;
     Engine &engine;
     const Settings &settings;
+    const Processes &processes;  // by peer; those on the node of own_peer share its NodeMemory
     uint32_t own_peer = 0;
-    std::vector<uint32_t> node_of_peer;    // by peer; peers on the node of own_peer share its NodeMemory
     NodeMemory *node_memory = nullptr;     // nullptr: teams have no area
     bool direct_reads = false;             // as in Team
     bool nodes_share_memory = true;        // false: peers of a node reach each other over the network; the same on all ranks
@@ -74,11 +75,12 @@ struct Universe {
     AwaitedAreas awaited_areas;
     std::atomic<uint64_t> next_counter{first_free_counter};
 
-    Universe(Messenger &m, const Settings &s, uint32_t peer);
+    Universe(Messenger &m, const Settings &s, const Processes &p, uint32_t peer);
 
-    uint64_t new_context() { return context_of(own_peer, next_counter.fetch_add(1, std::memory_order_relaxed)); }
+    ProcessName own_name() const { return processes.name(own_peer); }
+    uint64_t new_context() { return context_of(own_name(), next_counter.fetch_add(1, std::memory_order_relaxed)); }
     bool share_node(const Peers &peers) const;  // all on one node, whichever
-    bool on_my_node(uint32_t peer) const { return node_of_peer[peer] == node_of_peer[own_peer]; }
+    bool on_my_node(uint32_t peer) const { return processes.node(peer) == processes.node(own_peer); }
 };
 
 // Makes MPI_GROUP_EMPTY, MPI_COMM_SELF and MPI_COMM_WORLD; the world's area, if any, has been found by the runtime.

@@ -15,11 +15,12 @@ struct Channels::Control : Outgoing {
     std::byte payload[inline_payload];
 };
 
-Channels::Channels(Engine &engine, int64_t credit) : engine_(engine), credit_(credit) { run = flush_all; }
+Channels::Channels(Engine &engine, Credit credit) : engine_(engine), credit_{credit.of_peer, credit.of_stranger} { run = flush_all; }
 
-void Channels::open(Channel &channel, uint32_t number) {
+void Channels::open(Channel &channel, uint32_t number, bool stranger) {
     channel.number = number;
-    channel.credit_left = credit_;
+    channel.stranger = stranger;
+    channel.credit_left = credit_[stranger];
     channel.credit_return.channels = this;
     channel.credit_return.channel = &channel;
     channel.credit_return.flush = flush_credit;

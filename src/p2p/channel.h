@@ -52,6 +52,7 @@ struct Channel {
     uint32_t number = 0;    // of the peer
     bool waiting = false;   // something is outgoing
     bool closed = false;    // the peer is lost
+    bool stranger = false;  // it is of another job
 
     bool is_clear() const { return outgoing.empty(); }
 
@@ -65,14 +66,18 @@ struct Channel {
     CreditReturn credit_return;  // its place in the queue when credit must travel alone
 };
 
+// Bytes of payload that may be sent to a peer; and to a stranger, who does not know how many peers this process has.
+struct Credit {
+    int64_t of_peer, of_stranger;
+};
+
 class Channels : private Task {
 public:
-    // `credit`: bytes, of each peer.
-    Channels(Engine &engine, int64_t credit);
+    Channels(Engine &engine, Credit credit);
     Channels(const Channels &) = delete;
     Channels &operator=(const Channels &) = delete;
 
-    void open(Channel &channel, uint32_t number);
+    void open(Channel &channel, uint32_t number, bool stranger);
     void route(Channel &channel, Path &path);
     // May envelopes be written straight into a peer's ring, that is, need nothing be done for each message? Of all channels; each is then
     // to be told by choose_ring().
@@ -111,7 +116,7 @@ public:
     // The same where there may be no next one for long.
     void consumed(Channel &channel, size_t payload) {
         owe(channel, payload);
-        if (channel.credit_owed * 2 >= credit_) return_credit(channel);
+        if (channel.credit_owed * 2 >= credit_[channel.stranger]) return_credit(channel);
     }
     // An envelope has come with so much.
     static void returned(Channel &channel, uint16_t units) { channel.credit_left += units * static_cast<int64_t>(credit_unit); }
@@ -140,7 +145,7 @@ private:
     static bool flush_credit(Outgoing &outgoing);
 
     Engine &engine_;
-    const int64_t credit_;
+    const int64_t credit_[2];  // of a peer, of a stranger; either side counts on the same
     bool rings_ = true;
     Tally<size_t> waiting_;  // channels; the list has the same
     List<Channel, &Channel::waiting_hook> waiting_list_;

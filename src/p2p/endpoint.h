@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "base/growing.h"
+#include "base/processes.h"
 #include "base/tally.h"
 #include "config/settings.h"
 #include "engine/engine.h"
@@ -16,11 +17,12 @@
 #include "p2p/shared_words.h"
 #include "p2p/target.h"
 #include "p2p/traffic.h"
+#include "p2p/unexpected.h"
 #include "p2p/worth_trying.h"
 
 namespace lanyard {
 
-// Of 256 bytes, as its address is computed for each message.
+// Of 256 bytes, as its address is computed for each message. It stays where it is while others come.
 struct alignas(256) Peer : Channel {
     uint64_t messages_come = 0;
     ReceiveOperation *arriving = nullptr;  // its payload comes in parts, straight into place
@@ -55,10 +57,10 @@ inline Envelope message_envelope(const MatchKey &key, EnvelopeKind kind, int64_t
 }
 
 struct Endpoint {
-    // `credit`: bytes, of each peer (channel.h).
-    Endpoint(Engine &own_engine, const Settings &own_settings, uint32_t own_number, uint32_t peer_count, int64_t credit)
+    // `peer_count`: so many there are at first, all of one job.
+    Endpoint(Engine &own_engine, const Settings &own_settings, uint32_t own_number, uint32_t peer_count, Credit credit)
         : engine(own_engine), settings(own_settings), own_peer(own_number), channels(own_engine, credit), peers(peer_count) {
-        for (uint32_t number = 0; number < peer_count; ++number) channels.open(peers[number], number);
+        for (uint32_t number = 0; number < peer_count; ++number) LANYARD_MUST(append_peer(false) == number);
     }
     Endpoint(const Endpoint &) = delete;
     Endpoint &operator=(const Endpoint &) = delete;
@@ -67,12 +69,21 @@ struct Endpoint {
     const Settings &settings;
     const uint32_t own_peer;
     Channels channels;
-    std::vector<Peer> peers;
+    Growing<Peer> peers;
     TargetTable targets;
     SharedWords words;
     Losses losses;
     MessageCounts counts;
     Traffic *traffic = nullptr;  // where a profile wants it counted
+
+    // The next number; `stranger`: of another job. `nobody`: no room.
+    uint32_t append_peer(bool stranger) {
+        auto number = static_cast<uint32_t>(peers.size());
+        Peer *peer = number < Unexpected::most_peers ? peers.append() : nullptr;
+        if (!peer) return nobody;
+        channels.open(*peer, number, stranger);
+        return number;
+    }
 
     // A control envelope that names a target of the peer's.
     void reply(uint32_t peer, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload = nullptr, size_t size = 0) {

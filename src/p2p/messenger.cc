@@ -15,6 +15,9 @@ namespace {
 // is unexpected, or least_credit each.
 constexpr int64_t all_credit = 64 << 20, most_credit = 4 << 20, least_credit = 512 << 10;
 
+// Where nobody knows how many peers the other has.
+constexpr uint32_t any_number = UINT32_MAX;
+
 int64_t credit_of_each(const Settings &settings, uint32_t peers) {
     if (settings.eager_credit >= 0) return settings.eager_credit;
     return std::clamp(all_credit / std::max<int64_t>(peers, 1), least_credit, most_credit);
@@ -23,12 +26,11 @@ int64_t credit_of_each(const Settings &settings, uint32_t peers) {
 }  // namespace
 
 Messenger::Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers)
-    : endpoint_(engine, settings, own_peer, peers, credit_of_each(settings, peers)),
+    : endpoint_(engine, settings, own_peer, peers, {credit_of_each(settings, peers), credit_of_each(settings, any_number)}),
       receiver_(endpoint_),
       eager_(endpoint_),
       rendezvous_(endpoint_),
       dispatch_(endpoint_, receiver_) {
-    LANYARD_MUST(peers <= Unexpected::most_peers);
     engine.set_sink(dispatch_);
     dispatch_.bind(EnvelopeKind::announcement, rendezvous_);
     dispatch_.bind(EnvelopeKind::cancel, receiver_);

@@ -25,10 +25,14 @@ namespace lanyard {
 
 class Messenger final {
 public:
+    // `peers`: so many there are at first, all of one job, which decides how much each may send that nobody awaits.
     Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers);
     Messenger(const Messenger &) = delete;
     Messenger &operator=(const Messenger &) = delete;
 
+    // The next number is that of a process that has come, of another job. Before it has a path nothing goes there.
+    // `nobody`: no room. [owner]
+    uint32_t add_peer() { return endpoint_.append_peer(true); }
     // Before the first message: the path that reaches the peer.
     void route(uint32_t peer, Path &path);
     const Path *path_to(uint32_t peer) const { return endpoint_.peers[peer].path; }

@@ -11,6 +11,8 @@ class NetworkPath : public Path {
 public:
     // The job's; before the first poll.
     virtual void set_secret(const Secret &secret) = 0;
+    // The table of processes has further ones, which this path may be asked to reach from now on.
+    virtual void grow() = 0;
     // Has there been contact with every other process? Those that lack are wanted from now on.
     virtual bool connected_to_all() = 0;
     // Nothing is sent any more, and all that was sent has arrived: a peer that goes is no loss. false: it goes on after all.

@@ -24,15 +24,17 @@ constexpr size_t longest_value = 1000;         // that any launcher carries
 enum class Service { tcp, udp, life };
 // Some launchers take a value for a key once only: what is published anew has another key.
 bool published_anew = false;
-std::string address_key(Service service, uint32_t peer) {
+std::string address_key(Service service, ProcessName process) {
     const char *const names[] = {"lanyard-tcp-", "lanyard-udp-", "lanyard-life-"};
-    return std::string(names[static_cast<int>(service)]) + (published_anew ? "again-" : "") + std::to_string(peer);
+    std::string again = published_anew ? "again-" : "";
+    return names[static_cast<int>(service)] + again + std::to_string(process.job) + "-" + std::to_string(process.number);
 }
 std::string secret_key() { return published_anew ? "lanyard-secret-again" : "lanyard-secret"; }
 
-bool on_this_node(const Bootstrap &bootstrap, uint32_t peer) {
-    const std::vector<int> &node = bootstrap.identity().node_of_rank;
-    return node[peer] == node[static_cast<size_t>(bootstrap.rank())];
+uint32_t own_peer(const Bootstrap &bootstrap) { return static_cast<uint32_t>(bootstrap.rank()); }
+
+bool on_this_node(const Bootstrap &bootstrap, const Processes &processes, uint32_t peer) {
+    return processes.node(peer) == processes.node(own_peer(bootstrap));
 }
 
 // Where this process listens: for its own node loopback, for others the interfaces chosen; or just what the user chose.
@@ -92,18 +94,19 @@ bool read_published(const std::string &text, bool same_node, std::vector<Address
     return true;
 }
 
-Error find_peer(Bootstrap &bootstrap, Service service, uint32_t peer, std::vector<Address> &addresses) {
+Error find_peer(Bootstrap &bootstrap, const Processes &processes, Service service, uint32_t peer, std::vector<Address> &addresses) {
     std::string text;
-    if (Error error = bootstrap.get(address_key(service, peer), text)) return error;
-    if (read_published(text, on_this_node(bootstrap, peer), addresses) && !addresses.empty()) return {};
+    if (Error error = bootstrap.get(address_key(service, processes.name(peer)), text)) return error;
+    if (read_published(text, on_this_node(bootstrap, processes, peer), addresses) && !addresses.empty()) return {};
     return Error(ErrorClass::other, "rank " + std::to_string(peer) + " has published no address that can be used from here: \"" + text + "\"");
 }
 
 // The same without addresses that are ours too, as docker0's is everywhere: those lead to no other host. For those who do not ask who is there.
-Error find_elsewhere(Bootstrap &bootstrap, Service service, const std::vector<Address> &own, uint32_t peer, std::vector<Address> &addresses) {
-    if (Error error = find_peer(bootstrap, service, peer, addresses)) return error;
+Error find_elsewhere(Bootstrap &bootstrap, const Processes &processes, Service service, const std::vector<Address> &own, uint32_t peer,
+                     std::vector<Address> &addresses) {
+    if (Error error = find_peer(bootstrap, processes, service, peer, addresses)) return error;
     auto is_ours = [&](const Address &each) { return std::ranges::any_of(own, [&](const Address &one) { return same_host(one, each); }); };
-    if (!on_this_node(bootstrap, peer) && !std::ranges::all_of(addresses, is_ours)) std::erase_if(addresses, is_ours);
+    if (!on_this_node(bootstrap, processes, peer) && !std::ranges::all_of(addresses, is_ours)) std::erase_if(addresses, is_ours);
     return {};
 }
 
@@ -132,9 +135,10 @@ uint32_t most_connections() {
     return static_cast<uint32_t>(std::clamp<rlim_t>(most, fewest, UINT32_MAX));
 }
 
-Error open_links(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, bool shm, Network &network) {
+Error open_links(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, const std::vector<Address> &addresses, bool shm,
+                 Network &network) {
     WireIdentity identity;
-    identity.own = static_cast<uint32_t>(bootstrap.rank());
+    identity.own = processes.name(own_peer(bootstrap));
     Proof job = digest(bootstrap.job());
     std::memcpy(identity.job, job.data(), sizeof identity.job);
     Crc32c crc;
@@ -147,8 +151,10 @@ Error open_links(const Settings &settings, Bootstrap &bootstrap, const std::vect
     limits.most_open = most_connections();
     limits.weigh_from = several_networks(addresses) ? weigh_from_bytes : 0;
     limits.look_every_ns = shm && bootstrap.local_size() > 1 ? look_beside_shm_ns : 0;
-    auto find = [&bootstrap](uint32_t peer, std::vector<Address> &list) { return find_peer(bootstrap, Service::tcp, peer, list); };
-    auto links = std::make_unique<TcpPath>(*network.sockets, identity, static_cast<uint32_t>(bootstrap.size()), limits, find, crc);
+    auto find = [&bootstrap, &processes](uint32_t peer, std::vector<Address> &list) {
+        return find_peer(bootstrap, processes, Service::tcp, peer, list);
+    };
+    auto links = std::make_unique<TcpPath>(*network.sockets, identity, processes, limits, find, crc);
     network.links = links.get();
     network.path = std::move(links);
     uint16_t least, most, port;
@@ -158,17 +164,18 @@ Error open_links(const Settings &settings, Bootstrap &bootstrap, const std::vect
 }
 
 // Without them a process that computes for LANYARD_PEER_TIMEOUT counts as lost.
-Error open_lifelines(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, uint16_t wanted, Network &network) {
+Error open_lifelines(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, const std::vector<Address> &addresses,
+                     uint16_t wanted, Network &network) {
     network.sockets = std::make_unique<SystemSockets>(0, static_cast<int>(settings.peer_timeout));
-    auto find = [&bootstrap, addresses](uint32_t peer, std::vector<Address> &list) {
-        return find_elsewhere(bootstrap, Service::life, addresses, peer, list);
+    auto find = [&bootstrap, &processes, addresses](uint32_t peer, std::vector<Address> &list) {
+        return find_elsewhere(bootstrap, processes, Service::life, addresses, peer, list);
     };
     network.lifelines = std::make_unique<Lifelines>(*network.sockets, find);
     network.datagrams->use(*network.lifelines);
     uint16_t least, most;
     read_range(settings.port_range, least, most);
     uint16_t port = network.lifelines->listen(addresses, wanted ? wanted : least, least, most);
-    return bootstrap.put(address_key(Service::life, static_cast<uint32_t>(bootstrap.rank())), publish(addresses, port));
+    return bootstrap.put(address_key(Service::life, processes.name(own_peer(bootstrap))), publish(addresses, port));
 }
 
 // A socket less to be asked for each packet: processes of one host reach each other by any of its addresses, and the kernel keeps that inside.
@@ -206,8 +213,9 @@ Error open_libfabric(const Settings &settings, const std::vector<Address> &addre
 }
 
 // The name of a peer's endpoint, which must be of the same kind as the own one.
-Error find_endpoint(Bootstrap &bootstrap, const std::vector<Address> &own, uint32_t peer, std::string_view own_kind, std::string &name) {
-    if (Error error = bootstrap.get(address_key(Service::udp, peer), name)) return error;
+Error find_endpoint(Bootstrap &bootstrap, const Processes &processes, const std::vector<Address> &own, uint32_t peer, std::string_view own_kind,
+                    std::string &name) {
+    if (Error error = bootstrap.get(address_key(Service::udp, processes.name(peer)), name)) return error;
     std::string_view kind = fabric_kind(name);
     if (kind != own_kind) {
         auto words = [](std::string_view of) { return std::string(of.empty() ? "UDP" : of.substr(0, of.size() - 1)); };
@@ -216,14 +224,15 @@ Error find_endpoint(Bootstrap &bootstrap, const std::vector<Address> &own, uint3
     }
     if (!kind.empty()) return {};
     std::vector<Address> list;
-    if (Error error = find_elsewhere(bootstrap, Service::udp, own, peer, list)) return error;
+    if (Error error = find_elsewhere(bootstrap, processes, Service::udp, own, peer, list)) return error;
     name.clear();
     for (const Address &address : list) name += (name.empty() ? "" : ",") + to_text_with_port(address);
     return {};
 }
 
-Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::vector<Address> &addresses, Network &network) {
-    if (static_cast<uint32_t>(bootstrap.size()) > dgram::most_processes)
+Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, const std::vector<Address> &addresses,
+                     Network &network) {
+    if (processes.name(processes.count() - 1).serial() >= dgram::most_processes)
         return Error(ErrorClass::other, "datagrams carry process numbers of 23 bits, and this job has " + std::to_string(bootstrap.size()) +
                                             " processes: leave dgram out of LANYARD_PATHS");
     auto open = settings.dgram_io == "udp" ? open_udp : open_libfabric;
@@ -238,16 +247,15 @@ Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const std::
     limits.flow.peer_timeout_ns = static_cast<uint64_t>(settings.peer_timeout) * 1'000'000'000;
     limits.computing_answers = settings.progress != "caller" && settings.dgram_progress != "engine";
     Crc32c crc = Crc32c::built_in();
-    auto find = [&bootstrap, addresses, kind = std::string(fabric_kind(published))](uint32_t peer, std::string &name) {
-        return find_endpoint(bootstrap, addresses, peer, kind, name);
+    auto find = [&bootstrap, &processes, addresses, kind = std::string(fabric_kind(published))](uint32_t peer, std::string &name) {
+        return find_endpoint(bootstrap, processes, addresses, peer, kind, name);
     };
-    auto own = static_cast<uint32_t>(bootstrap.rank());
-    auto peers = static_cast<uint32_t>(bootstrap.size());
-    auto path = std::make_unique<DgramPath>(*network.packets, own, peers, fresh_epoch(), crc, limits, find);
+    ProcessName own = processes.name(own_peer(bootstrap));
+    auto path = std::make_unique<DgramPath>(*network.packets, own, processes, fresh_epoch(), crc, limits, find);
     network.datagrams = path.get();
     network.path = std::move(path);
     if (Error error = bootstrap.put(address_key(Service::udp, own), published)) return error;
-    return open_lifelines(settings, bootstrap, addresses, port, network);
+    return open_lifelines(settings, bootstrap, processes, addresses, port, network);
 }
 
 }  // namespace
@@ -271,26 +279,26 @@ int64_t network_speed_mbit(const Settings &settings) {
     return fastest_mbit(chosen);
 }
 
-Error open_network(const Settings &settings, Bootstrap &bootstrap, bool datagrams, bool shm, Network &network) {
+Error open_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, bool datagrams, bool shm, Network &network) {
     std::vector<Address> addresses;
     if (Error error = choose_addresses(settings, bootstrap, shm, addresses)) return error;
     if (bootstrap.rank() == 0)
         if (Error error = bootstrap.put(secret_key(), Secret::random().to_text())) return error;
-    if (datagrams) return open_datagrams(settings, bootstrap, addresses, network);
-    return open_links(settings, bootstrap, addresses, shm, network);
+    if (datagrams) return open_datagrams(settings, bootstrap, processes, addresses, network);
+    return open_links(settings, bootstrap, processes, addresses, shm, network);
 }
 
-Error open_network_instead(const Settings &settings, Bootstrap &bootstrap, bool datagrams, Network &network) {
+Error open_network_instead(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, bool datagrams, Network &network) {
     network = {};
     published_anew = true;
-    return open_network(settings, bootstrap, datagrams, false, network);
+    return open_network(settings, bootstrap, processes, datagrams, false, network);
 }
 
-Error reopen_network(const Settings &settings, Bootstrap &bootstrap, Network &network) {
+Error reopen_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, Network &network) {
     bool shm = names_path(settings, "shm");
     std::vector<Address> addresses;
     if (Error error = choose_addresses(settings, bootstrap, shm, addresses)) return error;
-    return open_links(settings, bootstrap, addresses, shm, network);
+    return open_links(settings, bootstrap, processes, addresses, shm, network);
 }
 
 Error join_network(Bootstrap &bootstrap, Network &network) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/processes.h"
 #include "bootstrap/bootstrap.h"
 #include "config/settings.h"
 #include "net/packet_io.h"
@@ -28,11 +29,11 @@ std::string network_word(const Settings &settings);
 bool network_needed(const Bootstrap &bootstrap, bool allowed, bool shm);
 // Listens, and tells the others where. `datagrams`: by these instead of TCP; `shm`: the processes of this node are reached without it. Then
 // comes a barrier.
-Error open_network(const Settings &settings, Bootstrap &bootstrap, bool datagrams, bool shm, Network &network);
+Error open_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, bool datagrams, bool shm, Network &network);
 // The same for all ranks that had hoped to share memory, whether or not a network is open. Then comes a barrier.
-Error open_network_instead(const Settings &settings, Bootstrap &bootstrap, bool datagrams, Network &network);
+Error open_network_instead(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, bool datagrams, Network &network);
 // Links, where open_network() made datagrams. Then comes a barrier.
-Error reopen_network(const Settings &settings, Bootstrap &bootstrap, Network &network);
+Error reopen_network(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, Network &network);
 // Of the network that joins this host to others, in Mbit/s: of the fastest interface that others are told of; 0: not known.
 int64_t network_speed_mbit(const Settings &settings);
 // After it.

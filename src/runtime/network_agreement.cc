@@ -17,7 +17,7 @@ const char *const yes = "yes";
 std::string paths_key(int rank) { return "lanyard-paths-" + std::to_string(rank); }
 std::string word_key(int node) { return "lanyard-datagrams-" + std::to_string(node); }
 
-// "tcp:self,tcp": what counts, and what was set.
+// "2/tcp:self,tcp": the version of what processes say to each other, what counts, and what was set. Before version 2 it was not told.
 std::string paths_word(const Settings &settings, const Bootstrap &bootstrap) {
     const std::vector<std::string> words = split_words(settings.paths);
     bool shm = names_path(settings, "shm");
@@ -28,11 +28,18 @@ std::string paths_word(const Settings &settings, const Bootstrap &bootstrap) {
     std::string uses = network_needed(bootstrap, !network.empty(), shm) ? network : "";
     if (shared && shm) uses += uses.empty() ? "shm" : "+shm";
     if (uses.empty()) uses = "nothing";
+    uses = std::to_string(wire_version) + "/" + uses;
     for (size_t i = 0; i < words.size(); ++i) uses += (i == 0 ? ':' : ',') + words[i];
     return uses;
 }
 
-std::string_view used(std::string_view word) { return word.substr(0, word.find(':')); }
+// What is the same for all, and its two parts.
+std::string_view agreed(std::string_view word) { return word.substr(0, word.find(':')); }
+std::string_view version_of(std::string_view word) {
+    size_t end = agreed(word).find('/');
+    return end == word.npos ? "1" : word.substr(0, end);
+}
+std::string_view used(std::string_view word) { return agreed(word).substr(agreed(word).find('/') + 1); }
 std::string_view chosen(std::string_view word) { return word.substr(word.find(':') + 1); }
 
 // The first rank of each node, by node.
@@ -67,7 +74,7 @@ void tell_why(Runtime &made, uint32_t silent) {
 // Links in place of datagrams, which are closed.
 Error change_to_links(Runtime &made) {
     Network links;
-    if (Error error = reopen_network(made.settings, *made.bootstrap, links)) return error;
+    if (Error error = reopen_network(made.settings, *made.bootstrap, made.processes, links)) return error;
     if (Error error = made.bootstrap->barrier()) return error;
     if (Error error = join_network(*made.bootstrap, links)) return error;
     for (int rank = 0; rank < made.bootstrap->size(); ++rank)
@@ -90,13 +97,18 @@ Error tell_paths(const Settings &settings, Bootstrap &bootstrap) {
 Error compare_paths(const Settings &settings, Bootstrap &bootstrap) {
     std::string own = paths_word(settings, bootstrap), usual, lower;
     if (Error error = bootstrap.get(paths_key(0), usual)) return error;
-    if (used(own) == used(usual)) return {};
+    if (agreed(own) == agreed(usual)) return {};
     for (int rank = 1; rank < bootstrap.rank(); ++rank) {
         if (Error error = bootstrap.get(paths_key(rank), lower)) return error;
-        if (used(lower) != used(usual)) return bootstrap.barrier();  // that one ends the job
+        if (agreed(lower) != agreed(usual)) return bootstrap.barrier();  // that one ends the job
     }
+    std::string rank = std::to_string(bootstrap.rank());
+    if (version_of(own) != version_of(usual))
+        return Error(ErrorClass::other, "rank " + rank + " speaks version " + std::string(version_of(own)) +
+                                            " of what processes say to each other, and rank 0 version " +
+                                            std::string(version_of(usual)) + ": all hosts of a job need the same Lanyard");
     auto told = [](std::string_view word) { return std::string(chosen(word)) + " and so uses " + std::string(used(word)); };
-    return Error(ErrorClass::other, "ranks reach each other by different paths: rank " + std::to_string(bootstrap.rank()) + " has LANYARD_PATHS=" +
+    return Error(ErrorClass::other, "ranks reach each other by different paths: rank " + rank + " has LANYARD_PATHS=" +
                                         told(own) + ", rank 0 has " + told(usual) + "; set it alike for all ranks, on all hosts");
 }
 

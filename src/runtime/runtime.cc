@@ -91,7 +91,7 @@ Error do_without_shared_memory(Runtime &made, const SegmentMaker &segment, bool 
     if (network.empty())
         return Error(ErrorClass::other, segment.lack() + "; LANYARD_PATHS leaves no other path: add tcp or dgram");
     segment.tell_lack();
-    if (Error error = open_network_instead(made.settings, *made.bootstrap, network == "dgram", made.network)) return error;
+    if (Error error = open_network_instead(made.settings, *made.bootstrap, made.processes, network == "dgram", made.network)) return error;
     if (!kernel_told)
         if (Error error = tell_kernel(*made.bootstrap)) return error;
     return made.bootstrap->barrier();
@@ -110,7 +110,7 @@ Error make_paths(Runtime &made) {
     if (alone) keep_record_alone(made);
     SegmentMaker segment(made);
     Error error;
-    if (network) error = open_network(made.settings, bootstrap, chosen == "dgram", shm, made.network);
+    if (network) error = open_network(made.settings, bootstrap, made.processes, chosen == "dgram", shm, made.network);
     if (!error && segments && !alone) error = segment.create();
     if (!error && (segments || network)) error = tell_paths(made.settings, bootstrap);
     if (!error && network) error = tell_kernel(bootstrap);
@@ -172,11 +172,19 @@ void tell_start(const Runtime &made) {
         bootstrap.size(), bootstrap.job().c_str(), bootstrap.identity().launcher.c_str(), bootstrap.local_rank(), bootstrap.local_size());
 }
 
+// Those of the own job, which is the launcher's first: their peer numbers are their ranks.
+Error list_processes(Runtime &made) {
+    const std::vector<int> &node = made.bootstrap->identity().node_of_rank;
+    for (uint32_t rank = 0; rank < node.size(); ++rank)
+        if (made.processes.append({0, rank}, static_cast<uint32_t>(node[rank])) == nobody)
+            return {ErrorClass::no_mem, "there is no memory for the table of " + std::to_string(node.size()) + " processes"};
+    return {};
+}
+
 Error make_universe(Runtime &made) {
     const Bootstrap &bootstrap = *made.bootstrap;
-    made.universe = std::make_unique<Universe>(*made.messenger, made.settings, static_cast<uint32_t>(bootstrap.rank()));
+    made.universe = std::make_unique<Universe>(*made.messenger, made.settings, made.processes, static_cast<uint32_t>(bootstrap.rank()));
     Universe &universe = *made.universe;
-    for (int node : bootstrap.identity().node_of_rank) universe.node_of_peer.push_back(static_cast<uint32_t>(node));
     universe.node_memory = made.node_memory.get();
     universe.nodes_share_memory = names_path(made.settings, "shm");
     made.executor = std::make_unique<Executor>(*made.messenger, made.node_reach.get());
@@ -331,6 +339,7 @@ Error make_runtime(const char *call) {
         for (const std::string &warning : warnings) log(LogLevel::warn, "settings", "%s", warning.c_str());
     the_runtime = made;
     tell_start(*made);
+    if ((error = list_processes(*made))) return error;
     if ((error = make_paths(*made))) return error;
     IdlePolicy policy = idle_policy(*made);
     made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path ? &made->shm_path->sleep_word() : nullptr, made->record);

@@ -29,6 +29,7 @@ namespace lanyard {
 struct Runtime {
     Settings settings;
     std::unique_ptr<Bootstrap> bootstrap;
+    Processes processes;
     Segment segment;
     std::unique_ptr<SelfPath> self_path;
     std::unique_ptr<ShmPath> shm_path;

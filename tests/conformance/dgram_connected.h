@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "conformance/connected.h"
@@ -29,12 +30,14 @@ protected:
         limits.flow.peer_timeout_ns = peer_timeout_ns;
         for (PacketIo *endpoint : endpoints) names_.push_back(endpoint->name());
         auto count = static_cast<uint32_t>(endpoints.size());
+        processes_.emplace(count);
         for (uint32_t own = 0; own < count; ++own) {
             auto find = [this](uint32_t peer, std::string &name) {
                 name = names_[peer];
                 return Error();
             };
-            dgrams_.push_back(std::make_unique<DgramPath>(*endpoints[own], own, count, 1 + own, Crc32c::built_in(), limits, find));
+            ProcessName name{0, own};
+            dgrams_.push_back(std::make_unique<DgramPath>(*endpoints[own], name, *processes_, 1 + own, Crc32c::built_in(), limits, find));
             dgrams_.back()->set_secret(sim::known_secret());
             paths.push_back(dgrams_.back().get());
         }
@@ -42,6 +45,7 @@ protected:
 
 private:
     std::vector<std::string> names_;
+    std::optional<Processes> processes_;
     std::vector<std::unique_ptr<DgramPath>> dgrams_;
 };
 

@@ -42,15 +42,23 @@ private:
     const uint32_t process_;
 };
 
-SimDatagrams::SimDatagrams(Baton &baton, const PacketBehaviour &behaviour, const DgramLimits &limits, uint32_t processes)
-    : network(baton.random().next(), behaviour, processes), baton_(baton), threads_(processes, UINT32_MAX) {
-    auto find = [](uint32_t peer, std::string &name) {
-        name = std::to_string(peer);
-        return Error();
-    };
-    for (uint32_t own = 0; own < processes; ++own) {
+std::vector<Member> members_of(const Processes &everybody) {
+    std::vector<Member> members;
+    for (uint32_t peer = 0; peer < everybody.count(); ++peer) members.push_back({everybody.name(peer), &everybody});
+    return members;
+}
+
+SimDatagrams::SimDatagrams(Baton &baton, const PacketBehaviour &behaviour, const DgramLimits &limits, const std::vector<Member> &members)
+    : network(baton.random().next(), behaviour, static_cast<uint32_t>(members.size())), baton_(baton), threads_(members.size(), UINT32_MAX) {
+    for (uint32_t own = 0; own < members.size(); ++own) {
+        const Processes &known = *members[own].known;
+        auto find = [&known](uint32_t peer, std::string &name) {
+            name = std::to_string(known.name(peer).serial());
+            return Error();
+        };
         endpoints_.push_back(std::make_unique<Endpoint>(*this, own));
-        paths_.push_back(std::make_unique<DgramPath>(*endpoints_[own], own, processes, 1 + own, Crc32c::built_in(), limits, find));
+        paths_.push_back(
+            std::make_unique<DgramPath>(*endpoints_[own], members[own].name, known, 1 + own, Crc32c::built_in(), limits, find));
         paths_[own]->set_secret(known_secret());
     }
 }

@@ -13,9 +13,17 @@
 
 namespace lanyard::sim {
 
+// Who a process of a simulation is, and whom it knows. Its place in the network is its serial.
+struct Member {
+    ProcessName name;
+    const Processes *known;
+};
+// All of the first job, who know each other.
+std::vector<Member> members_of(const Processes &everybody);
+
 class SimDatagrams {
 public:
-    SimDatagrams(Baton &baton, const PacketBehaviour &behaviour, const DgramLimits &limits, uint32_t processes);
+    SimDatagrams(Baton &baton, const PacketBehaviour &behaviour, const DgramLimits &limits, const std::vector<Member> &members);
     ~SimDatagrams();
 
     DgramPath &path(uint32_t process) { return *paths_[process]; }

@@ -26,13 +26,14 @@ struct Heard final : Sink {
 };
 
 struct DgramHosts {
-    DgramHosts(uint64_t seed, const PacketBehaviour &behaviour, uint32_t count) : network(seed, behaviour, count) {
+    DgramHosts(uint64_t seed, const PacketBehaviour &behaviour, uint32_t count) : network(seed, behaviour, count), processes(count) {
         auto find = [](uint32_t peer, std::string &name) {
             name = std::to_string(peer);
             return Error();
         };
         for (uint32_t own = 0; own < count; ++own) {
-            paths.push_back(std::make_unique<DgramPath>(network.host(own), own, count, 1 + own, Crc32c::built_in(), DgramLimits(), find));
+            ProcessName name{0, own};
+            paths.push_back(std::make_unique<DgramPath>(network.host(own), name, processes, 1 + own, Crc32c::built_in(), DgramLimits(), find));
             paths.back()->set_secret(known_secret());
         }
         heard.resize(count);
@@ -48,6 +49,7 @@ struct DgramHosts {
     }
 
     PacketNetwork network;
+    Processes processes;
     std::vector<std::unique_ptr<DgramPath>> paths;
     std::vector<Heard> heard;
 };

@@ -25,17 +25,19 @@ bool SimMemory::allocate(size_t bytes, uint64_t &offset) {
     return true;
 }
 
-SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, uint32_t processes, Crc32c crc)
-    : internet(baton, behaviour), ports_(processes) {
-    auto find = [this](uint32_t peer, std::vector<Address> &list) {
-        for (const Address &address : internet.addresses_of(peer)) list.push_back(address.with_port(ports_[peer]));
-        return Error();
-    };
+SimLinks::SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, const std::vector<Member> &members, Crc32c crc)
+    : internet(baton, behaviour), ports_(members.size()) {
     WireIdentity identity;
-    for (uint32_t own = 0; own < processes; ++own) {
-        identity.own = own;
+    for (uint32_t own = 0; own < members.size(); ++own) {
+        const Processes &known = *members[own].known;
+        auto find = [this, &known](uint32_t peer, std::vector<Address> &list) {
+            auto host = static_cast<uint32_t>(known.name(peer).serial());
+            for (const Address &address : internet.addresses_of(host)) list.push_back(address.with_port(ports_[host]));
+            return Error();
+        };
+        identity.own = members[own].name;
         sockets_.push_back(std::make_unique<SimSockets>(internet, own));
-        paths_.push_back(std::make_unique<TcpPath>(*sockets_[own], identity, processes, limits, find, crc));
+        paths_.push_back(std::make_unique<TcpPath>(*sockets_[own], identity, known, limits, find, crc));
         if (Error error = paths_[own]->listen(internet.addresses_of(own), 0, 0, ports_[own])) {
             std::fprintf(stderr, "%s\n", error.take().sentence.c_str());
             std::abort();
@@ -62,13 +64,12 @@ Rank::Rank(Job &j, uint32_t number)
       path(job.path(own)),
       reach(job.baton, job.threads),
       executor(messenger, &reach),
-      universe(messenger, job.shape.settings, own) {
+      universe(messenger, job.shape.settings, job.processes, own) {
     engine.add_path(self_path);
     engine.add_path(path);
     Peers world;
     for (uint32_t peer = 0; peer < job.shape.ranks; ++peer) {
         messenger.route(peer, peer == own ? static_cast<Path &>(self_path) : path);
-        universe.node_of_peer.push_back(job.shape.node_of_rank.empty() ? peer / job.shape.ranks_per_node : job.shape.node_of_rank[peer]);
         world.push_back(peer);
     }
     if (job.shape.ranks_per_node > 1 || !job.shape.node_of_rank.empty()) universe.node_memory = &job.memory;
@@ -115,9 +116,11 @@ Job::Job(Baton &b, const Behaviour &behaviour, const JobShape &s, std::string na
         if (world_area_bytes && memory.allocate(world_area_bytes, offset)) world_area = memory.open(offset, world_area_bytes);
         memory.in_use = 0;
     }
+    for (uint32_t peer = 0; peer < shape.ranks; ++peer)
+        processes.append({0, peer}, shape.node_of_rank.empty() ? peer / shape.ranks_per_node : shape.node_of_rank[peer]);
     Crc32c crc = shape.checks ? loaded_crc() : Crc32c();
-    if (shape.over_sockets) links = std::make_unique<SimLinks>(baton, *shape.over_sockets, shape.limits, shape.ranks, crc);
-    if (shape.over_packets) datagrams = std::make_unique<SimDatagrams>(baton, *shape.over_packets, shape.dgram_limits, shape.ranks);
+    if (shape.over_sockets) links = std::make_unique<SimLinks>(baton, *shape.over_sockets, shape.limits, members_of(processes), crc);
+    if (shape.over_packets) datagrams = std::make_unique<SimDatagrams>(baton, *shape.over_packets, shape.dgram_limits, members_of(processes));
     for (uint32_t own = 0; own < shape.ranks; ++own) ranks_.push_back(std::make_unique<Rank>(*this, own));
 }
 

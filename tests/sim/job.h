@@ -99,13 +99,22 @@ struct JobShape {
 // The paths of all processes over simulated sockets.
 class SimLinks {
 public:
-    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, uint32_t processes, Crc32c crc = {});
+    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, const std::vector<Member> &members, Crc32c crc = {});
+    // All of one job.
+    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, uint32_t processes, Crc32c crc = {})
+        : SimLinks(baton, behaviour, limits, std::make_unique<Processes>(processes), crc) {}
     TcpPath &path(uint32_t process) { return *paths_[process]; }
     uint16_t port(uint32_t process) const { return ports_[process]; }
 
     SimInternet internet;
 
 private:
+    SimLinks(Baton &baton, const SocketBehaviour &behaviour, const TcpLimits &limits, std::unique_ptr<Processes> everybody, Crc32c crc)
+        : SimLinks(baton, behaviour, limits, members_of(*everybody), crc) {
+        everybody_ = std::move(everybody);
+    }
+
+    std::unique_ptr<Processes> everybody_;
     std::vector<std::unique_ptr<SimSockets>> sockets_;
     std::vector<std::unique_ptr<TcpPath>> paths_;
     std::vector<uint16_t> ports_;
@@ -156,6 +165,7 @@ public:
     const JobShape shape;
     Path &path(uint32_t own);
 
+    Processes processes;
     SimNetwork network;
     std::unique_ptr<SimLinks> links;          // where the job is over sockets
     std::unique_ptr<SimDatagrams> datagrams;  // or over packets

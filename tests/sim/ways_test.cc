@@ -71,7 +71,7 @@ private:
 };
 
 struct Hosts {
-    Hosts(Random &random, uint32_t hosts, size_t ways) : count(hosts), cut(ways * hosts * hosts) {
+    Hosts(Random &random, uint32_t hosts, size_t ways) : count(hosts), processes(hosts), cut(ways * hosts * hosts) {
         PacketBehaviour behaviour;
         behaviour.delay_ns = random.below(2'000'000);
         behaviour.lost_ppm = static_cast<uint32_t>(random.below(100'000));
@@ -85,7 +85,8 @@ struct Hosts {
                 return Error();
             };
             endpoints.push_back(std::make_unique<SeveralNetworks>(networks, own));
-            paths.push_back(std::make_unique<DgramPath>(*endpoints.back(), own, count, 1 + own, Crc32c::built_in(), DgramLimits(), find));
+            ProcessName name{0, own};
+            paths.push_back(std::make_unique<DgramPath>(*endpoints.back(), name, processes, 1 + own, Crc32c::built_in(), DgramLimits(), find));
             paths.back()->set_secret(known_secret());
         }
         heard.resize(count);
@@ -120,6 +121,7 @@ struct Hosts {
     }
 
     const uint32_t count;
+    Processes processes;
     std::vector<bool> cut;  // by way, from and to
     Networks networks;
     std::vector<std::unique_ptr<SeveralNetworks>> endpoints;

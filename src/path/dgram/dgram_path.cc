@@ -35,7 +35,8 @@ struct DgramPath::Outbox {
     int count = 0;
 };
 
-DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Crc32c &crc, const DgramLimits &limits, FindName find)
+DgramPath::DgramPath(PacketIo &io, ProcessName own, const Processes &processes, uint32_t epoch, const Crc32c &crc,
+                     const DgramLimits &limits, FindName find)
     : NetworkPath({.name = "dgram",
                    .max_eager = limits.max_eager,
                    .max_bulk = max_bulk_frame,
@@ -44,15 +45,18 @@ DgramPath::DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch,
                    .most_at_once = limits.most_at_once(),
                    .descriptor = io.descriptor()}),
       io_(io),
+      processes_(processes),
+      own_(processes.find(own)),
       epoch_(epoch),
       limits_(limits),
-      home_(own, Secret(), crc, limits_.flow, *this),
+      home_(static_cast<uint32_t>(own.serial()), Secret(), crc, limits_.flow, *this),
       find_(std::move(find)),
-      peers_(peers),
+      peers_(processes.count()),
       batching_(limits_),
       outbox_(new Outbox),
       now_ns_(io.now_ns()),
       seeks_ways_(io.note_origins(true)) {
+    grow();
     if (seeks_ways_) note_origins(true);
 }
 
@@ -214,8 +218,9 @@ void DgramPath::ended(Flow &flow, FlowEnd how) {
 
 void DgramPath::take_packet(const PacketIo::Arrived &come) {
     std::span<const std::byte> packet(come.data, come.size);
-    uint32_t number;
-    if (!Flow::sender_of(packet, number) || !reaches(number) || (!peers_[number] && !Flow::is_proven(home_, packet)))
+    uint32_t serial;
+    uint32_t number = Flow::sender_of(packet, serial) ? processes_.find(serial) : nobody;
+    if (!reaches(number) || (!peers_[number] && !Flow::is_proven(home_, packet)))
         return home_.count_astray(packet);
     Peer *peer = contact(number);
     if (!peer) return;

@@ -32,6 +32,8 @@
 #include <string>
 #include <vector>
 
+#include "base/growing.h"
+#include "base/processes.h"
 #include "base/published.h"
 #include "net/packet_io.h"
 #include "path/assembly.h"
@@ -65,13 +67,18 @@ public:
     // The name of a peer's endpoint, once it is needed.
     using FindName = std::function<Error(uint32_t peer, std::string &name)>;
 
-    // `epoch`: not 0, and unlike those of earlier processes with this number.
-    DgramPath(PacketIo &io, uint32_t own, uint32_t peers, uint32_t epoch, const Crc32c &crc, const DgramLimits &limits, FindName find);
+    // `own` is in the table, too. `epoch`: not 0, and unlike those of earlier processes with this name.
+    DgramPath(PacketIo &io, ProcessName own, const Processes &processes, uint32_t epoch, const Crc32c &crc, const DgramLimits &limits,
+              FindName find);
     ~DgramPath() override;
 
     // Peers that do not answer are asked by these too.
     void use(Lifelines &lifelines) { lifelines_ = &lifelines; }
 
+    void grow() override {
+        while (peers_.size() < processes_.count() && peers_.append()) {  // where there is no room, the others are not reached
+        }
+    }
     void set_secret(const Secret &secret) override { home_.secret = secret; }
     bool connected_to_all() override { return true; }  // there are no connections
     void leave(bool leaving) override { leaving_ = leaving; }
@@ -79,7 +86,7 @@ public:
     void rest_all() override {}
     void share_processors() override { home_.crowded = true; }
 
-    bool reaches(uint32_t peer) const override { return peer < peers_.size() && peer != home_.own; }
+    bool reaches(uint32_t peer) const override { return peer < peers_.size() && peer != own_; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
     bool settled() override;
@@ -148,6 +155,7 @@ private:
     void envelope(dgram::Flow &flow, const dgram::Piece &piece, const std::byte *payload) override;
     void bulk(dgram::Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) override;
     dgram::Life life(dgram::Flow &flow) override;
+    uint32_t serial_of(uint32_t peer) const override { return static_cast<uint32_t>(processes_.name(peer).serial()); }
     void silent(dgram::Flow &flow, bool now) override;
     void ended(dgram::Flow &flow, dgram::FlowEnd how) override;
 
@@ -176,11 +184,12 @@ private:
     void report_silence(const Peer &peer) const;
 
     PacketIo &io_;
-    const uint32_t epoch_;
+    const Processes &processes_;
+    const uint32_t own_, epoch_;
     const DgramLimits limits_;
     dgram::FlowHome home_;
     FindName find_;
-    std::vector<Published<Peer>> peers_;  // by number; none: never met
+    Growing<Published<Peer>> peers_;  // by number; none: never met
     Tally<size_t> known_;
     NetworkCounts counts_;
     std::vector<uint32_t> active_;

@@ -15,7 +15,7 @@ Flow::Flow(FlowHome &home, uint32_t peer, uint32_t epoch, size_t largest)
       congestion_(home.limits.congestion, largest),
       named_(static_cast<uint32_t>(home.limits.first_number - 1)),
       next_arrival_(home.limits.first_number) {
-    LANYARD_MUST(epoch != 0 && home.own < most_processes && peer < most_processes && largest >= least_packet && largest <= most_packet);
+    LANYARD_MUST(epoch != 0 && home.own < most_processes && serial() < most_processes && largest >= least_packet && largest <= most_packet);
 }
 
 bool Flow::is_proven(const FlowHome &home, std::span<const std::byte> packet) {

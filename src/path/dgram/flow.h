@@ -132,6 +132,8 @@ private:
     static constexpr uint32_t idle = UINT32_MAX;
     static constexpr uint64_t never = UINT64_MAX;
 
+    uint32_t serial() const { return home_.owner.serial_of(peer_); }
+
     // flow.cc
     Traffic &traffic();
     Traffic &current() const { return home_.traffic.at(traffic_); }

@@ -43,6 +43,8 @@ public:
     virtual void bulk(Flow &flow, const BulkHeader &header, const std::byte *payload, size_t size) = 0;
     // The peer has not answered for a quarter of the time after which it counts as lost. Asked again, often.
     virtual Life life(Flow &) { return Life::unknown; }
+    // By which packets and proofs name the peer.
+    virtual uint32_t serial_of(uint32_t peer) const { return peer; }
     // For long nothing has come although something is outstanding; or after that something has come again.
     virtual void silent(Flow &, bool /*now*/) {}
     // Once. What was not delivered will not be, and is not asked for again.
@@ -116,7 +118,7 @@ struct FlowHome {
         traffic.give_back();
     }
 
-    const uint32_t own;  // process number
+    const uint32_t own;  // serial of this process (base/processes.h)
     Secret secret;  // before the first flow is made
     const Crc32c crc;
     const FlowLimits limits;

@@ -52,8 +52,7 @@ Flow::Came Flow::received(std::span<const std::byte> packet, uint64_t now_ns) {
 
 // From this peer to this process. A usual packet has its epochs then, which are those of this flow.
 bool Flow::is_proven(PacketHeader &header) const {
-    if (header.from != peer_) return false;
-    if (header.introduces) return header.from_epoch != 0 && header.proof == introducing_proof(home_.secret, peer_, home_.own);
+    if (header.introduces) return header.from_epoch != 0 && header.proof == introducing_proof(home_.secret, serial(), home_.own);
     header.from_epoch = peer_epoch_;
     header.to_epoch = epoch_;
     return peer_epoch_ != 0 && header.proof == proof_in_;
@@ -125,8 +124,8 @@ void Flow::meet(const PacketHeader &header) {
     introduced_ |= header.to_epoch == epoch_;
     if (peer_epoch_ == header.from_epoch) return;
     peer_epoch_ = header.from_epoch;
-    proof_out_ = usual_proof(home_.secret, home_.own, peer_, epoch_, peer_epoch_);
-    proof_in_ = usual_proof(home_.secret, peer_, home_.own, peer_epoch_, epoch_);
+    proof_out_ = usual_proof(home_.secret, home_.own, serial(), epoch_, peer_epoch_);
+    proof_in_ = usual_proof(home_.secret, serial(), home_.own, peer_epoch_, epoch_);
 }
 
 // `bytes`: of the packet.

@@ -39,7 +39,7 @@ bool Flow::has_data(Traffic &traffic) const {
 }
 
 PacketHeader Flow::introduction(uint32_t to_epoch) const {
-    return {home_.own, true, introducing_proof(home_.secret, home_.own, peer_), 0, epoch_, to_epoch};
+    return {home_.own, true, introducing_proof(home_.secret, home_.own, serial()), 0, epoch_, to_epoch};
 }
 
 // Rule 4. As yet without a number.

@@ -6,7 +6,8 @@
 //     introducing  | check 4 | from 3 | proof 5 | number 4 | from's epoch 4 | to's epoch 4 | frames ...
 //
 //   check      CRC32C of all behind it
-//   from       the sender's process number; its highest bit is set in the introducing form
+//   from       the sender's serial, job + number (base/processes.h), which names both, as the jobs of a launcher share one count; its highest bit is
+//              set in the introducing form
 //   proof      of the job's secret, the same in every packet of this form and direction: keeps strangers out, and packets of other jobs. In the
 //              introducing form for (from, to); in the usual one for both epochs too, so that they need not be named: who takes another epoch
 //              for its own, or for its peer's, finds another proof
@@ -46,7 +47,7 @@
 namespace lanyard::dgram {
 
 constexpr size_t check_bytes = 4, usual_header_bytes = 16, introducing_header_bytes = 24;
-constexpr uint32_t most_processes = uint32_t{1} << 23;  // their numbers are below
+constexpr uint32_t most_processes = uint32_t{1} << 23;  // their serials are below
 constexpr uint64_t proof_mask = (uint64_t{1} << 40) - 1;
 constexpr uint32_t numbered = uint32_t{1} << 31;
 constexpr int number_bits = 31;

@@ -384,15 +384,40 @@ TEST(NodeAreas, DoNotPileUp) {
 
 TEST(Contexts, AreTheCreatorsOwn) {
     std::set<uint64_t> seen;
-    for (uint64_t creator : {0, 1, 77})
+    for (ProcessName creator : {ProcessName{0, 0}, {0, 1}, {0, 77}, {100, 0}, {100, 1}, {100, 77}, {max_creators - 1, 0}})
         for (uint64_t counter = 1; counter < 100; ++counter) {
             uint64_t context = context_of(creator, counter);
-            EXPECT_EQ(context & (collective_bit | creation_bit | derived_bit), 0u);
+            EXPECT_EQ(context & (collective_bit | creation_bit | partitioned_bit | derived_bit), 0u);
             EXPECT_TRUE(seen.insert(context).second);
         }
-    EXPECT_NE(derived_context("a", {0, 1}), derived_context("a", {1, 0}));
-    EXPECT_NE(derived_context("a", {0, 1}), derived_context("b", {0, 1}));
-    EXPECT_EQ(derived_context("a", {0, 1}), derived_context("a", {0, 1}));
+    Processes processes(2);
+    EXPECT_NE(derived_context("a", processes, {0, 1}), derived_context("a", processes, {1, 0}));
+    EXPECT_NE(derived_context("a", processes, {0, 1}), derived_context("b", processes, {0, 1}));
+    EXPECT_EQ(derived_context("a", processes, {0, 1}), derived_context("a", processes, {0, 1}));
+}
+
+// The same processes meet under the same id, whatever numbers they have here and there; those of another job do not.
+TEST(Contexts, AreDerivedFromNamesNotFromPeerNumbers) {
+    Processes here(2), there, other;
+    here.append({2, 0}, 2);
+    for (ProcessName name : {ProcessName{2, 0}, {0, 1}, {0, 0}}) there.append(name, 0);
+    for (uint32_t number : {0, 1, 2}) other.append({2, number}, 0);
+    EXPECT_EQ(derived_context("a", here, {0, 2}), derived_context("a", there, {2, 0}));
+    EXPECT_NE(derived_context("a", here, {0, 1}), derived_context("a", other, {0, 1}));
+}
+
+// What is beyond the bits, and what two launchers' jobs make together, has derived ids.
+TEST(Contexts, BeyondTheBitsAreDerived) {
+    std::set<uint64_t> seen;
+    for (ProcessName creator : {ProcessName{max_creators, 0}, {0, max_creators}, {UINT32_MAX, UINT32_MAX}, {0, 0}})
+        for (uint64_t counter : {max_counter, max_counter + 1, max_counter << 1}) {
+            uint64_t context = context_of(creator, counter);
+            EXPECT_EQ(context & (collective_bit | creation_bit | partitioned_bit | derived_bit), derived_bit);
+            EXPECT_TRUE(seen.insert(context).second);
+        }
+    for (const char *jobs : {"a and b", "a and c"})
+        for (uint64_t counter = 1; counter < 100; ++counter) EXPECT_TRUE(seen.insert(derived_context(jobs, {0, 0}, counter)).second);
+    EXPECT_EQ(derived_context("a and b", {0, 0}, 5), derived_context("a and b", {0, 0}, 5));
 }
 
 }  // namespace

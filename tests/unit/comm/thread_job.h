@@ -117,6 +117,7 @@ struct Rank {
     Messenger messenger;
     Executor executor;
     QueuePath path;
+    Processes processes;
     Universe universe;
 
     Rank(uint32_t own, uint32_t size, std::vector<Inbox> &inboxes, NodeMemory &memory, uint32_t ranks_per_node, unsigned seed)
@@ -124,12 +125,12 @@ struct Rank {
           messenger(engine, settings, own, size),
           executor(messenger, nullptr),
           path(inboxes, own, seed),
-          universe(messenger, settings, own) {
+          universe(messenger, settings, processes, own) {
         engine.add_path(path);
+        for (uint32_t peer = 0; peer < size; ++peer) processes.append({0, peer}, peer / ranks_per_node);
         Peers world;
         for (uint32_t peer = 0; peer < size; ++peer) {
             messenger.route(peer, path);
-            universe.node_of_peer.push_back(peer / ranks_per_node);
             world.push_back(peer);
         }
         universe.node_memory = &memory;

@@ -73,7 +73,7 @@ protected:
     ChannelTest() {
         engine.set_sink(no_sink);
         for (uint32_t number = 0; number < std::size(channel); ++number) {
-            channels.open(channel[number], number);
+            channels.open(channel[number], number, false);
             channels.route(channel[number], path);
         }
     }
@@ -91,7 +91,7 @@ protected:
     NotingPath path{sleep};
     ProcessIdle idle{IdlePolicy{0, 0, false}};
     Engine engine{idle};
-    Channels channels{engine, credit};
+    Channels channels{engine, {credit, 2 * credit}};
     Channel channel[1000];
 };
 
@@ -194,6 +194,20 @@ TEST_F(ChannelTest, CreditIsReturnedOnceWhateverFindsNoRoom) {
     EXPECT_EQ(path.sent[1][1].credit, 0);
 }
 
+// Whose credit does not depend on how many peers this process has.
+TEST_F(ChannelTest, HalfOfAStrangersCreditTravelsAlone) {
+    Channel stranger;
+    channels.open(stranger, 7, true);
+    channels.route(stranger, path);
+    EXPECT_EQ(stranger.credit_left, 2 * credit);
+    path.room[7] = 1;
+    channels.consumed(stranger, credit - 64);
+    EXPECT_TRUE(path.sent[7].empty());
+    channels.consumed(stranger, 64);
+    ASSERT_EQ(path.sent[7].size(), 1u);
+    EXPECT_EQ(path.sent[7][0].credit, credit / 64);
+}
+
 TEST_F(ChannelTest, HalfOfAllTheCreditTravelsAlone) {
     channels.consumed(channel[1], credit / 2 - 64);
     EXPECT_TRUE(channel[1].is_clear());
@@ -241,7 +255,7 @@ TEST_F(ChannelTest, AnyOrderOfEventsKeepsTheOrder) {
         std::vector<std::unique_ptr<Message>> messages;
         path.sent.clear();
         for (uint32_t number = 0; number < 3; ++number) {
-            channels.open(few[number], number);
+            channels.open(few[number], number, false);
             channels.route(few[number], path);
             path.room[number] = 0;
         }

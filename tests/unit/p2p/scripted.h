@@ -190,7 +190,7 @@ protected:
     Engine engine{idle};
     std::vector<std::unique_ptr<ScriptedPath>> paths;
     ScriptedPath *path = nullptr;
-    Endpoint endpoint{engine, settings, 0, 2, credit};
+    Endpoint endpoint{engine, settings, 0, 2, {credit, credit / 2}};
 };
 
 }  // namespace lanyard

@@ -44,7 +44,7 @@ protected:
         made.flow.congestion.first_window = 1 << 20;  // nothing else holds packets back
         return made;
     }
-    Gathering() : path(io, 0, 3, 1, Crc32c::built_in(), limits(), [](uint32_t, std::string &) { return Error(); }) {
+    Gathering() : path(io, {}, processes, 1, Crc32c::built_in(), limits(), [](uint32_t, std::string &) { return Error(); }) {
         path.set_secret(sim::known_secret());
     }
     // True: something left.
@@ -64,6 +64,7 @@ protected:
     std::byte payload[1024] = {};
     RememberingPackets io;
     NobodyListens sink;
+    Processes processes{3};
     DgramPath path;
 };
 

@@ -26,7 +26,8 @@ public:
                 name = std::to_string(peer);
                 return Error();
             };
-            paths_.push_back(std::make_unique<DgramPath>(*hosts_[own], own, 2, 7 + own, Crc32c::built_in(), DgramLimits(), find));
+            ProcessName name{0, own};
+            paths_.push_back(std::make_unique<DgramPath>(*hosts_[own], name, processes_, 7 + own, Crc32c::built_in(), DgramLimits(), find));
             paths_.back()->set_secret(sim::known_secret());
         }
     }
@@ -106,6 +107,7 @@ private:
     };
 
     sim::PacketNetwork network_;
+    Processes processes_{2};
     Nobody nobody_;
     std::vector<std::unique_ptr<Host>> hosts_;
     std::vector<std::unique_ptr<DgramPath>> paths_;

@@ -109,7 +109,7 @@ public:
 
 struct World {
     World()
-        : path(line, 0, peers + 1, 7, Crc32c::built_in(), DgramLimits(), [](uint32_t peer, std::string &name) {
+        : processes(peers + 1), path(line, {}, processes, 7, Crc32c::built_in(), DgramLimits(), [](uint32_t peer, std::string &name) {
               name = "127.0.0.1:" + std::to_string(2000 + peer);
               return Error();
           }) {
@@ -138,6 +138,7 @@ struct World {
     }
 
     Line line;
+    Processes processes;
     DgramPath path;
     Taker taker;
 };
