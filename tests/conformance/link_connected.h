@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "conformance/connected.h"
@@ -31,14 +32,15 @@ protected:
         LANYARD_MUST(!checks || !Crc32c::load(crc));
         auto count = static_cast<uint32_t>(sockets.size());
         ports_.resize(count);
+        processes_.emplace(count);
         WireIdentity identity;
         for (uint32_t own = 0; own < count; ++own) {
             auto find = [this, at](uint32_t peer, std::vector<Address> &list) {
                 list.push_back(at[peer].with_port(ports_[peer]));
                 return Error();
             };
-            identity.own = own;
-            links_.push_back(std::make_unique<TcpPath>(*sockets[own], identity, count, limits, find, crc));
+            identity.own.number = own;
+            links_.push_back(std::make_unique<TcpPath>(*sockets[own], identity, *processes_, limits, find, crc));
             LANYARD_MUST(!links_[own]->listen({at[own]}, 0, 0, ports_[own]));
             paths.push_back(links_.back().get());
         }
@@ -46,6 +48,7 @@ protected:
 
 private:
     std::vector<uint16_t> ports_;
+    std::optional<Processes> processes_;
     std::vector<std::unique_ptr<TcpPath>> links_;
 };
 

@@ -108,7 +108,7 @@ public:
         : crc_(checks ? sim::loaded_crc() : Crc32c()), baton_(seed),
           links_(baton_, {.portion_percent = 40, .preempt_percent = 0}, TcpLimits(), 2, crc_), sockets_(links_.internet, caller_process),
           caller_(sockets_, [this] { turn(); }), random_(seed) {
-        identity_.own = caller_process;
+        identity_.own.number = caller_process;
         identity_.settings = checks ? checksum_setting : 0;
         greet(1, 0);
         for (uint64_t i = 0; i < envelopes; ++i) {
@@ -165,7 +165,7 @@ private:
         hello.epoch = confirm.epoch = epoch;
         seal(hello, identity_, nullptr);
         must(caller_.say(&hello, sizeof hello) && caller_.hear(welcome), "a hello is answered");
-        must(welcome.kind == GreetingKind::welcome && !doubt(welcome, identity_, &hello), "a proper hello is welcomed");
+        must(welcome.kind == GreetingKind::welcome && doubt(welcome, identity_, &hello).empty(), "a proper hello is welcomed");
         confirm.kind = GreetingKind::confirm;
         confirm.expects = expects;
         seal(confirm, identity_, &welcome);

@@ -46,11 +46,11 @@ public:
             return Error();
         };
         for (uint32_t own : {0u, 1u}) {
-            identity_.own = own;
-            paths_[own] = std::make_unique<TcpPath>(sockets_[own], identity_, processes, TcpLimits(), find);
+            identity_.own.number = own;
+            paths_[own] = std::make_unique<TcpPath>(sockets_[own], identity_, table_, TcpLimits(), find);
             must(!paths_[own]->listen({SimInternet::address_of(own)}, 0, 0, ports_[own]), "a process can listen");
         }
-        identity_.own = liar;
+        identity_.own.number = liar;
         for (auto &caller : callers_) caller = std::make_unique<Caller>(sockets_[liar], [this] { turn(); });
         exchange();
     }
@@ -114,7 +114,7 @@ private:
         if (greeting.expects > 200) greeting.expects = UINT64_MAX - greeting.expects;
         if (flags & 1) {
             Secret::parse(std::string(64, '5'), as.secret);
-            as.own = from % processes;
+            as.own.number = from % processes;
         }
         if (flags & 2) as.job[3] = 1;
         if (flags & 4) as.settings = 1;
@@ -139,6 +139,7 @@ private:
     SimInternet internet_;
     SimSockets sockets_[processes];
     WireIdentity identity_;
+    Processes table_{processes};
     uint16_t ports_[processes] = {};
     int listener_ = -1;
     std::unique_ptr<TcpPath> paths_[2];

@@ -115,7 +115,7 @@ TEST_F(Strangers, WhoTalkOtherThingsAreDropped) {
 TEST_F(Strangers, WhoDoNotKnowTheSecretAreDropped) {
     exchange();
     WireIdentity right;
-    right.own = 0;
+    right.own.number = 0;
     std::vector<WireIdentity> wrong(3, right);
     wrong[0].secret = Secret::random();
     wrong[1].job[3] = 1;   // the secret of this job, the name of another
@@ -134,7 +134,7 @@ TEST_F(Strangers, WhoDoNotKnowTheSecretAreDropped) {
 TEST_F(Strangers, WhoSaysToHaveOtherSettingsChangesNoConnection) {
     exchange();
     WireIdentity other;
-    other.own = 0;
+    other.own.number = 0;
     other.settings = checksum_setting;
     int socket = connect();
     Greeting greeting = hello(other, 100), answer{};
@@ -146,7 +146,7 @@ TEST_F(Strangers, WhoSaysToHaveOtherSettingsChangesNoConnection) {
         come += static_cast<size_t>(bytes);
     }
     EXPECT_EQ(answer.kind, GreetingKind::behind);
-    EXPECT_EQ(doubt(answer, other, &greeting), nullptr);
+    EXPECT_EQ(doubt(answer, other, &greeting), "");
     EXPECT_STREQ(difference(answer, other), "LANYARD_CHECKSUM differs between the processes; set it alike for all");
     EXPECT_TRUE(closed(socket));
     exchange();
@@ -172,12 +172,13 @@ TEST(Settings, ThatDifferKeepBothFromWaiting) {
             list.push_back(SimInternet::address_of(peer).with_port(ports[peer]));
             return Error();
         };
+        Processes processes(2);
         std::unique_ptr<TcpPath> paths[2];
         Told told[2];
         for (uint32_t own : {0u, 1u}) {
             WireIdentity identity;
-            identity.own = own;
-            paths[own] = std::make_unique<TcpPath>(sockets[own], identity, 2, TcpLimits(), find, own ? loaded_crc() : Crc32c());
+            identity.own.number = own;
+            paths[own] = std::make_unique<TcpPath>(sockets[own], identity, processes, TcpLimits(), find, own ? loaded_crc() : Crc32c());
             ASSERT_FALSE(paths[own]->listen({SimInternet::address_of(own)}, 0, 0, ports[own]));
         }
         Envelope envelope{};
@@ -195,10 +196,56 @@ TEST(Settings, ThatDifferKeepBothFromWaiting) {
     detail::log_level = 0;
 }
 
+// A process of another version cannot be talked to; each side can say which two versions there are.
+TEST_F(Strangers, OfAnotherVersionAreToldOurs) {
+    exchange();
+    WireIdentity right;
+    Greeting old = hello(right, 100), answer{};
+    old.version = wire_version - 1;
+    int socket = connect();
+    detail::log_level = -1;
+    say(socket, &old, sizeof old);
+    for (size_t come = 0; come < sizeof answer;) {
+        iovec rest{reinterpret_cast<char *>(&answer) + come, sizeof answer - come};
+        ssize_t bytes = sockets_.read(socket, &rest, 1);
+        ASSERT_GT(bytes, 0);
+        come += static_cast<size_t>(bytes);
+    }
+    detail::log_level = 0;
+    EXPECT_TRUE(closed(socket));
+    EXPECT_EQ(answer.magic, greeting_magic);
+    EXPECT_EQ(answer.version, wire_version);
+    EXPECT_EQ(answer.proof, Proof{}) << "nothing is proven to strangers";
+    EXPECT_EQ(doubt(old, right, nullptr), "it speaks version 1 of what Lanyard says on connections, and this process version 2; all hosts of a job "
+                                          "need the same Lanyard");
+    EXPECT_EQ(strangers(), 1u);
+    exchange();
+    EXPECT_EQ(links_.path(1).counts().broken, 0u);
+}
+
+// Of another job of the same launcher: its number is that of a process here, its name is not.
+TEST_F(Strangers, OfAJobThatIsNotKnownAreDropped) {
+    exchange();
+    WireIdentity unknown;
+    unknown.own = {2, 0};
+    int socket = connect();
+    Greeting greeting = hello(unknown, 100);
+    say(socket, &greeting, sizeof greeting);
+    EXPECT_TRUE(closed(socket));
+    greeting.to_job = 2;  // for the process of that job which has this one's number
+    seal(greeting, WireIdentity(), nullptr);
+    int other = connect();
+    say(other, &greeting, sizeof greeting);
+    EXPECT_TRUE(closed(other));
+    EXPECT_EQ(strangers(), 2u);
+    exchange();
+    EXPECT_EQ(links_.path(1).counts().broken, 0u);
+}
+
 TEST_F(Strangers, WhatWasSaidBeforeIsNotBelievedAgain) {
     exchange();
     WireIdentity right;
-    right.own = 0;
+    right.own.number = 0;
     int socket = connect();
     Greeting old = hello(right, 1);  // as the connection that there is began
     say(socket, &old, sizeof old);
@@ -210,7 +257,7 @@ TEST_F(Strangers, WhatWasSaidBeforeIsNotBelievedAgain) {
 TEST_F(Strangers, WhatIsToBeMeasuredIsDropped) {
     exchange();
     WireIdentity right;
-    right.own = 0;
+    right.own.number = 0;
     Greeting measure = hello(right, 0);
     measure.kind = GreetingKind::measure;
     seal(measure, right, nullptr);

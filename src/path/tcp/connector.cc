@@ -23,8 +23,10 @@ bool is_shortage(int result) { return result == -EMFILE || result == -ENFILE; }
 
 }  // namespace
 
-Connector::Connector(Sockets &sockets, const WireIdentity &identity, uint32_t peers, User &user)
-    : sockets_(sockets), identity_(identity), user_(user), pairs_(peers), meter_(sockets, identity, token) {}
+Connector::Connector(Sockets &sockets, const WireIdentity &identity, const Processes &processes, User &user)
+    : sockets_(sockets), identity_(identity), processes_(processes), user_(user), meter_(sockets, identity, processes, token) {
+    grow();
+}
 
 Connector::~Connector() { close(); }
 
@@ -234,11 +236,11 @@ void Connector::end(Attempt &attempt) {
     attempt.deadline_ns = UINT64_MAX;
 }
 
-void Connector::fail(Attempt &attempt, const char *why, uint64_t now_ns) {
+void Connector::fail(Attempt &attempt, const std::string &why, uint64_t now_ns) {
     uint32_t peer = attempt.peer;
     if (peer == UINT32_MAX) return now_ns < attempt.deadline_ns ? end(attempt) : refuse_stranger(attempt, "it does not say who it is");
     if (attempt.dialed) pairs_[peer].trouble = to_text_with_port(attempt.address) + ": " + why;
-    log(LogLevel::debug, "tcp", "peer %u: an attempt to connect has failed: %s", peer, why);
+    log(LogLevel::debug, "tcp", "peer %u: an attempt to connect has failed: %s", peer, why.c_str());
     if (attempt.stage == Stage::hello_sent && now_ns >= attempt.deadline_ns) pairs_[peer].no_answer = true;
     bool moves = attempt.moves;
     end(attempt);

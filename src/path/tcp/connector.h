@@ -3,7 +3,7 @@
 //
 // Which connection counts
 // - Each attempt has an epoch, greater than any the dialer knows of for this pair. Of two attempts the one with the greater epoch counts; of
-//   two with the same epoch, which both sides began at once, the one dialed by the process with the lower number. So both sides choose alike
+//   two with the same epoch, which both sides began at once, the one dialed by the process with the lower name. So both sides choose alike
 //   without asking. The lower one therefore keeps a hello of the same epoch waiting until its own attempt is decided, and the higher one drops
 //   its own attempt when such a hello comes.
 // - An attempt dials every address of the peer at once, with the same epoch; the first that is welcomed is confirmed, the others are closed.
@@ -59,13 +59,15 @@ public:
     // Tokens of its own sockets in Sockets::ready(): only when one of these is ready, or a deadline has come, poll() has work.
     static constexpr uint64_t token = UINT64_MAX;
 
-    Connector(Sockets &sockets, const WireIdentity &identity, uint32_t peers, User &user);
+    Connector(Sockets &sockets, const WireIdentity &identity, const Processes &processes, User &user);
     ~Connector();
     Connector(const Connector &) = delete;
     Connector &operator=(const Connector &) = delete;
 
     // Listens at these addresses, all with one port, which is drawn from least..most (0, 0: the kernel chooses) and returned in `port`.
     Error listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port);
+    // There are more processes.
+    void grow() { pairs_.resize(processes_.count()); }
     // Begins an attempt to connect, unless one is under way.
     void want(uint32_t peer);
     // Begins to make the connection to a peer anew by this address, unless an attempt is under way.
@@ -129,7 +131,7 @@ private:
     int take_measured(uint64_t now_ns);
     bool under_way(uint32_t peer, bool dialed) const;
     void end(Attempt &attempt);
-    void fail(Attempt &attempt, const char *why, uint64_t now_ns);
+    void fail(Attempt &attempt, const std::string &why, uint64_t now_ns);
     void settle(uint32_t peer, uint64_t now_ns);
 
     // handshake.cc: what is said on them
@@ -144,11 +146,13 @@ private:
     void heard_answer(Attempt &attempt, uint64_t now_ns);
     void hand_over(Attempt &attempt);
     void end_others(const Attempt &chosen);
-    void refuse_unfit(Attempt &attempt, const char *why);
-    void refuse_stranger(Attempt &attempt, const char *why);
+    void refuse_unfit(Attempt &attempt, uint32_t peer, const char *why);
+    void refuse_version(Attempt &attempt);
+    void refuse_stranger(Attempt &attempt, const std::string &why);
 
     Sockets &sockets_;
     const WireIdentity &identity_;
+    const Processes &processes_;
     User &user_;
     std::vector<Pair> pairs_;
     std::vector<int> listeners_;
@@ -157,7 +161,7 @@ private:
     Meter meter_;
     Counts counts_;
     uint64_t short_since_ns_ = 0;
-    bool shortage_told_ = false;
+    bool shortage_told_ = false, version_told_ = false;
 };
 
 }  // namespace lanyard

@@ -18,6 +18,9 @@
 
 #include <cstdint>
 
+#include <string>
+
+#include "base/processes.h"
 #include "net/secret.h"
 
 namespace lanyard {
@@ -29,32 +32,40 @@ struct Greeting {
     uint16_t version;  // of what is said on connections
     GreetingKind kind;
     uint8_t job[16];
-    uint32_t from, to;  // processes of the job, by number
+    uint32_t from, to;  // numbers of processes, of the jobs below
     uint32_t settings;  // that both sides must have alike, by bits
     uint32_t epoch;
     uint64_t expects;  // welcome, confirm: the number of the next envelope
     uint64_t nonce;
-    uint64_t reserved;
+    uint32_t from_job, to_job;
     Proof proof;
 };
 static_assert(sizeof(Greeting) == 80);
 
 constexpr uint32_t greeting_magic = 0x4c4e5944;
-constexpr uint16_t wire_version = 1;
+constexpr uint16_t wire_version = 2;
 constexpr uint32_t checksum_setting = 1;  // Greeting::settings: LANYARD_CHECKSUM=on
 
 // Who this process is to others.
 struct WireIdentity {
     uint8_t job[16] = {};
-    uint32_t own = 0;
+    ProcessName own;
     uint32_t settings = 0;
     Secret secret;
 };
 
+inline ProcessName sender_of(const Greeting &greeting) { return {greeting.from_job, greeting.from}; }
+inline void address(Greeting &greeting, ProcessName to) {
+    greeting.to_job = to.job;
+    greeting.to = to.number;
+}
+
+inline bool speaks_another_version(const Greeting &greeting) { return greeting.magic == greeting_magic && greeting.version != wire_version; }
+
 // Fills in what is the same in all greetings, and the proof. `answered` is the greeting that this one answers, or nullptr.
 void seal(Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
-// Why a greeting is not believed; nullptr when it is.
-const char *doubt(const Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
+// Why a greeting is not believed; "" when it is.
+std::string doubt(const Greeting &greeting, const WireIdentity &identity, const Greeting *answered);
 // Why the process that has sent it, and is believed, can have no connection with this one; nullptr when it can.
 const char *difference(const Greeting &greeting, const WireIdentity &identity);
 

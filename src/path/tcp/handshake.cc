@@ -95,7 +95,7 @@ bool Connector::read_greeting(Attempt &attempt, uint64_t now_ns) {
 void Connector::say(Attempt &attempt, GreetingKind kind, uint32_t epoch, uint64_t expects, const Greeting *answered) {
     attempt.sent = {};
     attempt.sent.kind = kind;
-    attempt.sent.to = attempt.peer;
+    address(attempt.sent, processes_.name(attempt.peer));
     attempt.sent.epoch = epoch;
     attempt.sent.expects = expects;
     attempt.sent.nonce = sockets_.random();
@@ -115,28 +115,30 @@ bool Connector::counts(const Attempt &attempt, const Pair &pair) const {
     uint32_t epoch = attempt.received.epoch;
     if (epoch != pair.epoch) return epoch > pair.epoch;
     if (pair.dialed_by_other) return !pair.confirmed;  // another address of the same attempt
-    return attempt.received.from < identity_.own || !pair.confirmed;
+    return sender_of(attempt.received) < identity_.own || !pair.confirmed;
 }
 
 void Connector::heard_hello(Attempt &attempt, uint64_t now_ns) {
     const Greeting &hello = attempt.received;
-    const char *why = doubt(hello, identity_, nullptr);
-    if (!why && hello.kind != GreetingKind::hello && hello.kind != GreetingKind::measure) why = "it does not begin with a hello";
-    if (!why && (hello.from >= pairs_.size() || hello.from == identity_.own)) why = "there is no such process in the job";
-    if (why) return refuse_stranger(attempt, why);
-    if (const char *difference = lanyard::difference(hello, identity_)) return refuse_unfit(attempt, difference);
+    std::string why = doubt(hello, identity_, nullptr);
+    if (why.empty() && hello.kind != GreetingKind::hello && hello.kind != GreetingKind::measure) why = "it does not begin with a hello";
+    uint32_t peer = processes_.find(sender_of(hello));
+    if (why.empty() && (peer == nobody || sender_of(hello) == identity_.own)) why = "there is no such process in the job";
+    if (speaks_another_version(hello)) return refuse_version(attempt);
+    if (!why.empty()) return refuse_stranger(attempt, why);
+    if (const char *difference = lanyard::difference(hello, identity_)) return refuse_unfit(attempt, peer, difference);
     if (hello.kind == GreetingKind::measure) {
-        meter_.serve(std::exchange(attempt.socket, -1), hello);
+        meter_.serve(std::exchange(attempt.socket, -1), peer, hello);
         return end(attempt);
     }
-    attempt.peer = hello.from;
+    attempt.peer = peer;
     Pair &pair = pairs_[attempt.peer];
     if (!counts(attempt, pair)) {
         attempt.stage = Stage::refusing;
         return say(attempt, GreetingKind::behind, pair.epoch, 0, &attempt.received);
     }
     bool same_moment = hello.epoch == pair.epoch && !pair.dialed_by_other;
-    if (same_moment && identity_.own < attempt.peer && under_way(attempt.peer, true)) {
+    if (same_moment && identity_.own < sender_of(hello) && under_way(attempt.peer, true)) {
         attempt.stage = Stage::held;
         attempt.deadline_ns = UINT64_MAX;
         return;
@@ -163,9 +165,9 @@ void Connector::welcome(Attempt &attempt, uint64_t now_ns) {
 // Of a hello: welcome or behind. Of a welcome: confirm.
 void Connector::heard_answer(Attempt &attempt, uint64_t now_ns) {
     Pair &pair = pairs_[attempt.peer];
-    const char *why = doubt(attempt.received, identity_, &attempt.sent);
-    if (!why && attempt.received.from != attempt.peer) why = "another process answers";
-    if (why) {
+    std::string why = doubt(attempt.received, identity_, &attempt.sent);
+    if (why.empty() && processes_.find(sender_of(attempt.received)) != attempt.peer) why = "another process answers";
+    if (!why.empty()) {
         ++counts_.strangers;
         return fail(attempt, why, now_ns);
     }
@@ -216,8 +218,7 @@ void Connector::end_others(const Attempt &chosen) {
 }
 
 // The answer tells the other side why; it goes out though the peer is given up.
-void Connector::refuse_unfit(Attempt &attempt, const char *why) {
-    uint32_t peer = attempt.received.from;
+void Connector::refuse_unfit(Attempt &attempt, uint32_t peer, const char *why) {
     ++counts_.strangers;
     attempt.stage = Stage::refusing;
     attempt.peer = peer;
@@ -226,9 +227,24 @@ void Connector::refuse_unfit(Attempt &attempt, const char *why) {
     user_.unfit(peer, why);
 }
 
-void Connector::refuse_stranger(Attempt &attempt, const char *why) {
+// Not believed, but answered with our version, unproven, so that it can say why there is no connection. Told once: it may be a process of the job.
+void Connector::refuse_version(Attempt &attempt) {
+    std::string why = doubt(attempt.received, identity_, nullptr);
     ++counts_.strangers;
-    log(LogLevel::info, "tcp", "a connection from elsewhere is refused: %s", why);
+    log(std::exchange(version_told_, true) ? LogLevel::debug : LogLevel::warn, "tcp", "a connection is refused: %s", why.c_str());
+    attempt.stage = Stage::refusing;
+    attempt.sent = {};
+    attempt.sent.magic = greeting_magic;
+    attempt.sent.version = wire_version;
+    attempt.sent.kind = GreetingKind::behind;
+    attempt.to_write = sizeof attempt.sent;
+    attempt.written = 0;
+    sockets_.watch(attempt.socket, token, false);
+}
+
+void Connector::refuse_stranger(Attempt &attempt, const std::string &why) {
+    ++counts_.strangers;
+    log(LogLevel::info, "tcp", "a connection from elsewhere is refused: %s", why.c_str());
     end(attempt);
 }
 

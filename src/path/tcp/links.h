@@ -18,6 +18,7 @@ public:
         : sockets(kernels), limits(limit), form(limit.max_eager, crc), table_(peers) {}
 
     size_t peers() const { return table_.size(); }
+    void grow(uint32_t peers) { table_.resize(peers); }
     // Made at first contact.
     Link &at(uint32_t peer) {
         Link *link = find(peer);

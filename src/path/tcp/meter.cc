@@ -54,21 +54,21 @@ bool Meter::may_begin() const {
     return std::count_if(runs_.begin(), runs_.end(), [](const auto &run) { return run->peer != UINT32_MAX; }) < enough_begun;
 }
 
-void Meter::serve(int socket, const Greeting &measure) {
+void Meter::serve(int socket, uint32_t peer, const Greeting &measure) {
     auto serves = [](const auto &run) { return run->stage == Stage::serving; };
     if (std::count_if(runs_.begin(), runs_.end(), serves) >= most_served) end(**std::find_if(runs_.begin(), runs_.end(), serves), "");
     auto run = std::make_unique<Run>();
     run->socket = socket;
     run->stage = Stage::serving;
     run->deadline_ns = sockets_.now_ns() + serving_patience_ns;
-    say(*run, GreetingKind::welcome, measure.from, &measure);
+    say(*run, GreetingKind::welcome, peer, &measure);
     runs_.push_back(std::move(run));
 }
 
 void Meter::say(Run &run, GreetingKind kind, uint32_t to, const Greeting *answered) {
     run.sent = {};
     run.sent.kind = kind;
-    run.sent.to = to;
+    address(run.sent, processes_.name(to));
     run.sent.nonce = sockets_.random();
     seal(run.sent, identity_, answered);
     run.greeting_written = 0;
@@ -139,10 +139,11 @@ int Meter::greet(Run &run, uint64_t now_ns) {
         }
         run.greeting_read += static_cast<size_t>(bytes);
     }
-    const char *why = doubt(run.received, identity_, &run.sent);
-    if (!why && (run.received.kind != GreetingKind::welcome || run.received.from != run.peer)) why = "it answers something else";
-    if (why) {
-        end(run, ("does not belong to the job: " + std::string(why)).c_str());
+    std::string why = doubt(run.received, identity_, &run.sent);
+    bool answers = run.received.kind == GreetingKind::welcome && processes_.find(sender_of(run.received)) == run.peer;
+    if (why.empty() && !answers) why = "it answers something else";
+    if (!why.empty()) {
+        end(run, ("does not belong to the job: " + why).c_str());
         return 1;
     }
     run.stage = Stage::writing;

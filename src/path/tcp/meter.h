@@ -28,7 +28,8 @@ public:
     };
 
     // Its sockets are watched under `token`.
-    Meter(Sockets &sockets, const WireIdentity &identity, uint64_t token) : sockets_(sockets), identity_(identity), token_(token) {}
+    Meter(Sockets &sockets, const WireIdentity &identity, const Processes &processes, uint64_t token)
+        : sockets_(sockets), identity_(identity), processes_(processes), token_(token) {}
     ~Meter() { close(); }
     Meter(const Meter &) = delete;
     Meter &operator=(const Meter &) = delete;
@@ -37,8 +38,8 @@ public:
     void begin(uint32_t peer, const Address &address, uint64_t writing_ns, uint64_t bytes_between_samples);
     // Not while it measures much already: each takes a socket.
     bool may_begin() const;
-    // Answers a `measure` that was proven, and drops what comes. The socket is the meter's now.
-    void serve(int socket, const Greeting &measure);
+    // Answers a `measure` of that peer that was proven, and drops what comes. The socket is the meter's now.
+    void serve(int socket, uint32_t peer, const Greeting &measure);
     // The work done; what has been measured is appended.
     int poll(uint64_t now_ns, std::vector<Outcome> &outcomes);
     uint64_t deadline_ns() const;
@@ -70,6 +71,7 @@ private:
 
     Sockets &sockets_;
     const WireIdentity &identity_;
+    const Processes &processes_;
     const uint64_t token_;
     std::vector<std::unique_ptr<Run>> runs_;
     std::unique_ptr<std::byte[]> scratch_;

@@ -9,7 +9,7 @@ namespace {
 constexpr int most_ready = 32;
 }
 
-TcpPath::TcpPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const TcpLimits &limits, Routes::Find find, Crc32c crc)
+TcpPath::TcpPath(Sockets &sockets, const WireIdentity &identity, const Processes &processes, const TcpLimits &limits, Routes::Find find, Crc32c crc)
     : NetworkPath({.name = "tcp",
                    .max_eager = limits.max_eager,
                    .max_bulk = crc ? most_checked_bulk : max_bulk_frame,
@@ -18,13 +18,19 @@ TcpPath::TcpPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers,
                    .bulk_follows = true,
                    .loses_bulk = true,
                    .descriptor = sockets.descriptor()}),
-      identity_(identity), links_(sockets, peers, limits, crc), connector_(sockets, identity_, peers, keeper_),
+      identity_(identity), processes_(processes), own_(processes.find(identity.own)), links_(sockets, processes.count(), limits, crc),
+      connector_(sockets, identity_, processes, keeper_),
       routes_(sockets, connector_, limits.weigh_from, limits.measure_ns, std::move(find)), writer_(links_, connector_, routes_),
       reader_(links_, writer_), keeper_(links_, connector_, routes_, writer_), hot_(sockets, limits.hot_ns) {
     if (crc) identity_.settings |= checksum_setting;
 }
 
 TcpPath::~TcpPath() { close(); }
+
+void TcpPath::grow() {
+    links_.grow(processes_.count());
+    connector_.grow();
+}
 
 void TcpPath::close() {
     if (closed_) return;

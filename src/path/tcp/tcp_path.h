@@ -50,7 +50,7 @@ public:
     using Counts = TcpCounts;
 
     // With `crc` frames are checked; all processes of a job need that alike.
-    TcpPath(Sockets &sockets, const WireIdentity &identity, uint32_t peers, const TcpLimits &limits, Routes::Find find, Crc32c crc = {});
+    TcpPath(Sockets &sockets, const WireIdentity &identity, const Processes &processes, const TcpLimits &limits, Routes::Find find, Crc32c crc = {});
     ~TcpPath() override;
 
     Error listen(const std::vector<Address> &addresses, uint16_t least, uint16_t most, uint16_t &port) {
@@ -61,6 +61,7 @@ public:
     void answer_all() override;
     void rest_all() override { keeper_.close_quiet(); }
     void share_processors() override { hot_.disable(); }
+    void grow() override;
     void set_secret(const Secret &secret) override { identity_.secret = secret; }
     const Counts &counts() const { return links_.counts; }
     // A peer's address by which the latest connection to it went.
@@ -73,7 +74,7 @@ public:
         const Link *link = links_.find(peer);
         return links_.form.is_checked() || !link ? info.max_bulk : link->connection.bulk.most();
     }
-    bool reaches(uint32_t peer) const override { return peer < links_.peers() && peer != identity_.own; }
+    bool reaches(uint32_t peer) const override { return peer < links_.peers() && peer != own_; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_kept(uint32_t peer, const Envelope &envelope, const KeptPayload &payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
@@ -89,6 +90,8 @@ private:
     int look(int budget);
 
     WireIdentity identity_;
+    const Processes &processes_;
+    const uint32_t own_;
     Links links_;
     Connector connector_;
     Routes routes_;
