@@ -28,15 +28,15 @@ constexpr int label_bits = 11, max_labels = 1 << label_bits;
 
 // One use of the node area (exchange_run.h): this rank may post a block for all ranks, or one for each, and may take what others posted.
 struct Exchange {
-    enum class Among : uint8_t { nobody, root, lower, higher, everyone };  // lower, higher: ranks than this one
+    enum class Among : uint8_t { none, root, lower, higher, everyone };  // lower, higher: ranks than this one
     enum class Take : uint8_t { nothing, copy, reduce };
 
     StepId step = no_step;
     int root = 0;
     bool posts = false;          // `data` for all, or from posted_each on blocks of the schedule, by rank
     bool awaits_readers = true;  // ends when others have read what they read from this rank's memory; false: a later one implies it
-    Among wants = Among::nobody;  // whose posts this rank waits for: nobody, root, lower, everyone
-    Among wakes = Among::nobody;  // who may wait for this rank's post: nobody, root, higher, everyone
+    Among wants = Among::none;  // whose posts this rank waits for: none, root, lower, everyone
+    Among wakes = Among::none;  // who may wait for this rank's post: none, root, higher, everyone
     Take take = Take::nothing;
     Block own_from = {}, own_to = {};  // copied beside, where the rank keeps a block of its own
     Block data = {};

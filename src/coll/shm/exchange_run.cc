@@ -192,12 +192,12 @@ void ExchangeRun::tell_posted(const ExchangePlace &place) {
     const Exchange &exchange = place.exchange;
     const Team &team = place.team;
     int first = exchange.wakes == Among::root ? exchange.root : exchange.wakes == Among::higher ? team.index + 1 : 0;
-    int last = exchange.wakes == Among::root ? first + 1 : exchange.wakes == Among::nobody ? 0 : team.size;
+    int last = exchange.wakes == Among::root ? first + 1 : exchange.wakes == Among::none ? 0 : team.size;
     if (!any_asleep(team, place.reach, first, last)) return;
     std::atomic_thread_fence(std::memory_order_seq_cst);
     int end = 0;  // all below have posted, or need not
     while (end < team.size && (place.area.has_posted(end, generation_) || (exchange.wakes == Among::root && end == exchange.root))) ++end;
-    bool awaits_only_this = exchange.wakes == Among::everyone && exchange.wants == Among::nobody;
+    bool awaits_only_this = exchange.wakes == Among::everyone && exchange.wants == Among::none;
     if (exchange.wakes == Among::higher) last = end;
     else if (end < team.size && !awaits_only_this && other_rank_ < 0) return;
     wake_all(team, place.reach, first, last);
@@ -207,7 +207,7 @@ bool ExchangeRun::all_there(const ExchangePlace &place) {
     Team &team = place.team;
     const NodeArea &area = place.area;
     const Exchange &exchange = place.exchange;
-    if (exchange.wants == Among::nobody) return true;
+    if (exchange.wants == Among::none) return true;
     if (exchange.wants == Among::root) {
         if (!area.has_posted(exchange.root, generation_)) return false;
         compare(area.slot(exchange.root, generation_).call(), exchange.root, word_, number_);

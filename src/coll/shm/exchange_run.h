@@ -155,7 +155,7 @@ private:
     // A rank that only posts learns nothing of the others: that it was the only one is seen here, before it waits for anybody.
     void compare_alone_in_time(const ExchangePlace &place) {
         const NodeUse &use = place.team.node_use;
-        bool waits = place.exchange.wants != Exchange::Among::nobody;
+        bool waits = place.exchange.wants != Exchange::Among::none;
         if (use.alone_count > 0 && (waits || use.alone_count == NodeUse::most_alone)) compare_alone(place);
         posted_alone_ = place.exchange.posts && !waits;
     }

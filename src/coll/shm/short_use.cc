@@ -52,7 +52,7 @@ bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &shape, const 
     if (use.done_through + 1 != generation_ || area.asking().load(std::memory_order_relaxed)) return false;
     area.calls(team.index).tell(generation_, {number_, word_});
     // What nobody reads but this rank, from its own memory, need not be posted.
-    bool posts = exchange.posts && (exchange.wakes != Among::nobody || shape.in_place_);
+    bool posts = exchange.posts && (exchange.wakes != Among::none || shape.in_place_);
     if (posts) {
         if (!reached(generation_ - area.uses_apart(shape.data_.bytes), use.known_done)) return false;
         Slot &slot = area.slot(team.index, generation_);
@@ -62,8 +62,8 @@ bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &shape, const 
     }
     if (shape.own_to_.wanted) ShortUse::copy(buffers.at(shape.own_to_), buffers.at(shape.own_from_), shape.own_to_.bytes);
     compare_alone_in_time(place);
-    bool taken = (exchange.wants == Among::nobody && exchange.take == Take::nothing) || take_short(place, shape, buffers);
-    if (exchange.wakes != Among::nobody) tell_posted(place);
+    bool taken = (exchange.wants == Among::none && exchange.take == Take::nothing) || take_short(place, shape, buffers);
+    if (exchange.wakes != Among::none) tell_posted(place);
     if (posts || !exchange.posts) state_ = State::waiting;
     if (!taken || other_rank_ >= 0) return false;
     if (posted_alone_) remember_alone(place);

@@ -69,7 +69,7 @@ bool ExchangeRun::stage_is_better(const ExchangeTask &task, int64_t longest, int
     if (ways.learned(kind, longest) && task.stage->is_time_to_try_anew(kind, longest)) ways.forget(kind, longest);
     bool crowded = is_crowded(team);
     int others = team.size - 1;
-    if (exchange.wants != Among::nobody) return ways.by_stage(kind, longest, {streams, others, true});
+    if (exchange.wants != Among::none) return ways.by_stage(kind, longest, {streams, others, true});
     if (exchange.wakes == Among::root) return ways.by_stage(kind, longest, {crowded ? others : 1, others, crowded});
     return ways.by_stage(kind, longest, {streams, crowded || exchange.wakes == Among::higher ? others : 1, crowded});
 }
@@ -77,7 +77,7 @@ bool ExchangeRun::stage_is_better(const ExchangeTask &task, int64_t longest, int
 void ExchangeRun::plan_streams(const ExchangeTask &task) {
     const Exchange &exchange = task.exchange;
     streams_.wanted = false;
-    if (!task.stage || !task.reach || (task.copies && *task.copies == "once") || exchange.wakes == Among::nobody) return;
+    if (!task.stage || !task.reach || (task.copies && *task.copies == "once") || exchange.wakes == Among::none) return;
     if (task.team.size > StageMemory::most_readers || exchange.unit > StageMemory::piece_bytes) return;
     int count = 0;
     int64_t longest = 0;
