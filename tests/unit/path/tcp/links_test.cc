@@ -99,7 +99,8 @@ protected:
     int socket = first_socket - 1;
     WireIdentity identity;
     Links links{sockets, 4, limits(), {}};
-    Connector connector{sockets, identity, 4, user_of_connector()};
+    Processes processes{4};
+    Connector connector{sockets, identity, processes, user_of_connector()};
     Routes routes{sockets, connector, 0, 0, [](uint32_t, std::vector<Address> &) { return Error(); }};
     LinkWriter writer{links, connector, routes};
     LinkReader reader{links, writer};
