@@ -16,9 +16,8 @@ uint32_t Processes::append(ProcessName name, uint32_t node) {
     return peer;
 }
 
-ProcessName Processes::name(uint32_t peer) const {
-    const Run *run = std::upper_bound(runs_.begin(), runs_.end(), peer, [](uint32_t at, const Run &each) { return at < each.first_peer; }) - 1;
-    return {run->first.job, run->first.number + (peer - run->first_peer)};
+const Processes::Run &Processes::run_of(uint32_t peer) const {
+    return std::upper_bound(runs_.begin(), runs_.end(), peer, [](uint32_t at, const Run &each) { return at < each.first_peer; })[-1];
 }
 
 uint32_t Processes::find(ProcessName name) const {
@@ -28,7 +27,7 @@ uint32_t Processes::find(ProcessName name) const {
     return nobody;
 }
 
-uint32_t Processes::find(uint64_t serial) const {
+uint32_t Processes::find_later(uint64_t serial) const {
     for (const Run &run : runs_)
         if (serial - run.first.serial() < run.count.load(std::memory_order_acquire))
             return run.first_peer + static_cast<uint32_t>(serial - run.first.serial());

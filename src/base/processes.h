@@ -46,10 +46,21 @@ public:
     uint32_t count() const { return static_cast<uint32_t>(nodes_.size()); }
     // Processes with the same share memory.
     uint32_t node(uint32_t peer) const { return nodes_[peer]; }
-    ProcessName name(uint32_t peer) const;
+    // For each packet that goes.
+    ProcessName name(uint32_t peer) const {
+        const Run &run = peer < runs_[0].count.load(std::memory_order_acquire) ? runs_[0] : run_of(peer);
+        return {run.first.job, run.first.number + (peer - run.first_peer)};
+    }
     // Its peer number, or `nobody`.
     uint32_t find(ProcessName name) const;
-    uint32_t find(uint64_t serial) const;
+    // For each packet that comes, nearly always of the first job.
+    uint32_t find(uint64_t serial) const {
+        if (runs_.size() > 0) {
+            uint64_t in_run = serial - runs_[0].first.serial();
+            if (in_run < runs_[0].count.load(std::memory_order_acquire)) return static_cast<uint32_t>(in_run);
+        }
+        return find_later(serial);
+    }
 
 private:
     // Processes of a job whose numbers and peer numbers follow each other.
@@ -60,6 +71,9 @@ private:
         uint32_t first_peer;
         std::atomic<uint32_t> count{1};
     };
+
+    const Run &run_of(uint32_t peer) const;
+    uint32_t find_later(uint64_t serial) const;
 
     Growing<uint32_t> nodes_;  // by peer
     Growing<Run> runs_;
