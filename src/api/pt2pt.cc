@@ -69,9 +69,9 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
 // To travel with those that follow.
 [[gnu::noinline]] Request *send_in_series(Messenger &messenger, const Send &send) {
     Engine &engine = messenger.engine();
-    engine.gather();
+    engine.gathering().begin();
     if (needs_no_request(messenger, send)) return gathered_send;
-    engine.gather_no_more();
+    engine.gathering().end();
     return send_in_request(messenger, send);
 }
 
@@ -80,7 +80,7 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
     if (send.to_nobody()) return {};
     Messenger &messenger = send.comm.universe->messenger;
     EngineGuard guard(messenger.engine());
-    if (messenger.engine().gathers()) [[unlikely]] *request = send_in_series(messenger, send);
+    if (messenger.engine().gathering().possible()) [[unlikely]] *request = send_in_series(messenger, send);
     else if (!needs_no_request(messenger, send)) *request = send_in_request(messenger, send);
     return {};
 }

@@ -36,8 +36,9 @@
 #include <mutex>
 #include <thread>
 
-#include "base/clock.h"
+#include "engine/absences.h"
 #include "engine/counters.h"
+#include "engine/socket_bell.h"
 
 namespace lanyard {
 
@@ -47,42 +48,38 @@ class Helper {
 public:
     // `sockets` is readable when the engine's paths have work. period_ns: how often it wakes, instead; 0: it is woken.
     Helper(Engine &engine, int sockets, uint64_t period_ns = 0);
-    ~Helper();
+    ~Helper() { stop(); }
     Helper(const Helper &) = delete;
     Helper &operator=(const Helper &) = delete;
 
     // Before anybody leaves: processors are scarce.
     void be_patient() { patient_ = true; }
     // False when the system gives no descriptors for it.
-    bool usable() const { return usable_; }
+    bool usable() const { return bell_.usable(); }
     bool armed() const { return armed_.load(std::memory_order_relaxed); }
     // Does it care whether the program comes and goes?
     bool listens() const { return armed() || dozing_.load(std::memory_order_relaxed); }
     // Will it be armed for a thread that leaves with something under way, rather than count on its coming back at once?
     bool expects_absence() const {
         if (attentive()) return true;
-        return !period_ns_ && !patient_ && brief_spells_.load(std::memory_order_relaxed) < enough_brief_spells;
+        return !period_ns_ && !patient_ && absences_.are_long();
     }
     // [owner of the engine] From now on, or no more: whoever leaves is expected to stay away.
     void pay_attention(bool on) { attentive_.store(on, std::memory_order_relaxed); }
     // Any thread: the engine has a task that another thread has posted.
     void task_posted();
     // A thread of the program is about to give up the engine with something under way, and has taken it again. The engine is owned.
-    void begin_absence() { left_ns_.store(clock_ns(), std::memory_order_relaxed); }
-    void program_enters() {
-        if (left_ns_.load(std::memory_order_relaxed)) end_absence();
-    }
+    void begin_absence() { absences_.begin(); }
+    void program_enters() { absences_.end(); }
     // A thread of the program has given up the engine.
     void program_leaves(bool under_way, bool unsettled);
     // A thread of the program begins to wait: it looks after the sockets itself.
     void program_waits() {
-        end_spell();
+        absences_.end_spell();
         if (armed_.load(std::memory_order_relaxed)) disarm();
     }
     // What was under way when the program left is over, or a thread waits for it.
-    void end_spell() {
-        if (longest_absence_ns_.load(std::memory_order_relaxed)) judge_spell();
-    }
+    void end_spell() { absences_.end_spell(); }
     // Makes the thread. One that is woken makes it itself when it is needed first.
     void start();
     // Ends the thread; the helper does nothing more.
@@ -94,33 +91,23 @@ public:
     uint64_t times_armed() const { return times_armed_.load(std::memory_order_relaxed); }
 
 private:
-    static constexpr uint32_t enough_brief_spells = 8;
-
-    void end_absence();
-    void judge_spell();
     bool attentive() const { return attentive_.load(std::memory_order_relaxed) && !period_ns_; }
     bool stays_away() const;
     void run();
     void run_by_clock();
-    bool wait(uint64_t limit_ns);
     uint64_t serve(uint32_t departures);
     uint64_t rest(uint32_t departures);
     void arm(uint32_t departures);
     void disarm();
-    void ring();
 
     Engine &engine_;
-    const int sockets_;
+    SocketBell bell_;
+    Absences absences_;
     const uint64_t period_ns_;
     const int process_ = getpid();
-    bool usable_ = false, patient_ = false;
-    int set_ = -1;   // epoll: the sockets' one, one-shot, and the bell
-    int bell_ = -1;  // eventfd
+    bool patient_ = false;
     std::atomic<uint32_t> departures_{0};
     std::atomic<uint32_t> armed_at_{0};  // departures then
-    std::atomic<uint64_t> left_ns_{0};  // when the program left with something under way; 0: it is inside
-    std::atomic<uint64_t> longest_absence_ns_{0};  // of this spell
-    std::atomic<uint32_t> brief_spells_{0};        // running
     std::atomic<bool> armed_{false}, dozing_{false}, stopped_{false}, started_{false}, attentive_{false};
     std::atomic<uint64_t> woken_{0}, times_armed_{0};
     std::mutex starting_;

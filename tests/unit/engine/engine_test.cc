@@ -202,45 +202,6 @@ TEST(Engine, CompletesUnderManyWaitersAndTests) {
     for (auto &thread : threads) thread.join();
 }
 
-struct CountingTask : Task {
-    Engine *engine = nullptr;
-    int runs = 0, again = 0;
-    CountingTask *removes = nullptr;
-};
-
-int run_counting(Task &task) {
-    auto &self = static_cast<CountingTask &>(task);
-    ++self.runs;
-    if (self.removes && self.removes->hook.linked()) self.removes->hook.unlink();
-    if (self.again-- > 0) self.engine->ready(self);
-    return 1;
-}
-
-TEST(Engine, RunsEachTaskOnceAStep) {
-    ProcessIdle idle(sleep_at_once);
-    Engine engine(idle);
-    CountingTask tasks[3];
-    for (CountingTask &task : tasks) {
-        task.run = run_counting;
-        task.engine = &engine;
-    }
-    tasks[0].again = 5;
-    EngineGuard guard(engine);
-    for (CountingTask &task : tasks) engine.ready(task);
-    engine.ready(tasks[1]);
-    EXPECT_EQ(engine.step(), 3);
-    EXPECT_EQ(engine.step(), 1);
-    EXPECT_EQ(tasks[0].runs, 2);
-    EXPECT_EQ(tasks[1].runs, 1);
-    // A task may take another out, the last one too.
-    tasks[0].again = 0;
-    tasks[0].removes = &tasks[2];
-    engine.ready(tasks[2]);
-    EXPECT_EQ(engine.step(), 1);
-    EXPECT_EQ(engine.step(), 0);
-    EXPECT_EQ(tasks[2].runs, 1);
-}
-
 // As one of an I/O thread that has read a file: it finishes what a thread in MPI waits for, which no thread but the engine's owner may.
 struct FinishingTask : Task {
     FinishingTask() { run = finish; }

@@ -7,8 +7,8 @@ namespace lanyard {
 
 class StubPath : public Path {
 public:
-    explicit StubPath(int descriptor = -1)
-        : Path({.name = "stub", .max_eager = 0, .max_bulk = 1, .descriptor = descriptor}) {}
+    explicit StubPath(int descriptor = -1, bool batches = false)
+        : Path({.name = "stub", .max_eager = 0, .max_bulk = 1, .batches = batches, .descriptor = descriptor}) {}
     StubPath(ShortLane &lane) : Path({.name = "stub", .max_eager = 0, .max_bulk = 1, .short_lane = &lane}) {}
     bool reaches(uint32_t) const override { return false; }
     Sent send(uint32_t, const Envelope &, Payload) override { return Sent::full; }

@@ -1,0 +1,72 @@
+// The paths that the engine polls, in the order in which they were added, and what they say all together. Polling some is a system call,
+// which is not made in every turn.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "path/path.h"
+
+namespace lanyard {
+
+class PolledPaths {
+public:
+    void add(Path &path) {
+        paths_.push_back(polled(path));
+        any_sockets_ |= paths_.back().by_system_call;
+    }
+    // While nothing is under way on it.
+    void replace(const Path &old, Path &path) {
+        for (Polled &each : paths_)
+            if (each.path == &old) each = polled(path);
+    }
+
+    int poll(Sink &sink, int frames, uint64_t now_ns, bool system_calls) {
+        int work = 0;
+        for (const Polled &each : paths_)
+            if (system_calls || !each.by_system_call) work += each.path->poll(sink, frames, now_ns);
+        return work;
+    }
+    bool any_sockets() const { return any_sockets_; }
+    // Of path.h's PathActivity: is it so of any?
+    bool any(bool (*says)(const PathActivity &)) const {
+        if (!any_sockets_) return false;
+        return std::ranges::any_of(paths_, [says](const Polled &each) { return each.by_system_call && says(each.path->activity()); });
+    }
+    bool prefer_sleep() const {
+        return any([](const PathActivity &activity) { return activity.prefers_sleep; });
+    }
+    uint64_t deadline_ns() const {
+        uint64_t earliest = no_deadline;
+        for (const Polled &each : paths_) earliest = std::min(earliest, each.path->deadline_ns());
+        return earliest;
+    }
+    void prepare_to_sleep(bool process_sleeps) {
+        for (const Polled &each : paths_) each.path->prepare_to_sleep(process_sleeps);
+    }
+
+    // Those that batch: is there one; and may they keep what is sent, or are they to send what they have?
+    bool any_batches() const {
+        return std::ranges::any_of(paths_, [](const Polled &each) { return each.path->info.batches; });
+    }
+    void batch(bool on) {
+        for (const Polled &each : paths_) {
+            if (!each.path->info.batches) continue;
+            if (on) each.path->more_follows();
+            else each.path->flush();
+        }
+    }
+
+private:
+    struct Polled {
+        Path *path;
+        bool by_system_call;
+    };
+    static Polled polled(Path &path) { return {&path, path.info.descriptor >= 0}; }
+
+    std::vector<Polled> paths_;
+    bool any_sockets_ = false;
+};
+
+}  // namespace lanyard

@@ -1,0 +1,36 @@
+// Tasks that other threads have for the owner of the engine.
+// Thread rule: any thread.
+#pragma once
+
+#include <atomic>
+
+#include "base/list.h"
+#include "base/spin_lock.h"
+#include "engine/task.h"
+
+namespace lanyard {
+
+class PostedTasks {
+public:
+    bool any() const { return any_.load(std::memory_order_relaxed); }
+    // The flag is set behind the task: a thread that reads the flag after it has said that it sleeps, and one that posts and then asks who
+    // sleeps, cannot both miss the other.
+    void post(Task &task) {
+        SpinGuard guard(lock_);
+        tasks_.push_back(task);
+        any_.store(true, std::memory_order_seq_cst);
+    }
+    // By the owner: moves them all to the end of `tasks`.
+    void hand_over(Tasks &tasks) {
+        SpinGuard guard(lock_);
+        any_.store(false, std::memory_order_relaxed);
+        tasks.take_all(tasks_);
+    }
+
+private:
+    std::atomic<bool> any_{false};
+    SpinLock lock_;
+    Tasks tasks_;
+};
+
+}  // namespace lanyard

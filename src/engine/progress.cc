@@ -1,0 +1,29 @@
+#include "engine/progress.h"
+
+#include <utility>
+
+namespace lanyard {
+
+void Progress::ring_alarm() {
+    alarm_ns_ = no_deadline;
+    ready(*std::exchange(alarm_, nullptr));
+}
+
+int Progress::turn(int frames, bool system_calls) {
+    if (now_ns_ >= alarm_ns_) [[unlikely]] ring_alarm();
+    if (has_posted()) [[unlikely]] posted_.hand_over(tasks_);
+    int work = paths_.poll(*sink_, frames, now_ns_, system_calls);
+    for (Poller *poller = pollers_.front(); poller;) {
+        Poller *next = pollers_.after(*poller);
+        work += poller->poll(*poller, now_ns_);
+        poller = next;
+    }
+    // What a task makes ready again waits for the next turn, so that no task can keep the others out.
+    Tasks due;
+    due.take_all(tasks_);
+    while (Task *task = due.pop_front()) work += task->run(*task);
+    if (work == 0) work_left_ = false;  // what is still ready waits for a peer
+    return work;
+}
+
+}  // namespace lanyard

@@ -1,0 +1,34 @@
+// How often a program that tests again and again has the paths polled by system calls: every few microseconds, found out by the processor's
+// counter of ticks, which is read faster than the clock.
+// Thread rule: the owner of the engine.
+#pragma once
+
+#include "base/clock.h"
+#include "engine/progress.h"
+
+namespace lanyard {
+
+class TestPace {
+public:
+    // If so the clock is read, and they are to be polled now.
+    bool is_due(Progress &progress) {
+        uint64_t ticks = clock_ticks(), passed = ticks - last_ticks_;
+        if (passed < ticks_between_) return false;
+        progress.read_clock();
+        uint64_t passed_ns = progress.now_ns() - last_ns_;
+        if (passed_ns > 0 && passed_ns < measurable_ns) ticks_between_ = passed * every_ns / passed_ns;
+        last_ns_ = progress.now_ns();
+        last_ticks_ = ticks;
+        return true;
+    }
+
+private:
+    static constexpr uint64_t every_ns = 8'000;
+    static constexpr uint64_t measurable_ns = 1'000'000'000;  // in which no product overflows
+
+    // By both clocks, when they were polled last.
+    uint64_t last_ns_ = 0, last_ticks_ = 0;
+    uint64_t ticks_between_ = 0;
+};
+
+}  // namespace lanyard
