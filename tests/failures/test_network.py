@@ -97,22 +97,22 @@ def test_interface_that_is_chosen(mpirun, program):
     assert mpirun.run("-n", 2, program("exchange"), 100000, env={**TCP, "LANYARD_INTERFACES": "127.0.0.0/8"}) == (0, "right\n", "")
 
 
-MAGIC, VERSION, HELLO = 0x4c4e5944, 1, 1  # docs/protocol-tcp.md
+MAGIC, VERSION, HELLO, BEHIND = 0x4c4e5944, 2, 1, 4  # docs/protocol-tcp.md
 
 
-def greeting(chance, job=None):
+def greeting(chance, version=VERSION):
     """A hello of rank 1 to rank 0 that proves nothing, with an epoch far ahead, as of an earlier job."""
-    return struct.pack("=IHH16sIIIIQQQ16s", MAGIC, VERSION, HELLO, job or chance.randbytes(16), 1, 0, 0, 1000, 0, 7, 0, chance.randbytes(16))
+    return struct.pack("=IHH16sIIIIQQII16s", MAGIC, version, HELLO, chance.randbytes(16), 1, 0, 0, 1000, 0, 7, 0, 0, chance.randbytes(16))
 
 
 def say_as_stranger(chance, port, kind):
     """What came back before the other side closed the connection; nothing where the stranger leaves first."""
     with socket.create_connection(("127.0.0.1", port), timeout=15) as stranger:
         said = {"garbage": chance.randbytes(chance.randrange(80, 5000)), "half a greeting": greeting(chance)[:chance.randrange(80)],
-                "nothing": b"", "an earlier job": greeting(chance)}[kind]
+                "nothing": b"", "an earlier job": greeting(chance), "an earlier version": greeting(chance, VERSION - 1)}[kind]
         try:
             stranger.sendall(said)
-            return stranger.recv(100) if kind in ("garbage", "an earlier job") else b""
+            return stranger.recv(100) if kind in ("garbage", "an earlier job", "an earlier version") else b""
         except ConnectionError:
             return b""
 
@@ -131,10 +131,13 @@ def test_strangers_do_not_disturb(mpirun, program):
         for kind in ("garbage", "half a greeting", "nothing", "an earlier job"):
             assert say_as_stranger(chance, chance.choice(ports), kind) == b""
             dropped += kind in ("garbage", "an earlier job")
+    for port in ports:
+        assert say_as_stranger(chance, port, "an earlier version")[:8] == struct.pack("=IHH", MAGIC, VERSION, BEHIND)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, "right\n"), err
     refused = err.count("a connection from elsewhere is refused: ")
     assert dropped >= 2 and refused >= dropped, (dropped, refused)
+    assert err.count("a connection is refused: it speaks version 1 of what Lanyard says on connections, and this process version 2") == 2, err
 
 
 DGRAM = {"LANYARD_PATHS": "self,dgram"}
