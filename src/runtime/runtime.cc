@@ -60,7 +60,7 @@ void make_shm_path(Runtime &made) {
 Error agree_with_node(Runtime &made) {
     if (!made.shm_path) return made.bootstrap->barrier();
     SegmentHeader &header = made.segment.header();
-    if (!made.shm_path->touches_all_memory()) header.reads_refused.fetch_add(1, std::memory_order_relaxed);
+    if (!made.shm_path->direct_copies().work_with_all()) header.reads_refused.fetch_add(1, std::memory_order_relaxed);
     if (!register_for_barriers()) header.barriers_refused.fetch_add(1, std::memory_order_relaxed);
     if (Error error = made.bootstrap->barrier()) return error;
     made.direct_reads = header.reads_refused.load(std::memory_order_relaxed) == 0;
@@ -259,7 +259,7 @@ public:
         set_log(runtime_.settings.log.c_str());
         runtime_.messenger->limits_changed();
         runtime_.idle->set_policy(idle_policy(runtime_));
-        if (runtime_.shm_path) runtime_.shm_path->allow_direct_copies(runtime_.settings.cma);
+        if (runtime_.shm_path) runtime_.shm_path->direct_copies().allow(runtime_.settings.cma);
     }
     void call_after_leaving(void (*function)()) override { runtime_.engine->call_after_leaving(function); }
 

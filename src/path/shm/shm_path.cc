@@ -1,17 +1,11 @@
 #include "path/shm/shm_path.h"
 
-#include <sys/prctl.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
 #include <utility>
 
-#include "base/clock.h"
-#include "base/futex.h"
 #include "base/log.h"
 
 namespace lanyard {
@@ -35,12 +29,9 @@ ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bo
             .eager_limit = cells_of_frame(segment) * cell_bytes,
             .memory = this,
             .short_lane = this}),
-      segment_(segment), own_(own), self_(segment.member(own)), blocks_(segment, own), direct_copies_(direct_copies), gathered_(most_inlined) {
+      segment_(segment), own_(own), self_(segment.member(own)), blocks_(segment, own), direct_copies_(segment, own, direct_copies),
+      gathered_(most_inlined) {
     for (uint32_t peer : peers) LANYARD_MUST(add_member(peer));
-    self_.reach.probe_value = static_cast<uint64_t>(getpid()) * 0x9e3779b97f4a7c15u ^ clock_ns();
-    self_.reach.probe_address.store(reinterpret_cast<uintptr_t>(&self_.reach.probe_value), std::memory_order_relaxed);
-    self_.reach.process.store(getpid(), std::memory_order_release);
-    allow_direct_copies(direct_copies);
 }
 
 uint32_t ShmPath::cells_of_frame(const Segment &segment) { return std::min(most_cells_of_frame, segment.header().cells / 2); }
@@ -51,12 +42,8 @@ bool ShmPath::add_member(uint32_t peer) {
     if (peer >= index_of_peer_.size()) index_of_peer_.resize(peer + 1, not_here);
     index_of_peer_[peer] = index;
     peers_.push_back(peer);
+    direct_copies_.add_member();
     return true;
-}
-
-void ShmPath::allow_direct_copies(bool allowed) {
-    direct_copies_ = allowed;
-    if (allowed) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where Yama restricts direct copies to descendants
 }
 
 uint32_t ShmPath::cells_in_use() const {
@@ -344,44 +331,12 @@ void ShmPath::take_part(Inlet &inlet, Sink &sink, const std::byte *payload, size
     if (inlet.assembly.missing() == 0) inlet.assembly.deliver(sink, peer, inlet.envelope);
 }
 
-bool ShmPath::touches(uint32_t peer) {
-    uint32_t index = index_of(peer);
-    if (!direct_copies_ || index == not_here) return false;
-    Outlet &outlet = outlets_[index];
-    if (outlet.direct == Reach::untried) outlet.direct = try_direct(index) ? Reach::allowed : Reach::refused;
-    return outlet.direct == Reach::allowed;
-}
-
-bool ShmPath::touches_all_memory() {
-    return std::all_of(peers_.begin(), peers_.end(), [&](uint32_t peer) { return index_of(peer) == own_ || touches(peer); });
-}
-
-// One trial copy of a known value: refused by seccomp, Yama or another process namespace (where the id names somebody else).
-bool ShmPath::try_direct(uint32_t index) const {
-    const auto &reach = segment_.member(index).reach;
-    uint64_t value = 0;
-    iovec local{&value, sizeof value};
-    iovec remote{reinterpret_cast<void *>(reach.probe_address.load(std::memory_order_relaxed)), sizeof value};
-    ssize_t got = process_vm_readv(reach.process.load(std::memory_order_acquire), &local, 1, &remote, 1, 0);
-    bool allowed = got == sizeof value && value == reach.probe_value;
-    std::string why = got < 0 ? system_text(errno) : "not it";
-    if (!allowed) log(LogLevel::info, "shm", "direct copies from process %d are refused (%s)", reach.process.load(), why.c_str());
-    else log(LogLevel::debug, "shm", "direct copies from process %d are allowed", reach.process.load());
-    return allowed;
-}
-
 Error ShmPath::get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
     if (const std::byte *from = mapped(peer, remote_address, bytes)) {
         for (int run = 0; run < runs; from += local[run++].iov_len) std::memcpy(local[run].iov_base, from, local[run].iov_len);
         return {};
     }
-    iovec remote{reinterpret_cast<void *>(remote_address), bytes};
-    uint32_t index = index_of_peer_[peer];
-    pid_t process = segment_.member(index).reach.process.load(std::memory_order_relaxed);
-    ssize_t got = process_vm_readv(process, local, static_cast<size_t>(runs), &remote, 1, 0);
-    if (got == static_cast<ssize_t>(bytes)) return {};
-    outlets_[index].direct = Reach::refused;
-    return Error(ErrorClass::other, got < 0 ? "process_vm_readv: " + system_text(errno) : "process_vm_readv read only a part");
+    return direct_copies_.read(index_of_peer_[peer], local, runs, remote_address, bytes);
 }
 
 Error ShmPath::put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) {
@@ -389,19 +344,13 @@ Error ShmPath::put(uint32_t peer, const iovec *local, int runs, uint64_t remote_
         for (int run = 0; run < runs; to += local[run++].iov_len) std::memcpy(to, local[run].iov_base, local[run].iov_len);
         return {};
     }
-    iovec remote{reinterpret_cast<void *>(remote_address), bytes};
-    uint32_t index = index_of_peer_[peer];
-    pid_t process = segment_.member(index).reach.process.load(std::memory_order_relaxed);
-    ssize_t put = process_vm_writev(process, local, static_cast<size_t>(runs), &remote, 1, 0);
-    if (put == static_cast<ssize_t>(bytes)) return {};
-    outlets_[index].direct = Reach::refused;
-    return Error(ErrorClass::other, put < 0 ? "process_vm_writev: " + system_text(errno) : "process_vm_writev wrote only a part");
+    return direct_copies_.write(index_of_peer_[peer], local, runs, remote_address, bytes);
 }
 
 std::string ShmPath::describe() const {
     return "shm: " + std::to_string(peers_.size()) + " processes on this node, rings of " + std::to_string(ring_bytes / 1024) + " KiB, " +
            std::to_string(segment_.header().cells) + " buffers of " + std::to_string(cell_bytes / 1024) + " KiB each, direct copies " +
-           (direct_copies_ ? "where the kernel allows them" : "off (LANYARD_CMA)");
+           (direct_copies_.are_allowed() ? "where the kernel allows them" : "off (LANYARD_CMA)");
 }
 
 }  // namespace lanyard

@@ -1,5 +1,5 @@
 // The path between processes of one node: a ring each way, opened at first contact; payload beside the envelope up to a few
-// lines, in the sender's cells up to a few cells; direct copies by process_vm_readv where the kernel allows it.
+// lines, in the sender's cells up to a few cells; direct copies where the kernel allows them.
 // Payload of several cells comes in as many frames, one behind the other: the reader copies the first while the writer fills the second, so
 // a message is on its way for little longer than one copy takes. All of them are published by one send(), or none.
 // A frame is published with a full barrier before the peer's sleep word is read, a sleeper sets its word before it polls once more:
@@ -16,6 +16,7 @@
 #include "path/assembly.h"
 #include "path/path.h"
 #include "path/shm/counters.h"
+#include "path/shm/direct_copies.h"
 #include "path/shm/segment.h"
 #include "path/shm/shared_blocks.h"
 #include "path/short_ring.h"
@@ -34,8 +35,6 @@ public:
 
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
     Sent send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t token) override;
-    // Can the memory of all the others be touched, each of which has a path already?
-    bool touches_all_memory();
     int poll(Sink &sink, int budget, uint64_t now_ns) override;
     std::string describe() const override;
 
@@ -44,19 +43,17 @@ public:
     bool asleep(uint32_t peer) const { return outlets_[index_of_peer_[peer]].ring.reader_seems_asleep(); }
     void wake(uint32_t peer) { wake_sleeper(segment_.member(index_of_peer_[peer]).sleep, true); }
 
-    // Messages begun from now on. [owner]
-    void allow_direct_copies(bool allowed);
     // Of this process's own, for reports by any thread: the cells that hold something not yet read, and the rings that are read.
     uint32_t cells_in_use() const;
     uint32_t rings() const { return arrivals_seen_.load(std::memory_order_relaxed); }
 
     Segment &segment() const { return segment_; }
     SharedBlocks &blocks() { return blocks_; }
+    DirectCopies &direct_copies() { return direct_copies_; }
     uint32_t own() const { return own_; }
 
 private:
     static constexpr uint32_t not_here = UINT32_MAX;
-    enum class Reach : uint8_t { untried, allowed, refused };
 
     struct Inlet;
     // To and from a peer.
@@ -65,7 +62,6 @@ private:
 
         RingWriter ring;
         Inlet *inlet = nullptr;  // the ring that the peer opened
-        Reach direct = Reach::untried;
         bool shut = false;   // there was no room for a ring, here or there
         bool lost = false;   // and that has been reported
         bool unseen = false; // the peer's ring is there, but this process has no addresses for it
@@ -84,7 +80,7 @@ private:
         uint32_t number;
     };
 
-    bool touches(uint32_t peer) override;
+    bool touches(uint32_t peer) override { return reaches(peer) && direct_copies_.work_with(index_of_peer_[peer]); }
     Error get(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     Error put(uint32_t peer, const iovec *local, int runs, uint64_t remote_address, size_t bytes) override;
     std::byte *mapped(uint32_t peer, uint64_t address, size_t bytes) override { return blocks_.find(index_of_peer_[peer], address, bytes); }
@@ -109,16 +105,15 @@ private:
     Sent send_long(uint32_t index, const Envelope &envelope, Payload payload);
     Sent send_in_cells(RingWriter &ring, const Envelope &envelope, Payload payload);
     void take_part(Inlet &inlet, Sink &sink, const std::byte *payload, size_t size);
-    bool try_direct(uint32_t index) const;
     static uint32_t cells_of_frame(const Segment &segment);
 
     Segment &segment_;
     uint32_t own_;
     MemberControl &self_;
     SharedBlocks blocks_;
+    DirectCopies direct_copies_;
     std::vector<uint32_t> peers_;
     std::vector<uint32_t> index_of_peer_;
-    bool direct_copies_;
     Growing<Outlet> outlets_;  // p2p writes to their rings
     Growing<Inlet> inlets_;
     std::vector<Awaited> awaited_;  // by inlet
