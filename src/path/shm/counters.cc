@@ -10,7 +10,7 @@ Counters<ShmPath> &shm_counters() {
     static auto &only = *new Counters<ShmPath>("shm", {
         {"shm_rings", level, expert, "rings", "rings of other processes that are looked at", &ShmPath::rings},
         {"shm_cells_used", level, expert, "cells", "of this process's cells: those whose content has not been read yet",
-         &ShmPath::cells_in_use},
+         [](const ShmPath &path) { return path.cells().in_use(); }},
         {"shm_cells", size, expert, "cells", "cells that this process has for payload of 16 KiB each",
          [](const ShmPath &path) { return path.segment().header().cells; }},
         {"shm_segment_bytes", level, user, "bytes", "bytes of the node's shared memory that the job's processes use",

@@ -12,11 +12,6 @@ namespace lanyard {
 
 namespace {
 
-// What a bulk frame and a frame in a cell carry in their one line, behind where the envelope would be.
-struct CellReference {
-    uint32_t cell;
-};
-
 // Of one envelope: longer messages wait for their receive, as over the network, since one that comes before it is copied twice more.
 constexpr uint32_t most_cells_of_frame = 4;
 
@@ -29,8 +24,8 @@ ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bo
             .eager_limit = cells_of_frame(segment) * cell_bytes,
             .memory = this,
             .short_lane = this}),
-      segment_(segment), own_(own), self_(segment.member(own)), blocks_(segment, own), direct_copies_(segment, own, direct_copies),
-      gathered_(most_inlined) {
+      segment_(segment), own_(own), self_(segment.member(own)), blocks_(segment, own), cells_(segment, own),
+      direct_copies_(segment, own, direct_copies), gathered_(most_inlined) {
     for (uint32_t peer : peers) LANYARD_MUST(add_member(peer));
 }
 
@@ -44,12 +39,6 @@ bool ShmPath::add_member(uint32_t peer) {
     peers_.push_back(peer);
     direct_copies_.add_member();
     return true;
-}
-
-uint32_t ShmPath::cells_in_use() const {
-    uint32_t used = 0;
-    for (uint32_t cell = 0; cell < segment_.header().cells; ++cell) used += self_.cell[cell].used.load(std::memory_order_relaxed) != 0;
-    return used;
 }
 
 ShmPath::~ShmPath() {
@@ -135,23 +124,6 @@ int ShmPath::report_lost(uint32_t index, Sink &sink) {
     return 1;
 }
 
-// So many, or none.
-bool ShmPath::take_cells(uint32_t *cells, uint32_t count) {
-    uint32_t all = segment_.header().cells, taken = 0;
-    for (uint32_t tried = 0; tried < all && taken < count; ++tried) {
-        uint32_t cell = next_cell_;
-        if (++next_cell_ == all) next_cell_ = 0;
-        if (self_.cell[cell].used.load(std::memory_order_acquire)) continue;
-        self_.cell[cell].used.store(1, std::memory_order_relaxed);
-        cells[taken++] = cell;
-    }
-    // The next one's word was written last by a reader, long ago: it comes while this one is filled.
-    __builtin_prefetch(&self_.cell[next_cell_].used, 1);
-    if (taken == count) return true;
-    while (taken > 0) self_.cell[cells[--taken]].used.store(0, std::memory_order_relaxed);
-    return false;
-}
-
 Sent ShmPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
     uint32_t index = index_of_peer_[peer];
     Outlet &outlet = outlets_[index];
@@ -185,17 +157,16 @@ Sent ShmPath::send_long(uint32_t index, const Envelope &envelope, Payload payloa
 
 // The first frame tells the size of the whole.
 Sent ShmPath::send_in_cells(RingWriter &ring, const Envelope &envelope, Payload payload) {
-    uint32_t cells[most_cells_of_frame];
+    uint32_t taken[most_cells_of_frame];
     auto count = static_cast<uint32_t>((payload.size + cell_bytes - 1) / cell_bytes);
-    if (!ring.room(count) || !take_cells(cells, count)) return Sent::full;
+    if (!ring.room(count) || !cells_.take(taken, count)) return Sent::full;
     size_t told = payload.size;
     for (uint32_t i = 0; i < count; ++i) {
         size_t part = std::min(payload.size, cell_bytes);
-        payload.copy(segment_.cell(own_, cells[i]), part);
-        CellReference reference{cells[i]};
+        cells_.fill(taken[i], payload, part);
         RingLine &line = ring.line();
         std::memcpy(line.bytes, &envelope, sizeof envelope);
-        std::memcpy(line.bytes + sizeof envelope, &reference, sizeof reference);
+        CellReference{taken[i]}.write(line);
         ring.publish(RingFrame::in_cell, i == 0 ? told : part, 1);
     }
     ring.wake_reader();
@@ -206,13 +177,13 @@ Sent ShmPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload
     uint32_t index = index_of_peer_[peer];
     Outlet &outlet = outlets_[index];
     if (!outlet.ring.is_open() && !open_outlet(index)) return outlet.lost ? Sent::done : Sent::full;
-    CellReference reference{0};
-    if (!outlet.ring.room(1) || !take_cells(&reference.cell, 1)) return Sent::full;
+    uint32_t cell;
+    if (!outlet.ring.room(1) || !cells_.take(&cell, 1)) return Sent::full;
     size_t size = payload.size;
-    payload.copy(segment_.cell(own_, reference.cell), size);
+    cells_.fill(cell, payload, size);
     RingLine &first = outlet.ring.line();
     std::memcpy(first.bytes, &header, sizeof header);
-    std::memcpy(first.bytes + sizeof(Envelope), &reference, sizeof reference);
+    CellReference{cell}.write(first);
     outlet.ring.publish(RingFrame::bulk, size, 1);
     outlet.ring.wake_reader();
     return Sent::done;
@@ -299,9 +270,8 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
             told |= inlet.ring.pass(lines_for(size));
             continue;
         }
-        CellReference reference;
-        std::memcpy(&reference, first + sizeof(Envelope), sizeof reference);
-        const std::byte *payload = segment_.cell(inlet.member, reference.cell);
+        uint32_t cell = CellReference::read(first).cell;
+        const std::byte *payload = segment_.cell(inlet.member, cell);
         if (kind == RingFrame::bulk) {
             BulkHeader header;
             std::memcpy(&header, first, sizeof header);
@@ -311,7 +281,7 @@ int ShmPath::drain(Inlet &inlet, Sink &sink, int budget) {
         } else {
             take_part(inlet, sink, payload, size);
         }
-        segment_.member(inlet.member).cell[reference.cell].used.store(0, std::memory_order_release);
+        Cells::give_back(segment_.member(inlet.member), cell);
         inlet.ring.pass(1);
         told = true;  // a cell is free again
     }

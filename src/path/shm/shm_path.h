@@ -15,6 +15,7 @@
 #include "base/growing.h"
 #include "path/assembly.h"
 #include "path/path.h"
+#include "path/shm/cells.h"
 #include "path/shm/counters.h"
 #include "path/shm/direct_copies.h"
 #include "path/shm/segment.h"
@@ -43,12 +44,12 @@ public:
     bool asleep(uint32_t peer) const { return outlets_[index_of_peer_[peer]].ring.reader_seems_asleep(); }
     void wake(uint32_t peer) { wake_sleeper(segment_.member(index_of_peer_[peer]).sleep, true); }
 
-    // Of this process's own, for reports by any thread: the cells that hold something not yet read, and the rings that are read.
-    uint32_t cells_in_use() const;
+    // For reports by any thread: the rings that this process reads.
     uint32_t rings() const { return arrivals_seen_.load(std::memory_order_relaxed); }
 
     Segment &segment() const { return segment_; }
     SharedBlocks &blocks() { return blocks_; }
+    const Cells &cells() const { return cells_; }
     DirectCopies &direct_copies() { return direct_copies_; }
     uint32_t own() const { return own_; }
 
@@ -101,7 +102,6 @@ private:
     size_t next_with_frame(size_t first, size_t last) const;
     int drain_from(size_t first, size_t last, Sink &sink, int budget);
     int drain(Inlet &inlet, Sink &sink, int budget);
-    bool take_cells(uint32_t *cells, uint32_t count);
     Sent send_long(uint32_t index, const Envelope &envelope, Payload payload);
     Sent send_in_cells(RingWriter &ring, const Envelope &envelope, Payload payload);
     void take_part(Inlet &inlet, Sink &sink, const std::byte *payload, size_t size);
@@ -111,6 +111,7 @@ private:
     uint32_t own_;
     MemberControl &self_;
     SharedBlocks blocks_;
+    Cells cells_;
     DirectCopies direct_copies_;
     std::vector<uint32_t> peers_;
     std::vector<uint32_t> index_of_peer_;
@@ -120,7 +121,6 @@ private:
     std::vector<std::byte *> rings_;  // mapped here, of both kinds
     std::atomic<uint32_t> arrivals_seen_{0};  // other threads read it: rings()
     size_t next_inlet_ = 0;  // polling begins here: behind the one that used up the budget last
-    uint32_t next_cell_ = 0;
     std::vector<std::byte> gathered_;
     CounterSource counted_{shm_counters(), *this};
 };

@@ -74,13 +74,13 @@ TEST(ShmPath, TakesAllTheCellsOfAMessageOrNone) {
     while (node.paths[0]->send(2, numbered(sent, most), {payload.data(), most, nullptr}) == Sent::done) ++sent;
     EXPECT_EQ(sent, (cells - each + 1) / each);
     // Those that did not suffice are still there.
-    EXPECT_EQ(shm.cells_in_use(), each - 1 + sent * each);
+    EXPECT_EQ(shm.cells().in_use(), each - 1 + sent * each);
     EXPECT_EQ(node.paths[0]->send(1, numbered(each - 1, cell_bytes), {payload.data(), cell_bytes, nullptr}), Sent::done);
     EXPECT_EQ(node.paths[1]->poll(first, 64, 0) > 0, true);
     EXPECT_EQ(node.paths[0]->send(2, numbered(sent, most), {payload.data(), most, nullptr}), Sent::done);
     while (node.paths[2]->poll(second, 64, 0)) {}
     EXPECT_EQ(second.total, sent + 1);
-    EXPECT_EQ(shm.cells_in_use(), 0u);
+    EXPECT_EQ(shm.cells().in_use(), 0u);
     EXPECT_TRUE(first.in_order && second.in_order);
 }
 
