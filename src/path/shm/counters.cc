@@ -8,7 +8,8 @@ Counters<ShmPath> &shm_counters() {
     using enum CounterClass;
     using enum Audience;
     static auto &only = *new Counters<ShmPath>("shm", {
-        {"shm_rings", level, expert, "rings", "rings of other processes that are looked at", &ShmPath::rings},
+        {"shm_rings", level, expert, "rings", "rings of other processes that are looked at",
+         [](const ShmPath &path) { return path.ring_offers().told(); }},
         {"shm_cells_used", level, expert, "cells", "of this process's cells: those whose content has not been read yet",
          [](const ShmPath &path) { return path.cells().in_use(); }},
         {"shm_cells", size, expert, "cells", "cells that this process has for payload of 16 KiB each",

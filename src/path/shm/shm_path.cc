@@ -1,9 +1,7 @@
 #include "path/shm/shm_path.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "base/log.h"
@@ -25,7 +23,7 @@ ShmPath::ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bo
             .memory = this,
             .short_lane = this}),
       segment_(segment), own_(own), self_(segment.member(own)), blocks_(segment, own), cells_(segment, own),
-      direct_copies_(segment, own, direct_copies), gathered_(most_inlined) {
+      direct_copies_(segment, own, direct_copies), offers_(segment, own), gathered_(most_inlined) {
     for (uint32_t peer : peers) LANYARD_MUST(add_member(peer));
 }
 
@@ -38,89 +36,49 @@ bool ShmPath::add_member(uint32_t peer) {
     index_of_peer_[peer] = index;
     peers_.push_back(peer);
     direct_copies_.add_member();
+    offers_.add_member();
     return true;
 }
 
-ShmPath::~ShmPath() {
-    for (std::byte *ring : rings_) Segment::unmap(ring, ring_bytes);
-}
-
-std::byte *ShmPath::map_ring(uint64_t offset) {
-    std::byte *memory = segment_.map(offset, ring_bytes);
-    if (memory) rings_.push_back(memory);
-    return memory;
-}
-
-// Makes the ring to a peer and tells it where it is. Room for all rings was there when the segment was made, but others may have taken it:
-// then the two are lost to each other, as the next poll of either reports.
 bool ShmPath::open_outlet(uint32_t index) {
-    Outlet &outlet = outlets_[index];
-    if (outlet.shut) return false;
-    uint64_t offset = segment_.append_ring();
-    std::byte *memory = offset ? map_ring(offset) : nullptr;
-    if (!memory) {
-        shut(index);
-        return false;
-    }
-    MemberControl &peer = segment_.member(index);
-    outlet.ring.open(*new (memory) Ring, own_);
-    peer.ring_from[own_].store(offset, std::memory_order_release);
-    peer.inbox.arrivals.fetch_add(1, std::memory_order_release);
+    Ring *ring = offers_.open(index);
+    if (!ring) return false;
+    outlets_[index].ring.open(*ring, own_);
     log(LogLevel::debug, "shm", "opened a ring of %zu KiB to peer %u", ring_bytes / 1024, peers_[index]);
     return true;
 }
 
-void ShmPath::shut(uint32_t index) {
-    Outlet &outlet = outlets_[index];
-    MemberControl &peer = segment_.member(index);
-    outlet.shut = true;
-    peer.ring_from[own_].store(MemberControl::no_room, std::memory_order_release);
-    peer.inbox.arrivals.fetch_add(1, std::memory_order_release);
-    self_.inbox.arrivals.fetch_add(1, std::memory_order_release);
-    outlet.ring.wake_reader();
-}
-
-namespace {
-
-Error no_addresses(size_t bytes) {
-    return Error(ErrorClass::no_mem, "a ring of " + std::to_string(bytes / 1024) + " KiB of shared memory cannot be mapped: " +
-                                         system_text(ENOMEM) + "; raise the limit of addresses (ulimit -v)");
-}
-
-}  // namespace
-
 int ShmPath::accept_inlets(Sink &sink) {
-    arrivals_seen_.store(self_.inbox.arrivals.load(std::memory_order_acquire), std::memory_order_relaxed);
-    int opened = 0;
+    offers_.note_news();
+    int news = 0;
     for (uint32_t i = 0; i < peers_.size(); ++i) {
-        uint64_t offset = self_.ring_from[i].load(std::memory_order_acquire);
-        if (offset == MemberControl::no_room || outlets_[i].shut) opened += report_lost(i, sink);
-        bool known = std::any_of(inlets_.begin(), inlets_.end(), [&](const Inlet &inlet) { return inlet.member == i; });
-        if (offset <= MemberControl::no_room || known || outlets_[i].unseen) continue;
-        std::byte *memory = map_ring(offset);
-        Inlet *inlet = memory ? inlets_.append() : nullptr;
-        if (!inlet) {
-            outlets_[i].unseen = true;
-            shut(i);
-            opened += report_lost(i, sink);
-            continue;
-        }
-        inlet->member = i;
-        inlet->ring.open(*reinterpret_cast<Ring *>(memory), i);
-        inlet->place = static_cast<uint32_t>(awaited_.size());
-        awaited_.push_back({inlet->ring.awaited_word(), inlet->ring.awaited_number()});
-        outlets_[i].inlet = inlet;
-        log(LogLevel::debug, "shm", "peer %u opened a ring to here", peers_[i]);
-        ++opened;
+        news += report_lost(i, sink);
+        if (!offers_.is_offered_by(i)) continue;
+        news += accept_inlet(i) ? 1 : report_lost(i, sink);
     }
-    return opened;
+    return news;
+}
+
+bool ShmPath::accept_inlet(uint32_t index) {
+    Ring *ring = offers_.accept(index);
+    if (!ring) return false;
+    Inlet *inlet = inlets_.append();
+    if (!inlet) {
+        offers_.fail_to_accept(index);
+        return false;
+    }
+    inlet->member = index;
+    inlet->ring.open(*ring, index);
+    inlet->place = static_cast<uint32_t>(awaited_.size());
+    awaited_.push_back({inlet->ring.awaited_word(), inlet->ring.awaited_number()});
+    outlets_[index].inlet = inlet;
+    log(LogLevel::debug, "shm", "peer %u opened a ring to here", peers_[index]);
+    return true;
 }
 
 int ShmPath::report_lost(uint32_t index, Sink &sink) {
-    Outlet &outlet = outlets_[index];
-    if (outlet.lost) return 0;
-    outlet.shut = outlet.lost = true;
-    sink.lost(peers_[index], outlet.unseen ? no_addresses(ring_bytes) : segment_.no_room_for_ring());
+    if (!offers_.becomes_lost(index)) return 0;
+    sink.lost(peers_[index], offers_.why_lost(index));
     return 1;
 }
 
@@ -138,7 +96,7 @@ Sent ShmPath::send(uint32_t peer, const Envelope &envelope, Payload payload) {
 // Payload of several lines, or in cells; also the first frame to a peer.
 Sent ShmPath::send_long(uint32_t index, const Envelope &envelope, Payload payload) {
     Outlet &outlet = outlets_[index];
-    if (!outlet.ring.is_open() && !open_outlet(index)) return outlet.lost ? Sent::done : Sent::full;
+    if (!outlet.ring.is_open() && !open_outlet(index)) return offers_.is_lost(index) ? Sent::done : Sent::full;
     size_t size = payload.size;
     if (size > most_inlined) return send_in_cells(outlet.ring, envelope, payload);
     uint32_t lines = lines_for(size);
@@ -176,7 +134,7 @@ Sent ShmPath::send_in_cells(RingWriter &ring, const Envelope &envelope, Payload 
 Sent ShmPath::send_bulk(uint32_t peer, const BulkHeader &header, Payload payload, uint64_t) {
     uint32_t index = index_of_peer_[peer];
     Outlet &outlet = outlets_[index];
-    if (!outlet.ring.is_open() && !open_outlet(index)) return outlet.lost ? Sent::done : Sent::full;
+    if (!outlet.ring.is_open() && !open_outlet(index)) return offers_.is_lost(index) ? Sent::done : Sent::full;
     uint32_t cell;
     if (!outlet.ring.room(1) || !cells_.take(&cell, 1)) return Sent::full;
     size_t size = payload.size;
@@ -212,7 +170,7 @@ void ShmPath::take(uint32_t peer, void *payload) {
 
 int ShmPath::poll(Sink &sink, int budget, uint64_t) {
     int work = 0;
-    if (self_.inbox.arrivals.load(std::memory_order_relaxed) != rings()) work += accept_inlets(sink);
+    if (offers_.has_news()) work += accept_inlets(sink);
     size_t first = next_inlet_;
     int frames = drain_from(first, awaited_.size(), sink, budget);
     if (first && frames < budget) {

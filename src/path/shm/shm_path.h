@@ -18,6 +18,7 @@
 #include "path/shm/cells.h"
 #include "path/shm/counters.h"
 #include "path/shm/direct_copies.h"
+#include "path/shm/ring_offers.h"
 #include "path/shm/segment.h"
 #include "path/shm/shared_blocks.h"
 #include "path/short_ring.h"
@@ -30,7 +31,6 @@ public:
     ShmPath(Segment &segment, uint32_t own, std::vector<uint32_t> peers, bool direct_copies);
     // The node's next process has this number. False: this process has no addresses for it. [owner]
     bool add_member(uint32_t peer);
-    ~ShmPath() override;
 
     bool reaches(uint32_t peer) const override { return index_of(peer) != not_here; }
 
@@ -44,12 +44,10 @@ public:
     bool asleep(uint32_t peer) const { return outlets_[index_of_peer_[peer]].ring.reader_seems_asleep(); }
     void wake(uint32_t peer) { wake_sleeper(segment_.member(index_of_peer_[peer]).sleep, true); }
 
-    // For reports by any thread: the rings that this process reads.
-    uint32_t rings() const { return arrivals_seen_.load(std::memory_order_relaxed); }
-
     Segment &segment() const { return segment_; }
     SharedBlocks &blocks() { return blocks_; }
     const Cells &cells() const { return cells_; }
+    const RingOffers &ring_offers() const { return offers_; }
     DirectCopies &direct_copies() { return direct_copies_; }
     uint32_t own() const { return own_; }
 
@@ -63,9 +61,6 @@ private:
 
         RingWriter ring;
         Inlet *inlet = nullptr;  // the ring that the peer opened
-        bool shut = false;   // there was no room for a ring, here or there
-        bool lost = false;   // and that has been reported
-        bool unseen = false; // the peer's ring is there, but this process has no addresses for it
     };
     struct Inlet {
         RingReader ring;
@@ -94,10 +89,9 @@ private:
     void take(uint32_t peer, void *payload) override;
 
     uint32_t index_of(uint32_t peer) const { return peer < index_of_peer_.size() ? index_of_peer_[peer] : not_here; }
-    std::byte *map_ring(uint64_t offset);
     bool open_outlet(uint32_t index);
-    void shut(uint32_t index);
     int accept_inlets(Sink &sink);
+    bool accept_inlet(uint32_t index);
     int report_lost(uint32_t index, Sink &sink);
     size_t next_with_frame(size_t first, size_t last) const;
     int drain_from(size_t first, size_t last, Sink &sink, int budget);
@@ -113,13 +107,12 @@ private:
     SharedBlocks blocks_;
     Cells cells_;
     DirectCopies direct_copies_;
+    RingOffers offers_;
     std::vector<uint32_t> peers_;
     std::vector<uint32_t> index_of_peer_;
     Growing<Outlet> outlets_;  // p2p writes to their rings
     Growing<Inlet> inlets_;
     std::vector<Awaited> awaited_;  // by inlet
-    std::vector<std::byte *> rings_;  // mapped here, of both kinds
-    std::atomic<uint32_t> arrivals_seen_{0};  // other threads read it: rings()
     size_t next_inlet_ = 0;  // polling begins here: behind the one that used up the budget last
     std::vector<std::byte> gathered_;
     CounterSource counted_{shm_counters(), *this};

@@ -1,0 +1,135 @@
+// How members of a node come by the rings between them, and what happens when there is no room for one.
+#include "path/shm/ring_offers.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <set>
+
+#include "net/sim/random.h"
+#include "sim/seeds.h"
+#include "unit/path/shm/node.h"
+
+namespace lanyard {
+namespace {
+
+struct Members {
+    explicit Members(uint32_t count) : node(count) {
+        for (uint32_t own = 0; own < count; ++own) {
+            all.emplace_back(node.of(own), own);
+            for (uint32_t i = 0; i < count; ++i) all[own].add_member();
+        }
+    }
+    RingOffers &operator[](uint32_t member) { return all[member]; }
+    void leave_room_for(uint64_t rings) { node.header().limit = node.header().appended + rings * ring_bytes; }
+
+    Node node;
+    std::deque<RingOffers> all;
+};
+
+std::string sentence(Error error) { return error.take().sentence; }
+
+TEST(RingOffers, GivesBothTheSameRing) {
+    Members members(3);
+    EXPECT_FALSE(members[1].has_news());
+    Ring *written = members[0].open(1);
+    ASSERT_NE(written, nullptr);
+    EXPECT_TRUE(members[1].has_news());
+    EXPECT_FALSE(members[0].has_news() || members[2].has_news());
+    members[1].note_news();
+    EXPECT_FALSE(members[1].has_news());
+    EXPECT_EQ(members[1].told(), 1u);
+    EXPECT_FALSE(members[1].is_offered_by(2));
+    ASSERT_TRUE(members[1].is_offered_by(0));
+    Ring *read = members[1].accept(0);
+    ASSERT_NE(read, nullptr);
+    EXPECT_FALSE(members[1].is_offered_by(0)) << "once";
+    EXPECT_NE(read, written) << "each has it for itself";
+    written->line[5].word = 77;
+    EXPECT_EQ(read->line[5].word, 77u);
+    EXPECT_FALSE(members[0].becomes_lost(1) || members[1].becomes_lost(0));
+}
+
+TEST(RingOffers, PartsBothWhereThereIsNoRoom) {
+    Members members(3);
+    members.leave_room_for(0);
+    SleepWord &sleep = members.node.of(1).member(1).sleep;
+    sleep.asleep = SleepWord::on_futex;
+    EXPECT_EQ(members[0].open(1), nullptr);
+    EXPECT_EQ(sleep.asleep, SleepWord::awake);
+    EXPECT_TRUE(members[0].has_news() && members[1].has_news());
+    EXPECT_FALSE(members[2].has_news());
+    members.leave_room_for(5);
+    EXPECT_EQ(members[0].open(1), nullptr) << "too late";
+    EXPECT_FALSE(members[0].is_lost(1)) << "not yet reported";
+    EXPECT_TRUE(members[0].becomes_lost(1));
+    EXPECT_FALSE(members[0].becomes_lost(1)) << "once";
+    EXPECT_TRUE(members[0].is_lost(1));
+    EXPECT_TRUE(members[1].becomes_lost(0));
+    EXPECT_EQ(members[1].open(0), nullptr);
+    EXPECT_FALSE(members[1].is_offered_by(0));
+    EXPECT_TRUE(sentence(members[1].why_lost(0)).starts_with("the shared memory of this node"));
+    EXPECT_NE(members[0].open(2), nullptr);
+    EXPECT_FALSE(members[0].becomes_lost(2) || members[2].becomes_lost(0));
+}
+
+// The ring that this process has opened itself is of no use to it any more; the other learns that too.
+TEST(RingOffers, PartsBothWhereARingCannotBeRead) {
+    Members members(2);
+    ASSERT_NE(members[0].open(1), nullptr);
+    ASSERT_NE(members[1].open(0), nullptr);
+    ASSERT_NE(members[1].accept(0), nullptr);
+    members[1].fail_to_accept(0);
+    EXPECT_TRUE(members[1].becomes_lost(0) && members[0].becomes_lost(1));
+    EXPECT_FALSE(members[1].is_offered_by(0) || members[0].is_offered_by(1));
+    EXPECT_TRUE(sentence(members[1].why_lost(0)).starts_with("a ring of 8 KiB of shared memory cannot be mapped"));
+    EXPECT_TRUE(sentence(members[0].why_lost(1)).starts_with("the shared memory of this node"));
+}
+
+// Who opens rings to whom, and when the others look, is random, and there is room for some of the rings only. Whoever made one is read by the
+// other; who did not is lost, on both sides and once.
+TEST(RingOffers, IsTheSameForBothSides) {
+    sim::for_seeds(100, 3, [](uint64_t seed) {
+        SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+        sim::Random random(seed);
+        constexpr uint32_t count = 6;
+        using Pairs = std::set<std::pair<uint32_t, uint32_t>>;
+        Members members(count);
+        members.leave_room_for(random.below(count * count));
+        Pairs opened, refused, accepted, lost;
+        auto open = [&](uint32_t from, uint32_t to) {
+            if (opened.contains({from, to})) return;
+            bool parted = refused.contains({from, to}) || lost.contains({from, to});
+            Ring *ring = members[from].open(to);
+            EXPECT_TRUE(!ring || !parted);
+            if (ring) opened.insert({from, to});
+            else refused.insert({from, to});
+        };
+        auto look = [&](uint32_t own) {
+            if (!members[own].has_news()) return;
+            members[own].note_news();
+            for (uint32_t from = 0; from < count; ++from) {
+                if (members[own].becomes_lost(from)) {
+                    EXPECT_TRUE(lost.insert({own, from}).second) << "once";
+                }
+                if (!members[own].is_offered_by(from)) continue;
+                EXPECT_NE(members[own].accept(from), nullptr);
+                EXPECT_TRUE(accepted.insert({from, own}).second);
+            }
+        };
+        for (int step = 0; step < 200; ++step) {
+            auto own = static_cast<uint32_t>(random.below(count));
+            if (random.chance(60)) open(own, static_cast<uint32_t>(random.below(count)));
+            else look(own);
+        }
+        for (uint32_t own = 0; own < count; ++own) look(own);
+        EXPECT_EQ(accepted, opened);
+        Pairs parted = refused;
+        for (auto [from, to] : refused) parted.insert({to, from});
+        EXPECT_EQ(lost, parted);
+        return !::testing::Test::HasFailure();
+    });
+}
+
+}  // namespace
+}  // namespace lanyard
