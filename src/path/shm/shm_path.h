@@ -1,27 +1,22 @@
-// The path between processes of one node: a ring each way, opened at first contact; payload beside the envelope up to a few
-// lines, in the sender's cells up to a few cells; direct copies where the kernel allows them.
-// Payload of several cells comes in as many frames, one behind the other: the reader copies the first while the writer fills the second, so
-// a message is on its way for little longer than one copy takes. All of them are published by one send(), or none.
-// A frame is published with a full barrier before the peer's sleep word is read, a sleeper sets its word before it polls once more:
-// so one of the two always sees the other (rule 4).
+// The path between processes of one node: a ring each way, opened at first contact (ring_offers.h), and what goes through it (outlet.h, inlet.h);
+// memory of the node's other processes that is touched without their help.
+// This class knows which peer is which member of the segment, and puts the parts together, which know members only.
 // Thread rule: the owner of the engine.
 #pragma once
 
-#include <atomic>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/growing.h"
-#include "path/assembly.h"
 #include "path/path.h"
 #include "path/shm/cells.h"
 #include "path/shm/counters.h"
 #include "path/shm/direct_copies.h"
+#include "path/shm/inlets.h"
+#include "path/shm/outlet.h"
 #include "path/shm/ring_offers.h"
 #include "path/shm/segment.h"
 #include "path/shm/shared_blocks.h"
-#include "path/short_ring.h"
 
 namespace lanyard {
 
@@ -40,8 +35,8 @@ public:
     std::string describe() const override;
 
     // Where this process sleeps; and whether a peer does, after the caller has stored something for it.
-    SleepWord &sleep_word() { return self_.sleep; }
-    bool asleep(uint32_t peer) const { return outlets_[index_of_peer_[peer]].ring.reader_seems_asleep(); }
+    SleepWord &sleep_word() { return segment_.member(own_).sleep; }
+    bool asleep(uint32_t peer) const { return rings_[index_of_peer_[peer]].out.ring().reader_seems_asleep(); }
     void wake(uint32_t peer) { wake_sleeper(segment_.member(index_of_peer_[peer]).sleep, true); }
 
     Segment &segment() const { return segment_; }
@@ -54,26 +49,12 @@ public:
 private:
     static constexpr uint32_t not_here = UINT32_MAX;
 
-    struct Inlet;
     // To and from a peer.
-    struct Outlet {
-        explicit Outlet(SleepWord &sleep) : ring(sleep) {}
+    struct Rings {
+        explicit Rings(SleepWord &sleep) : out(sleep) {}
 
-        RingWriter ring;
-        Inlet *inlet = nullptr;  // the ring that the peer opened
-    };
-    struct Inlet {
-        RingReader ring;
-        uint32_t member;
-        uint32_t place;  // of the awaited
-        Assembly assembly;  // of an envelope whose payload arrives in several cells
-        Envelope envelope;  // that one
-    };
-
-    // What a look at an idle inlet reads, close together: 64 of them are 16 lines, and the rings' lines beside.
-    struct Awaited {
-        const std::atomic<uint64_t> *word;
-        uint32_t number;
+        Outlet out;
+        Inlet *in = nullptr;  // once the peer has opened it
     };
 
     bool touches(uint32_t peer) override { return reaches(peer) && direct_copies_.work_with(index_of_peer_[peer]); }
@@ -83,38 +64,30 @@ private:
     std::atomic<uint64_t> *shared_word(uint32_t owner, uint32_t index) override {
         return &segment_.member(index_of_peer_[owner]).word[index].value;
     }
-    RingWriter *ring_to(uint32_t peer) override { return &outlets_[index_of_peer_[peer]].ring; }
+    RingWriter *ring_to(uint32_t peer) override { return &rings_[index_of_peer_[peer]].out.ring(); }
     size_t max_shown() const override { return most_inlined; }
     bool peek(uint32_t peer, ShortFrame &frame) override;
     void take(uint32_t peer, void *payload) override;
 
     uint32_t index_of(uint32_t peer) const { return peer < index_of_peer_.size() ? index_of_peer_[peer] : not_here; }
     bool open_outlet(uint32_t index);
+    // What a send answers that needs one: the peer is lost, or is about to be.
+    Sent without_outlet(uint32_t index) const { return offers_.is_lost(index) ? Sent::done : Sent::full; }
+    Sent send_long(uint32_t index, const Envelope &envelope, Payload payload);
     int accept_inlets(Sink &sink);
     bool accept_inlet(uint32_t index);
     int report_lost(uint32_t index, Sink &sink);
-    size_t next_with_frame(size_t first, size_t last) const;
-    int drain_from(size_t first, size_t last, Sink &sink, int budget);
-    int drain(Inlet &inlet, Sink &sink, int budget);
-    Sent send_long(uint32_t index, const Envelope &envelope, Payload payload);
-    Sent send_in_cells(RingWriter &ring, const Envelope &envelope, Payload payload);
-    void take_part(Inlet &inlet, Sink &sink, const std::byte *payload, size_t size);
-    static uint32_t cells_of_frame(const Segment &segment);
 
     Segment &segment_;
-    uint32_t own_;
-    MemberControl &self_;
+    const uint32_t own_;
     SharedBlocks blocks_;
     Cells cells_;
     DirectCopies direct_copies_;
     RingOffers offers_;
     std::vector<uint32_t> peers_;
     std::vector<uint32_t> index_of_peer_;
-    Growing<Outlet> outlets_;  // p2p writes to their rings
-    Growing<Inlet> inlets_;
-    std::vector<Awaited> awaited_;  // by inlet
-    size_t next_inlet_ = 0;  // polling begins here: behind the one that used up the budget last
-    std::vector<std::byte> gathered_;
+    Growing<Rings> rings_;  // p2p writes to those out
+    Inlets inlets_;
     CounterSource counted_{shm_counters(), *this};
 };
 

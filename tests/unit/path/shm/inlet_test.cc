@@ -1,0 +1,141 @@
+// What an outlet has written an inlet delivers, whoever takes it; and the writer has its room again.
+#include "path/shm/inlet.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "net/sim/random.h"
+#include "path/shm/outlet.h"
+#include "sim/seeds.h"
+#include "unit/path/shm/node.h"
+
+namespace lanyard {
+namespace {
+
+// From member 0 to member 1, which knows the other as peer 7.
+struct Way {
+    Way() { outlet.open(*ring, 0); }
+
+    // False: there is no room.
+    bool send(const NotedFrame &frame) {
+        size_t size = frame.payload.size();
+        Payload payload{frame.payload.data(), size, nullptr};
+        if (frame.bulk) return outlet.send_bulk({frame.number, frame.number + 5}, payload, cells) == Sent::done;
+        if (size <= first_line_room && frame.number % 2 == 0) return outlet.send_line(numbered(frame.number, size), payload) == Sent::done;
+        return outlet.send(numbered(frame.number, size), payload, cells) == Sent::done;
+    }
+    // By who waits for it; false: nothing is shown.
+    bool take(NotingSink &sink) {
+        ShortFrame shown;
+        if (!inlet.peek(shown) || !shown.envelope) return false;
+        Envelope envelope;
+        std::memcpy(&envelope, shown.envelope, sizeof envelope);
+        std::vector<std::byte> payload(shown.size);
+        inlet.take(payload.data());
+        sink.envelope(7, envelope, payload.data(), payload.size());
+        return true;
+    }
+
+    Node node{2};
+    std::unique_ptr<Ring> ring = std::make_unique<Ring>();
+    Cells cells{node.of(0), 0};
+    Outlet outlet{node.of(0).member(1).sleep};
+    Inlet inlet{*ring, node.of(1), 0, 7, 0};
+};
+
+NotedFrame random_frame(sim::Random &random, uint64_t number) {
+    bool bulk = random.chance(20);
+    size_t most[] = {first_line_room, most_inlined + 20, cell_bytes, 4 * cell_bytes};
+    size_t size = random.below(most[random.below(bulk ? 3 : 4)] + 1);
+    return {bulk, 7, number, content(number, size)};
+}
+
+TEST(Inlet, DeliversWhatTheOutletWrote) {
+    sim::for_seeds(30, 5, [](uint64_t seed) {
+        SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+        sim::Random random(seed);
+        Way way;
+        NotingSink sink;
+        std::vector<NotedFrame> sent;
+        for (int step = 0; step < 1500; ++step) {
+            switch (random.below(3)) {
+                case 0: {
+                    NotedFrame frame = random_frame(random, sent.size());
+                    if (way.send(frame)) sent.push_back(std::move(frame));
+                    break;
+                }
+                case 1: way.take(sink); break;
+                case 2: {
+                    int budget = static_cast<int>(random.below(4));
+                    EXPECT_LE(way.inlet.drain(sink, budget), budget);
+                    break;
+                }
+            }
+        }
+        while (way.inlet.drain(sink, 100)) {}
+        EXPECT_EQ(sink.frames.size(), sent.size());
+        EXPECT_TRUE(sink.frames == sent);
+        EXPECT_EQ(way.cells.in_use(), 0u);
+        EXPECT_TRUE(way.send({false, 7, 0, content(0, 4 * cell_bytes)})) << "there is room again";
+        return !::testing::Test::HasFailure();
+    });
+}
+
+TEST(Inlet, SaysWhereItsNextFrameWillBe) {
+    Way way;
+    NotingSink sink;
+    for (uint64_t number = 0; number < 300; ++number) {
+        const std::atomic<uint64_t> *word = way.inlet.awaited_word();
+        EXPECT_NE(static_cast<uint32_t>(*word), way.inlet.awaited_number());
+        ASSERT_TRUE(way.send({false, 7, number, content(number, number % most_inlined)}));
+        EXPECT_EQ(static_cast<uint32_t>(*word), way.inlet.awaited_number());
+        EXPECT_TRUE(number % 3 == 0 ? way.take(sink) : way.inlet.drain(sink, 10) == 1);
+    }
+}
+
+// What lies in cells is no affair of who waits.
+TEST(Inlet, ShowsWhatLiesInTheRing) {
+    Way way;
+    NotingSink sink;
+    ShortFrame shown;
+    EXPECT_FALSE(way.inlet.peek(shown));
+    for (const NotedFrame &frame : {NotedFrame{false, 7, 1, content(1, most_inlined + 1)}, {true, 7, 2, content(2, 5)}}) {
+        ASSERT_TRUE(way.send(frame));
+        ASSERT_TRUE(way.inlet.peek(shown));
+        EXPECT_EQ(shown.envelope, nullptr);
+        EXPECT_EQ(way.inlet.drain(sink, 10), 1);
+    }
+    ASSERT_TRUE(way.send({false, 7, 3, content(3, most_inlined)}));
+    EXPECT_TRUE(way.inlet.peek(shown) && way.inlet.peek(shown));
+    EXPECT_EQ(shown.size, most_inlined);
+    EXPECT_TRUE(way.take(sink));
+    EXPECT_FALSE(way.inlet.peek(shown));
+}
+
+TEST(Inlet, WakesAWriterThatHasRoomAgain) {
+    Way way;
+    NotingSink sink;
+    SleepWord &sleep = way.node.of(1).member(0).sleep;
+    auto wakes = [&](auto read) {
+        sleep.asleep = SleepWord::on_futex;
+        read();
+        return sleep.asleep == SleepWord::awake;
+    };
+    ASSERT_TRUE(way.send({false, 7, 0, {}}));
+    EXPECT_FALSE(wakes([&] { way.inlet.drain(sink, 1); })) << "a line is not told";
+    ASSERT_TRUE(way.send({true, 7, 0, content(0, 1)}));
+    EXPECT_TRUE(wakes([&] { way.inlet.drain(sink, 1); })) << "a cell is";
+    int woken = 0;
+    for (uint32_t line = 0; line < ring_lines; ++line) {
+        ASSERT_TRUE(way.send({false, 7, line, {}}));
+        woken += wakes([&] {
+            if (line % 2 == 0) way.inlet.drain(sink, 1);
+            else way.take(sink);
+        });
+    }
+    EXPECT_TRUE(woken == 4 || woken == 5) << woken << " times in a lap";
+}
+
+}  // namespace
+}  // namespace lanyard
