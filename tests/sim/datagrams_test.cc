@@ -55,6 +55,7 @@ uint64_t play(uint64_t seed, Totals &totals) {
     });
     baton.run();
     expect_all_came(job);
+    check_credit(job);
     const PacketNetwork::Counts &counts = job.datagrams->network.counts();
     totals.lost += counts.lost;
     totals.doubled += counts.doubled;

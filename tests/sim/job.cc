@@ -64,7 +64,8 @@ Rank::Rank(Job &j, uint32_t number)
       path(job.path(own)),
       reach(job.baton, job.threads),
       executor(messenger, &reach),
-      universe(messenger, job.shape.settings, job.processes, own) {
+      universe(messenger, job.shape.settings, job.processes, own),
+      credit(messenger.endpoint().peers[0].credit_left) {
     engine.add_path(self_path);
     engine.add_path(path);
     Peers world;

@@ -150,6 +150,7 @@ struct Rank {
     SimReach reach;
     Executor executor;
     Universe universe;
+    const int64_t credit;  // that each peer had at the start
 };
 
 class Job {

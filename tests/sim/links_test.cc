@@ -92,6 +92,7 @@ uint64_t play(uint64_t seed, Totals &totals, bool checks = false) {
         stored += job.rank(own).messenger.unexpected().added();
         totals.damaged += job.links->path(own).counts().damaged;
     }
+    check_credit(job);
     EXPECT_EQ(told.times(Event::connection_broken), broken);
     EXPECT_EQ(told.times(Event::rendezvous), rendezvous);
     EXPECT_EQ(told.times(Event::unexpected_message), stored);

@@ -204,4 +204,13 @@ void Player::check(Operation &operation) {
                                    << " is wrong";
 }
 
+void check_credit(Job &job) {
+    for (uint32_t from = 0; from < job.shape.ranks; ++from)
+        for (uint32_t to = 0; to < job.shape.ranks; ++to) {
+            Endpoint &sender = job.rank(from).messenger.endpoint(), &receiver = job.rank(to).messenger.endpoint();
+            EXPECT_LE(sender.peers[to].credit_left + receiver.peers[from].credit_owed, job.rank(from).credit)
+                << "rank " << to << " has returned credit twice to rank " << from;
+        }
+}
+
 }  // namespace lanyard::sim

@@ -73,4 +73,8 @@ private:
     std::map<std::tuple<uint32_t, int32_t, int32_t>, std::deque<const Message *>> expected_;
 };
 
+// No rank has more credit at another than it had at the start, even with what the other still owes it. So it is at any time: the rest is on its
+// way, or is what the other has not consumed.
+void check_credit(Job &job);
+
 }  // namespace lanyard::sim

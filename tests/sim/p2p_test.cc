@@ -36,6 +36,7 @@ uint64_t play(uint64_t seed) {
         EXPECT_EQ(job.rank(own).messenger.posted().count(), 0u);
         EXPECT_EQ(job.rank(own).messenger.unexpected().payload_bytes(), 0u);
     }
+    check_credit(job);
     return baton.turns() ^ baton.now_ns() << 20;
 }
 

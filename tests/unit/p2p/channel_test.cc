@@ -221,6 +221,52 @@ TEST_F(ChannelTest, HalfOfAllTheCreditTravelsAlone) {
     EXPECT_EQ(path.sent[1][0].credit, (credit / 2 + 64) / 64);
 }
 
+// Whatever is consumed, and with which envelope it is returned, alone or not, while room comes and goes: at any time what has been told to a peer
+// and what it is still owed are together what was consumed.
+TEST_F(ChannelTest, CreditIsReturnedOnceInAnyOrderOfEvents) {
+    sim::for_seeds(100, 3, [&](uint64_t seed) {
+        SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
+        sim::Random random(seed);
+        Channel few[3];
+        int64_t consumed[3] = {};
+        path.sent.clear();
+        for (uint32_t number = 0; number < 3; ++number) {
+            channels.open(few[number], number, number == 2);
+            channels.route(few[number], path);
+            path.room[number] = 0;
+        }
+        auto returned = [&](uint32_t number) {
+            int64_t units = 0;
+            for (const Envelope &envelope : path.sent[number]) units += envelope.credit;
+            return units * static_cast<int64_t>(credit_unit);
+        };
+        for (int i = 0; i < 300; ++i) {
+            auto number = static_cast<uint32_t>(random.below(3));
+            size_t payload = random.below(600);
+            switch (random.below(5)) {
+                case 0: path.room[number] += static_cast<int>(random.below(3)); break;
+                case 1: step(); break;
+                case 2: channels.post(few[number], control(i), nullptr, 0); break;
+                case 3:
+                    Channels::owe(few[number], payload);
+                    consumed[number] += Channels::cost(static_cast<int64_t>(payload));
+                    break;
+                case 4:
+                    channels.consumed(few[number], payload);
+                    consumed[number] += Channels::cost(static_cast<int64_t>(payload));
+                    break;
+            }
+            for (uint32_t each = 0; each < 3; ++each) EXPECT_EQ(returned(each) + few[each].credit_owed, consumed[each]);
+            if (HasFailure()) break;
+        }
+        for (int i = 0; i < 1000 && channels.waiting() > 0; ++i) {
+            for (uint32_t number = 0; number < 3; ++number) path.room[number] = 1;
+            step();
+        }
+        return !HasFailure();
+    });
+}
+
 // An envelope says no more units than it has bits for; the rest goes with the next.
 TEST_F(ChannelTest, MoreCreditThanOneEnvelopeSays) {
     for (int i = 0; i < 5; ++i) Channels::owe(channel[1], size_t{1} << 20);
