@@ -5,6 +5,7 @@
 
 #include "coll/collective_tag.h"
 #include "coll/combine.h"
+#include "coll/shm/peer_memory.h"
 #include "datatype/cursor.h"
 
 namespace lanyard {
@@ -135,7 +136,7 @@ bool Collective::pass(Team &team) {
     ExchangeRun &run = exchanges_.front();
     run.begin(team, word_, number_of(tag_));
     const ShortUse &use = kept_->short_use;
-    begun_ = !run.pass({kept_->schedule.exchanges().front(), team, use.area(), executor_.reach_}, use, {send_, receive_});
+    begun_ = !run.pass({{team, use.area(), executor_.reach_}, kept_->schedule.exchanges().front()}, use, {send_, receive_});
     return !begun_;
 }
 
@@ -268,7 +269,7 @@ void Collective::launch(StepId id) {
 ExchangeTask Collective::task_of(const Exchange &exchange) {
     auto buffer_of = [](const void *owner, const Block &block) { return static_cast<const Collective *>(owner)->buffer(block); };
     auto answer_elsewhere = [](const void *owner) { static_cast<const Collective *>(owner)->executor_.answer_in_areas(); };
-    return {{exchange, *team_, NodeArea(*team_), executor_.reach_}, *schedule_, executor_.pieces_, this, buffer_of, answer_elsewhere,
+    return {{{*team_, NodeArea(*team_), executor_.reach_}, exchange}, *schedule_, executor_.pieces_, this, buffer_of, answer_elsewhere,
             &error, &executor_.stage_, &executor_.messenger_.settings().copies};
 }
 
@@ -276,8 +277,9 @@ bool Collective::advance(StepId id) {
     int32_t number = schedule_->steps()[id].number;
     ExchangeRun &run = exchanges_[number];
     if (!run.advance(task_of(schedule_->exchanges()[number]))) return false;
-    Error failure = run.error();
-    if (failure.is_mismatch()) doubt(failure, {tag_of(number_of(tag_) - run.own_age(), false), run.own_word()});
+    const CallCheck &check = run.check();
+    Error failure = check.error();
+    if (failure.is_mismatch()) doubt(failure, {tag_of(number_of(tag_) - check.disputed_age(), false), check.disputed_word()});
     keep(failure);
     return true;
 }
@@ -326,7 +328,7 @@ Executor::Executor(Messenger &messenger, NodeReach *reach) : messenger_(messenge
 // What other ranks ask for of this one's memory (exchange_run.h).
 void Executor::answer_in_areas() {
     for (Collective *one = under_way_.front(); one; one = under_way_.after(*one))
-        if (one->team_->node_area) ExchangeRun::answer(NodeArea(*one->team_), *one->team_);
+        if (one->team_->node_area) answer_askers(NodeArea(*one->team_), *one->team_);
 }
 
 Executor::~Executor() {

@@ -9,7 +9,7 @@
 
 #include "base/events.h"
 #include "base/log.h"
-#include "coll/shm/exchange_run.h"
+#include "coll/shm/exchange_task.h"
 #include "coll/two_level.h"
 
 namespace lanyard {

@@ -1,14 +1,16 @@
 // A use of the node area (exchange_run.h) by a collective of a few bytes, made ready to be done many times: where its blocks lie is looked
 // up when the schedule is written, so that a call has only to copy. ExchangeRun::pass() does it where nothing must be waited for; what it
-// leaves undone goes the ordinary way.
+// leaves undone goes the ordinary way. Kept with the schedule (kept_plans.h); by the engine's owner.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/copy.h"
 #include "coll/schedule.h"
+#include "coll/shm/exchange_task.h"
 #include "coll/shm/node_area.h"
 #include "datatype/kernels.h"
 
@@ -39,13 +41,34 @@ public:
     bool ready() const { return ready_; }
     const NodeArea &area() const { return area_; }
 
+    // What this rank posts. What nobody reads but this rank, from its own memory, need not be posted.
+    bool posts(const Exchange &exchange) const { return exchange.posts && (exchange.wakes != Exchange::Among::none || in_place_); }
+    size_t bytes() const { return data_.bytes; }
+    void post(const AreaTeam &place, uint32_t generation, const CollectiveCall &call, const Buffers &buffers) const {
+        Slot &slot = place.area.slot(place.team.index, generation);
+        slot.begin(generation, call.number, call.word, place.team.node_use.done_through, data_.bytes);
+        copy(slot.short_payload, buffers.at(data_), data_.bytes);
+        slot.generation.store(generation, std::memory_order_release);
+    }
+    // The block that this rank keeps of its own.
+    void keep_own(const Buffers &buffers) const {
+        if (own_to_.wanted) copy(buffers.at(own_to_), buffers.at(own_from_), own_to_.bytes);
+    }
+    // What this rank takes. False where somebody has not posted, or not what belongs to this call.
+    bool take(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own, const Buffers &buffers) const;
+
 private:
-    friend class ExchangeRun;
     static void copy(std::byte *to, const std::byte *from, uint16_t bytes) {
         if (bytes <= 32) [[likely]] copy_few(to, from, bytes);
         else std::memcpy(to, from, bytes);
     }
     bool place(const Block &block, Place &place) const;
+    // Words that differ may agree still, which the ordinary way finds out.
+    static bool belongs(const Slot &slot, uint32_t generation, const CollectiveCall &own) {
+        return slot.generation.load(std::memory_order_acquire) == generation && slot.check() == own.word && slot.number() == own.number;
+    }
+    bool copy_from(const Slot &slot, const Exchange &exchange, const Place &to, const Buffers &buffers) const;
+    bool reduce(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own, const Buffers &buffers) const;
 
     bool ready_ = false;
     NodeArea area_;
@@ -55,5 +78,50 @@ private:
     int64_t count_ = 0;     // elements to be combined
     bool in_place_ = false;  // the result overwrites the contribution
 };
+
+inline bool ShortUse::copy_from(const Slot &slot, const Exchange &exchange, const Place &to, const Buffers &buffers) const {
+    if (!to.wanted) return true;
+    if (slot.bytes() != static_cast<uint32_t>(to.bytes * exchange.parts)) return false;
+    copy(buffers.at(to), slot.short_payload + exchange.skip, to.bytes);
+    return true;
+}
+
+// In rank order, from the last: result = a(r) op result. What this rank has just posted is not read from its slot: that would wait until the
+// slot is this processor's again.
+inline bool ShortUse::reduce(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own, const Buffers &buffers) const {
+    const Exchange &exchange = place.exchange;
+    int last = exchange.wants == Exchange::Among::everyone ? place.team.size - 1 : exchange.last;
+    std::byte *into = buffers.at(into_);
+    for (int rank = std::max(last, exchange.wants == Exchange::Among::lower ? place.team.index - 1 : last); rank >= 0; --rank) {
+        const Slot &slot = place.area.slot(rank, generation);
+        const std::byte *from = slot.short_payload;
+        if (rank == place.team.index) {
+            if (!in_place_) from = buffers.at(data_);
+        } else if (!belongs(slot, generation, own) || slot.bytes() != data_.bytes) {
+            return false;
+        }
+        if (rank < exchange.last) kernel_(from + exchange.skip, into, count_);
+        else if (rank == exchange.last) copy(into, from + exchange.skip, into_.bytes);
+    }
+    return true;
+}
+
+inline bool ShortUse::take(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own, const Buffers &buffers) const {
+    const Exchange &exchange = place.exchange;
+    if (exchange.take == Exchange::Take::reduce) return reduce(place, generation, own, buffers);
+    auto take_from = [&](int rank, const Place &to) {
+        const Slot &slot = place.area.slot(rank, generation);
+        return belongs(slot, generation, own) && copy_from(slot, exchange, to, buffers);
+    };
+    if (exchange.wants == Exchange::Among::root) return take_from(exchange.root, into_);
+    int last = exchange.wants == Exchange::Among::everyone ? place.team.size : 0;
+    static constexpr Place nowhere;
+    for (int rank = 0; rank < last; ++rank) {
+        const Place &to = exchange.take == Exchange::Take::copy ? from_each_[static_cast<size_t>(rank)] : nowhere;
+        if (rank == place.team.index && !to.wanted) continue;
+        if (!take_from(rank, to)) return false;
+    }
+    return true;
+}
 
 }  // namespace lanyard

@@ -195,13 +195,13 @@ bool Machine::advance(int index, StepId id) {
         Rank &rank = *ranks_[index];
         std::byte *send = rank.send.empty() ? nullptr : rank.send.data() + rank.send_origin;
         std::byte *receive = rank.receive.empty() ? nullptr : rank.receive.data() + rank.receive_origin;
-        if (state.exchanges[0].pass({schedule.exchanges()[0], team, use.area(), &reach_}, use, {send, receive})) return true;
+        if (state.exchanges[0].pass({{team, use.area(), &reach_}, schedule.exchanges()[0]}, use, {send, receive})) return true;
     }
     const Exchange &exchange = schedule.exchanges()[number];
     auto nothing_elsewhere = [](const void *) {};
     Rank &rank = *ranks_[index];
     Error failure;
-    bool done = state.exchanges[number].advance({{exchange, team, NodeArea(team), &reach_}, schedule, pieces_.data(),
+    bool done = state.exchanges[number].advance({{{team, NodeArea(team), &reach_}, exchange}, schedule, pieces_.data(),
                                                  &owner, buffer_of, nothing_elsewhere, &failure, &rank.stage, &rank.copies});
     LANYARD_MUST(!failure);  // no operation of these tests throws
     return done;

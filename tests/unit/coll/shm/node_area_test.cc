@@ -16,6 +16,7 @@
 #include "base/abi_constants.h"
 #include "coll/algorithms.h"
 #include "coll/shm/exchange_run.h"
+#include "coll/shm/peer_memory.h"
 #include "datatype/predefined.h"
 
 namespace lanyard {
@@ -129,11 +130,11 @@ public:
             return Buffer{static_cast<std::byte *>(base) + block.offset, block.count, block.type};
         };
         auto answer_elsewhere = [](const void *owner) {
-            if (const Team *other = static_cast<const Spaces *>(owner)->other) ExchangeRun::answer(NodeArea(*other), *other);
+            if (const Team *other = static_cast<const Spaces *>(owner)->other) answer_askers(NodeArea(*other), *other);
         };
         Error failure;
-        ExchangeTask task{{exchange, team, NodeArea(team), &shared_.bells}, schedule, pieces_.data(), &spaces, buffer_of, answer_elsewhere, &failure,
-                          &stage, &shared_.copies};
+        ExchangeTask task{{{team, NodeArea(team), &shared_.bells}, exchange}, schedule, pieces_.data(), &spaces, buffer_of, answer_elsewhere,
+                          &failure, &stage, &shared_.copies};
         do {
             if (run.advance(task)) return true;
         } while (run.got_on());
@@ -143,7 +144,7 @@ public:
     bool passes(ExchangeRun &run, const Schedule &schedule, void *send, void *receive) {
         ShortUse use;
         if (random_() % 4 == 0 || !use.prepare(schedule, team)) return false;
-        bool passed = run.pass({schedule.exchanges()[0], team, NodeArea(team), &shared_.bells}, use,
+        bool passed = run.pass({{team, NodeArea(team), &shared_.bells}, schedule.exchanges()[0]}, use,
                                {static_cast<std::byte *>(send), static_cast<std::byte *>(receive)});
         shared_.passed += passed;
         return passed;
@@ -156,7 +157,7 @@ public:
         if (passes(runs.front(), schedule, send, receive)) return;
         for (size_t i = 0; i < runs.size(); ++i) {
             shared_.bells.wait(team.index, [&] { return advance(runs[i], schedule, schedule.exchanges()[i], send, receive); });
-            Error error = runs[i].error();
+            Error error = runs[i].check().error();
             if (!error) continue;
             error.discard();
             ++shared_.wrong;
@@ -394,7 +395,7 @@ TEST(NodeArea, TellsThatCountsDiffer) {
         ExchangeRun exchange;
         rank.begin(exchange);
         shared.bells.wait(rank.team.index, [&] { return rank.advance(exchange, schedule, values, sums); });
-        Error error = exchange.error();
+        Error error = exchange.check().error();
         if (!error) {
             ++shared.wrong;
         } else if (rank.team.index == 0) {

@@ -1,0 +1,36 @@
+// A team whose ranks share a node area, as one of them sees it: the area, and how the others are woken. Plain value; by the engine's owner.
+//
+// Waking: who stores something for which others may wait looks whether one of them sleeps (NodeReach::asleep, which sees to it that the other
+// sees the store or is seen).
+#pragma once
+
+#include "coll/shm/node_area.h"
+#include "coll/shm/node_reach.h"
+#include "coll/team.h"
+
+namespace lanyard {
+
+struct AreaTeam {
+    Team &team;
+    NodeArea area;
+    NodeReach *reach;  // nullptr: ranks that never sleep and read nothing directly
+
+    void wake(int rank) const {
+        uint32_t peer = team.peers[rank];
+        if (reach->asleep(peer)) reach->wake(peer);
+    }
+    // Of the ranks from `first` to before `last`, but this one: those who may have fallen asleep without seeing what it has just stored.
+    bool any_asleep(int first, int last) const {
+        NodeReach *const ranks = reach;
+        const uint32_t *const peers = team.peers;
+        for (int rank = first, own = team.index; ranks && rank < last; ++rank)
+            if (rank != own && ranks->asleep(peers[rank])) return true;
+        return false;
+    }
+    void wake_all(int first, int last) const {
+        for (int rank = first; rank < last; ++rank)
+            if (rank != team.index) wake(rank);
+    }
+};
+
+}  // namespace lanyard

@@ -1,0 +1,93 @@
+#include "coll/shm/own_post.h"
+
+#include "coll/shm/packing.h"
+
+namespace lanyard {
+
+namespace {
+
+constexpr int64_t aligned_16(int64_t bytes) { return (bytes + 15) / 16 * 16; }
+
+// The block's address, or that of its copy in the exchange's scratch memory, `packed` bytes from whose beginning there is room.
+SlotPlace address_of(const ExchangeTask &task, const Block &block, int64_t &packed) {
+    Buffer data = task.buffer(block);
+    int64_t bytes = block.bytes();
+    if (!data.contiguous()) {
+        std::byte *place = task.buffer(task.exchange.packed).base + packed;
+        pack_block(data, place, bytes);
+        packed += bytes;
+        data.base = place;
+    }
+    return {reinterpret_cast<uintptr_t>(data.base), static_cast<uint64_t>(bytes)};
+}
+
+}  // namespace
+
+bool OwnPost::has_room(const ExchangeTask &task, uint32_t generation, DoneWait &done) {
+    if (bytes_here_ == not_counted) count_bytes_here(task);
+    uint32_t apart = task.area.uses_apart(static_cast<size_t>(bytes_here_));
+    if (!done.all_done(task, generation - (done.waits() ? apart / 2 : apart))) return false;
+    return !streams_.wanted() || streams_.allot(task);
+}
+
+void OwnPost::write(const ExchangeTask &task, uint32_t generation, const CollectiveCall &call) {
+    Slot &slot = task.area.slot(task.team.index, generation);
+    slot.begin(generation, call.number, call.word, task.team.node_use.done_through, 0);
+    if (streams_.wanted()) streams_.post(task, generation, slot);
+    else if (task.exchange.posted_each >= 0) write_for_each(task, generation, slot);
+    else write_for_all(task, generation, slot);
+    slot.generation.store(generation, std::memory_order_release);
+}
+
+// What goes into the slot: the block, or where it is; or the bytes of all blocks behind their table, or the table alone.
+void OwnPost::count_bytes_here(const ExchangeTask &task) {
+    const Exchange &exchange = task.exchange;
+    int64_t places = 1, total = exchange.data.bytes(), capacity = task.area.payload_bytes();
+    if (exchange.posted_each >= 0) {
+        places = task.team.size;
+        total = places * int64_t{sizeof(SlotPlace)};
+        for (int rank = 0; rank < task.team.size; ++rank) total += aligned_16(task.schedule.listed(exchange.posted_each, rank).bytes());
+    }
+    all_here_ = total <= capacity;
+    if (!all_here_) streams_.plan(task);
+    if (streams_.wanted() && exchange.read_each >= 0) places = task.team.size;
+    bytes_here_ = all_here_ ? total : places * int64_t{sizeof(SlotPlace)};
+    LANYARD_MUST(all_here_ || (task.team.direct_reads && bytes_here_ <= capacity));
+}
+
+void OwnPost::write_for_all(const ExchangeTask &task, uint32_t generation, Slot &slot) {
+    const Block &data = task.exchange.data;
+    int64_t bytes = data.bytes(), packed = 0;
+    if (all_here_) {
+        slot.set_bytes(static_cast<uint32_t>(bytes));
+        std::byte *payload = task.area.payload(task.team.index, generation, static_cast<size_t>(bytes));
+        if (data.type) pack_block(task.buffer(data), payload, bytes);
+        return;
+    }
+    slot.set_bytes(Slot::at_address);
+    new (slot.short_payload) SlotPlace(address_of(task, data, packed));
+    at_address_ = true;
+}
+
+void OwnPost::write_for_each(const ExchangeTask &task, uint32_t generation, Slot &slot) {
+    int size = task.team.size;
+    auto bytes_here = static_cast<size_t>(bytes_here_);
+    std::byte *payload = task.area.payload(task.team.index, generation, bytes_here);
+    slot.set_bytes(bytes_here <= sizeof slot.short_payload ? Slot::for_each_short : Slot::for_each);
+    auto *places = reinterpret_cast<SlotPlace *>(payload);
+    int64_t offset = int64_t{sizeof(SlotPlace)} * size, packed = 0;
+    for (int rank = 0; rank < size; ++rank) {
+        const Block &block = task.schedule.listed(task.exchange.posted_each, rank);
+        int64_t bytes = block.bytes();
+        if (all_here_ || bytes == 0) {
+            new (places + rank) SlotPlace{static_cast<uint64_t>(offset), static_cast<uint64_t>(bytes) | SlotPlace::here};
+            if (bytes > 0) pack_block(task.buffer(block), payload + offset, bytes);
+            offset += all_here_ ? aligned_16(bytes) : 0;
+            continue;
+        }
+        new (places + rank) SlotPlace(address_of(task, block, packed));
+        at_address_ = true;
+    }
+}
+
+}  // namespace lanyard

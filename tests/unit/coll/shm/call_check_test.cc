@@ -1,0 +1,104 @@
+// What a rank finds out of the calls of others, alone: calls that differ, calls in another order, lengths that differ, and calls of uses that
+// are over.
+#include "coll/shm/call_check.h"
+
+#include <gtest/gtest.h>
+
+#include "one_area.h"
+
+namespace lanyard {
+namespace {
+
+using testing::OneArea;
+
+const uint32_t barrier = Agreement{CollectiveKind::barrier}.word(), bcast = Agreement{CollectiveKind::bcast, 0, 0, 8}.word();
+
+std::string sentence(const CallCheck &check) {
+    Error error = check.error();
+    return error ? error.take().sentence : "";
+}
+
+TEST(CallCheck, SameCallsFit) {
+    CallCheck check;
+    check.begin(barrier, 7);
+    EXPECT_TRUE(check.compare(1, {7, barrier}));
+    EXPECT_TRUE(check.fits(1, 8, 8));
+    EXPECT_FALSE(check.disagrees());
+    EXPECT_EQ(sentence(check), "");
+}
+
+// Slots keep a part of the number.
+TEST(CallCheck, NumbersWrap) {
+    CallCheck check;
+    check.begin(barrier, Slot::most_numbers + 3);
+    EXPECT_TRUE(check.compare(1, {2, barrier}));
+}
+
+TEST(CallCheck, TellsAnotherCall) {
+    CallCheck check;
+    check.begin(barrier, 7);
+    EXPECT_FALSE(check.compare(1, {7, bcast}));
+    EXPECT_TRUE(check.disagrees());
+    EXPECT_EQ(check.disputed_word(), barrier);
+    EXPECT_EQ(check.disputed_age(), 0u);
+    EXPECT_EQ(sentence(check), "rank 1 calls MPI_Bcast where this rank calls MPI_Barrier; all ranks must call the same collective operations on a "
+                               "communicator in the same order");
+    check.begin(barrier, 8);
+    EXPECT_FALSE(check.disagrees());
+    EXPECT_EQ(sentence(check), "");
+}
+
+TEST(CallCheck, TellsAnotherOrder) {
+    CallCheck check;
+    check.begin(barrier, 7);
+    EXPECT_FALSE(check.compare(2, {8, barrier}));
+    EXPECT_EQ(sentence(check), "rank 2 calls MPI_Barrier as collective operation 9 of this communicator, this rank MPI_Barrier as operation 8; all "
+                               "ranks must call the same collective operations in the same order");
+}
+
+TEST(CallCheck, TellsAnotherLength) {
+    CallCheck check;
+    check.begin(bcast, 7);
+    EXPECT_FALSE(check.fits(2, 16, 8));
+    EXPECT_FALSE(check.disagrees());
+    EXPECT_EQ(sentence(check), "rank 2 takes part with 16 bytes, this rank expects 8; count and datatype must agree on all ranks");
+}
+
+// Rank 0 posts in use 1 and waits for nobody; that rank 1 made another call it sees two uses later, when it waits.
+TEST(CallCheck, RemembersUsesInWhichARankWasAlone) {
+    OneArea area(2);
+    AreaTeam own = area.seen_by(0);
+    CallCheck check;
+    check.begin(bcast, 1);
+    own.area.calls(0).tell(1, check.own());
+    check.remember_alone(own, 1);
+    own.area.calls(1).tell(1, {1, barrier});
+    check.begin(bcast, 2);
+    check.compare_alone(own, false);
+    EXPECT_FALSE(check.disagrees());
+    check.begin(barrier, 3);
+    check.compare_alone(own, true);
+    EXPECT_TRUE(check.disagrees());
+    EXPECT_EQ(check.disputed_word(), bcast);
+    EXPECT_EQ(check.disputed_age(), 2u);
+    EXPECT_EQ(own.team.node_use.alone_count, 0);
+    check.error().discard();
+}
+
+// Many are compared before they are too many.
+TEST(CallCheck, ComparesManyUsesAtOnce) {
+    OneArea area(2);
+    AreaTeam own = area.seen_by(0);
+    CallCheck check;
+    for (uint32_t use = 1; use <= 3 * NodeUse::most_alone; ++use) {
+        check.begin(bcast, use);
+        for (int rank : {0, 1}) own.area.calls(rank).tell(use, check.own());
+        check.compare_alone(own, false);
+        check.remember_alone(own, use);
+    }
+    EXPECT_FALSE(check.disagrees());
+    EXPECT_EQ(own.team.node_use.alone_count, NodeUse::most_alone);
+}
+
+}  // namespace
+}  // namespace lanyard

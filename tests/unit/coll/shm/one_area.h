@@ -1,0 +1,64 @@
+// A node area whose ranks are all in one thread, for tests of what exchanges consist of: each rank as it sees the area, and who was woken.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "coll/shm/area_team.h"
+
+namespace lanyard::testing {
+
+class OneArea : public NodeReach {
+public:
+    explicit OneArea(int ranks) : teams_(static_cast<size_t>(ranks)), asleep_(static_cast<size_t>(ranks), false) {
+        size_t bytes = node_area_bytes(ranks);
+        std::byte *area = memory(bytes);
+        for (int i = 0; i < ranks; ++i) peers_.push_back(static_cast<uint32_t>(i));
+        for (int i = 0; i < ranks; ++i) {
+            Team &team = teams_[static_cast<size_t>(i)];
+            team.index = i;
+            team.size = ranks;
+            team.peers = peers_.data();
+            team.node_area = area;
+            team.node_area_bytes = bytes;
+            team.direct_reads = true;
+        }
+    }
+    AreaTeam seen_by(int rank) {
+        Team &team = teams_[static_cast<size_t>(rank)];
+        return {team, NodeArea(team), this};
+    }
+    void fall_asleep(int rank) { asleep_[static_cast<size_t>(rank)] = true; }
+    bool asleep(uint32_t peer) override { return asleep_[peer]; }
+    void wake(uint32_t peer) override { asleep_[peer] = false; }
+    Error read(uint32_t, uint64_t address, std::byte *to, size_t bytes) override {
+        std::memcpy(to, reinterpret_cast<const std::byte *>(address), bytes);
+        return {};
+    }
+    std::byte *share(size_t bytes, uint64_t &offset) override {
+        offset = 64 * memories_.size();
+        return memory(bytes);
+    }
+    std::byte *at(uint64_t offset, size_t) override { return memories_[offset / 64].get(); }
+
+private:
+    struct Free {
+        void operator()(std::byte *memory) const { std::free(memory); }
+    };
+    std::byte *memory(size_t bytes) {
+        size_t whole = (bytes + 63) / 64 * 64;
+        memories_.emplace_back(static_cast<std::byte *>(std::aligned_alloc(64, whole)));
+        std::memset(memories_.back().get(), 0, whole);
+        return memories_.back().get();
+    }
+
+    std::vector<std::unique_ptr<std::byte, Free>> memories_;
+    std::deque<Team> teams_;
+    std::vector<uint32_t> peers_;
+    std::vector<bool> asleep_;
+};
+
+}  // namespace lanyard::testing

@@ -1,0 +1,63 @@
+// Who is done with which uses of a node area, alone: counted in order, waited for, told by slots, and the last one wakes.
+#include "coll/shm/uses_done.h"
+
+#include <gtest/gtest.h>
+
+#include "one_area.h"
+
+namespace lanyard {
+namespace {
+
+using testing::OneArea;
+
+TEST(UsesDone, AreCountedInOrder) {
+    OneArea area(2);
+    AreaTeam own = area.seen_by(0);
+    auto through = [&] { return own.area.header(0).done_through.load(); };
+    own.team.node_use.started = 70;
+    for (uint32_t use : {2u, 3u, 5u}) tell_done(own, use);
+    EXPECT_EQ(through(), 0u);
+    tell_done(own, 1);
+    EXPECT_EQ(through(), 3u);
+    tell_done(own, 4);
+    EXPECT_EQ(through(), 5u);
+    for (uint32_t use = 5 + most_uses_ahead; use > 5; --use) tell_done(own, use);
+    EXPECT_EQ(through(), 5 + most_uses_ahead);
+    EXPECT_EQ(own.team.node_use.done_beyond, 0u);
+}
+
+TEST(UsesDone, TheLastOneWakesWhoWaits) {
+    OneArea area(3);
+    AreaTeam waiter = area.seen_by(0);
+    for (int rank : {0, 1, 2}) area.seen_by(rank).team.node_use.started = 1;
+    tell_done(waiter, 1);
+    DoneWait wait;
+    EXPECT_FALSE(wait.all_done(waiter, 1));
+    EXPECT_TRUE(wait.waits());
+    EXPECT_EQ(waiter.area.awaited().load(), 1u);
+    EXPECT_FALSE(wait.all_done(waiter, 1));
+    EXPECT_EQ(waiter.area.awaited().load(), 1u);
+    area.fall_asleep(0);
+    tell_done(area.seen_by(1), 1);
+    EXPECT_TRUE(area.asleep(0));
+    tell_done(area.seen_by(2), 1);
+    EXPECT_FALSE(area.asleep(0));
+    EXPECT_TRUE(wait.all_done(waiter, 1));
+    EXPECT_FALSE(wait.waits());
+    EXPECT_EQ(waiter.area.awaited().load(), 0u);
+}
+
+TEST(UsesDone, SlotsTellToo) {
+    OneArea area(2);
+    AreaTeam own = area.seen_by(0);
+    own.team.node_use.started = own.team.node_use.done_through = 100;
+    own.area.slot(1, 100).begin(100, 0, 0, 98, 0);
+    learn_who_is_done(own, 100, 8);
+    EXPECT_EQ(own.team.node_use.known_done, 98u);
+    own.area.slot(1, 101).begin(101, 0, 0, 100, 0);
+    learn_who_is_done(own, 101, 8);  // too early to look
+    EXPECT_EQ(own.team.node_use.known_done, 98u);
+}
+
+}  // namespace
+}  // namespace lanyard
