@@ -73,8 +73,10 @@ bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &use, const Sh
     bool taken = (exchange.wants == Among::none && exchange.take == Exchange::Take::nothing) ||
                  use.take(place, generation_, check_.own(), buffers);
     if (exchange.wakes != Among::none) tell_posted(place);
-    if (posts || !exchange.posts) state_ = State::waiting;
-    if (!taken || check_.disagrees()) return false;
+    if (!taken || check_.disagrees()) {
+        if (posts || !exchange.posts) state_ = State::waiting;
+        return false;
+    }
     if (posts_alone(exchange)) check_.remember_alone(place, generation_);
     if (exchange.wants == Among::everyone) learn_who_is_done(place, generation_, use.bytes());
     tell_done_through(place, generation_);
