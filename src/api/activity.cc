@@ -163,8 +163,8 @@ Error leave_world(Runtime &ending) {
         if (error) return error;
     }
     Collective *barrier = ending.executor->take();
-    plan_barrier(*ending.executor, world.team, *barrier);
-    barrier->describe({CollectiveKind::finalize}, nullptr, nullptr);  // no program's barrier is met by it
+    plan_barrier(*ending.executor, world.team, barrier->plan);
+    barrier->plan.describe({CollectiveKind::finalize}, nullptr, nullptr);  // no program's barrier is met by it
     ending.executor->start(*barrier, world.team);
     Waiting waiting("MPI_Finalize", tool::WaitFor::ranks, &world, abi::undefined, abi::undefined);
     if (Error error = ending.executor->finish(barrier)) return error;

@@ -31,7 +31,7 @@ Request *new_collective_request(Comm &comm, const Uses &uses, Collective &collec
 // Plans, starts unless it is persistent, and makes the request: last, as other ranks wait for what starting sends.
 template <class... Parameters, class... Arguments>
 Error begin_collective(Comm &comm, const Uses &uses, bool persistent, Request **request,
-                       void (*plan)(Executor &, Team &, Collective &, Parameters...), const Arguments &...arguments) {
+                       void (*plan)(Executor &, Team &, Plan &, Parameters...), const Arguments &...arguments) {
     Executor &executor = *comm.universe->executor;
     EngineGuard guard(executor.engine());
     Collective &collective = *executor.take();
@@ -41,7 +41,7 @@ Error begin_collective(Comm &comm, const Uses &uses, bool persistent, Request **
             return error;
         }
     } else {
-        plan(executor, comm.team, collective, arguments...);
+        plan(executor, comm.team, collective.plan, arguments...);
         executor.start(collective, comm.team);
     }
     *request = new_collective_request(comm, uses, collective, persistent);

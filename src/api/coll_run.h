@@ -22,11 +22,11 @@ namespace lanyard::plans {
 
 template <class... Parameters, class... Arguments>
 [[gnu::always_inline]] inline Error run(Comm &comm, const char *call, int root,
-                                        void (*plan)(Executor &, Team &, Collective &, Parameters...), const Arguments &...arguments) {
+                                        void (*plan)(Executor &, Team &, Plan &, Parameters...), const Arguments &...arguments) {
     Executor &executor = *comm.universe->executor;
     EngineGuard guard(executor.engine());
     Collective *collective = executor.take();
-    plan(executor, comm.team, *collective, arguments...);
+    plan(executor, comm.team, collective->plan, arguments...);
     if (!collective->pass(comm.team)) return start_and_wait(comm, call, root, *collective);
     executor.give_back_passed(collective);
     executor.engine().glance();

@@ -62,9 +62,9 @@ Agreement between_groups(const Team &team, Agreement agreement) {
     return agreement;
 }
 
-void describe(const Team &team, Collective &collective, const Agreement &agreement, const void *send, void *receive) {
-    collective.describe(team.own_group ? between_groups(team, agreement) : agreement, send, receive);
-    collective.keep_plan(team);
+void describe(const Team &team, Plan &plan, const Agreement &agreement, const void *send, void *receive) {
+    plan.describe(team.own_group ? between_groups(team, agreement) : agreement, send, receive);
+    plan.keep(team);
 }
 
 PlanKey key_of(const Reduction &r, int root) {
@@ -89,11 +89,11 @@ PlanKey &add(PlanKey &key, const Typed &all, int64_t ranks) {
 
 using MakeReduction = void (*)(const Selection &, Team &, const ReduceShape &, Schedule &);
 
-void plan_reduction(CollectiveKind kind, Executor &executor, Team &team, Collective &collective, const Reduction &r, MakeReduction make, int root) {
-    if (collective.recall(team, kind, key_of(r, root), r.contribution, r.result)) return;
+void plan_reduction(CollectiveKind kind, Executor &executor, Team &team, Plan &plan, const Reduction &r, MakeReduction make, int root) {
+    if (plan.recall(team, kind, key_of(r, root), r.contribution, r.result)) return;
     ReduceShape shape = reduce_shape(team, r, root);
-    if (!shape.result.empty()) make(executor.selection(), team, shape, collective.schedule());
-    describe(team, collective, agreement_of(kind, r, root, shape.result.bytes()), r.contribution, r.result);
+    if (!shape.result.empty()) make(executor.selection(), team, shape, plan.schedule());
+    describe(team, plan, agreement_of(kind, r, root, shape.result.bytes()), r.contribution, r.result);
 }
 
 void make_parts(const Selection &selection, Team &team, const ReduceScatterShape &shape, Schedule &schedule) {
@@ -125,52 +125,52 @@ void make_exchange(const Selection &selection, Team &team, const MoveShape &shap
 
 }  // namespace
 
-void plan_barrier(Executor &executor, Team &team, Collective &collective) {
-    if (collective.recall(team, CollectiveKind::barrier, PlanKey(), nullptr, nullptr)) return;
-    if (team.size > 1) make_barrier(executor.selection(), team, {team.index, team.size, team.nodes}, collective.schedule());
-    describe(team, collective, {CollectiveKind::barrier}, nullptr, nullptr);
+void plan_barrier(Executor &executor, Team &team, Plan &plan) {
+    if (plan.recall(team, CollectiveKind::barrier, PlanKey(), nullptr, nullptr)) return;
+    if (team.size > 1) make_barrier(executor.selection(), team, {team.index, team.size, team.nodes}, plan.schedule());
+    describe(team, plan, {CollectiveKind::barrier}, nullptr, nullptr);
 }
 
-void plan_bcast(Executor &executor, Team &team, Collective &collective, const Buffer &data, int root) {
-    if (collective.recall(team, CollectiveKind::bcast, key_of(data, root), nullptr, data.base)) return;
+void plan_bcast(Executor &executor, Team &team, Plan &plan, const Buffer &data, int root) {
+    if (plan.recall(team, CollectiveKind::bcast, key_of(data, root), nullptr, data.base)) return;
     BcastShape shape{members(team), root, whole(Space::receive, data.count, *data.datatype)};
-    if (team.own_group) inter_bcast(executor.selection(), team, shape.data, root, collective.schedule());
-    else if (team.size > 1 && !shape.data.empty()) make_bcast(executor.selection(), team, shape, collective.schedule());
-    describe(team, collective, {CollectiveKind::bcast, root, 0, shape.data.bytes()}, nullptr, data.base);
+    if (team.own_group) inter_bcast(executor.selection(), team, shape.data, root, plan.schedule());
+    else if (team.size > 1 && !shape.data.empty()) make_bcast(executor.selection(), team, shape, plan.schedule());
+    describe(team, plan, {CollectiveKind::bcast, root, 0, shape.data.bytes()}, nullptr, data.base);
 }
 
-void plan_reduce(Executor &executor, Team &team, Collective &collective, const Reduction &r, int root) {
+void plan_reduce(Executor &executor, Team &team, Plan &plan, const Reduction &r, int root) {
     // Only the root may reduce in place; elsewhere there is no result.
-    plan_reduction(CollectiveKind::reduce, executor, team, collective, r, team.own_group ? inter_reduce : make_reduce, root);
+    plan_reduction(CollectiveKind::reduce, executor, team, plan, r, team.own_group ? inter_reduce : make_reduce, root);
 }
 
-void plan_allreduce(Executor &executor, Team &team, Collective &collective, const Reduction &r) {
-    plan_reduction(CollectiveKind::allreduce, executor, team, collective, r, team.own_group ? inter_allreduce : make_allreduce, Agreement::no_root);
+void plan_allreduce(Executor &executor, Team &team, Plan &plan, const Reduction &r) {
+    plan_reduction(CollectiveKind::allreduce, executor, team, plan, r, team.own_group ? inter_allreduce : make_allreduce, Agreement::no_root);
 }
 
-void plan_scan(Executor &executor, Team &team, Collective &collective, const Reduction &r) {
-    plan_reduction(CollectiveKind::scan, executor, team, collective, r, make_scan, Agreement::no_root);
+void plan_scan(Executor &executor, Team &team, Plan &plan, const Reduction &r) {
+    plan_reduction(CollectiveKind::scan, executor, team, plan, r, make_scan, Agreement::no_root);
 }
 
-void plan_exscan(Executor &executor, Team &team, Collective &collective, const Reduction &r) {
-    plan_reduction(CollectiveKind::exscan, executor, team, collective, r, make_exscan, Agreement::no_root);
+void plan_exscan(Executor &executor, Team &team, Plan &plan, const Reduction &r) {
+    plan_reduction(CollectiveKind::exscan, executor, team, plan, r, make_exscan, Agreement::no_root);
 }
 
-void plan_reduce_scatter_block(Executor &executor, Team &team, Collective &collective, const Reduction &r) {
-    if (collective.recall(team, CollectiveKind::reduce_scatter_block, key_of(r, Agreement::no_root), r.contribution, r.result)) return;
+void plan_reduce_scatter_block(Executor &executor, Team &team, Plan &plan, const Reduction &r) {
+    if (plan.recall(team, CollectiveKind::reduce_scatter_block, key_of(r, Agreement::no_root), r.contribution, r.result)) return;
     ReduceScatterShape shape;
     static_cast<Members &>(shape) = members(team);
     shape.op = r.op;
     shape.result = whole(Space::receive, r.count, *r.datatype);
     shape.contribution = whole(r.in_place ? Space::receive : Space::send, r.count * shape.size, *r.datatype);
-    make_parts(executor.selection(), team, shape, collective.schedule());
+    make_parts(executor.selection(), team, shape, plan.schedule());
     Agreement agreement = agreement_of(CollectiveKind::reduce_scatter_block, r, Agreement::no_root, shape.contribution.bytes());
-    describe(team, collective, agreement, r.contribution, r.result);
+    describe(team, plan, agreement, r.contribution, r.result);
 }
 
-void plan_reduce_scatter(Executor &executor, Team &team, Collective &collective, const Reduction &r, Numbers counts) {
+void plan_reduce_scatter(Executor &executor, Team &team, Plan &plan, const Reduction &r, Numbers counts) {
     PlanKey key = key_of(r, Agreement::no_root);
-    if (collective.recall(team, CollectiveKind::reduce_scatter, key.add(counts, own_size(team)), r.contribution, r.result)) return;
+    if (plan.recall(team, CollectiveKind::reduce_scatter, key.add(counts, own_size(team)), r.contribution, r.result)) return;
     int64_t total = 0;
     ReduceScatterShape shape;
     static_cast<Members &>(shape) = members(team);
@@ -179,109 +179,109 @@ void plan_reduce_scatter(Executor &executor, Team &team, Collective &collective,
     shape.counts = counts;
     shape.result = whole(Space::receive, counts[shape.index], *r.datatype);
     shape.contribution = whole(r.in_place ? Space::receive : Space::send, total, *r.datatype);
-    make_parts(executor.selection(), team, shape, collective.schedule());
+    make_parts(executor.selection(), team, shape, plan.schedule());
     Agreement agreement = agreement_of(CollectiveKind::reduce_scatter, r, Agreement::no_root, shape.contribution.bytes());
-    describe(team, collective, agreement, r.contribution, r.result);
+    describe(team, plan, agreement, r.contribution, r.result);
 }
 
-void plan_gather(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Even &all, int root) {
+void plan_gather(Executor &executor, Team &team, Plan &plan, const Buffer &own, const Even &all, int root) {
     bool has_all = at_root(team, root);
     PlanKey key = key_of(own, root);
     if (has_all) key.add(all);
-    if (collective.recall(team, CollectiveKind::gather, key, own.base, all.base)) return;
+    if (plan.recall(team, CollectiveKind::gather, key, own.base, all.base)) return;
     Division received = has_all ? Division::even(Space::receive, all.count, *all.datatype) : Division();
     int64_t bytes = has_all ? all.bytes() : own.datatype ? own.bytes() : 0;
     MoveShape shape = move_shape(team, root, own_block(Space::send, own), std::move(received), own.datatype == nullptr, true);
-    make_gathering(executor.selection(), team, shape, bytes, collective.schedule());
-    describe(team, collective, {CollectiveKind::gather, root, 0, bytes}, own.base, all.base);
+    make_gathering(executor.selection(), team, shape, bytes, plan.schedule());
+    describe(team, plan, {CollectiveKind::gather, root, 0, bytes}, own.base, all.base);
 }
 
 // Only the root knows how much comes from each; but all must choose alike.
 constexpr int64_t usual_gathered_bytes = 2048;
 
-void plan_gatherv(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Uneven &all, int root) {
+void plan_gatherv(Executor &executor, Team &team, Plan &plan, const Buffer &own, const Uneven &all, int root) {
     bool has_all = at_root(team, root);
     PlanKey key = key_of(own, root);
     if (has_all) add(key, all, blocks(team));
-    if (collective.recall(team, CollectiveKind::gatherv, key, own.base, all.base)) return;
+    if (plan.recall(team, CollectiveKind::gatherv, key, own.base, all.base)) return;
     Division received = has_all ? division(Space::receive, all) : Division();
     MoveShape shape = move_shape(team, root, own_block(Space::send, own), std::move(received), own.datatype == nullptr, false);
-    make_gathering(executor.selection(), team, shape, usual_gathered_bytes, collective.schedule());
-    describe(team, collective, {CollectiveKind::gatherv, root}, own.base, all.base);
+    make_gathering(executor.selection(), team, shape, usual_gathered_bytes, plan.schedule());
+    describe(team, plan, {CollectiveKind::gatherv, root}, own.base, all.base);
 }
 
-void plan_scatter(Executor &executor, Team &team, Collective &collective, const Even &all, const Buffer &own, int root) {
+void plan_scatter(Executor &executor, Team &team, Plan &plan, const Even &all, const Buffer &own, int root) {
     bool has_all = at_root(team, root);
     PlanKey key = key_of(own, root);
     if (has_all) key.add(all);
-    if (collective.recall(team, CollectiveKind::scatter, key, all.base, own.base)) return;
+    if (plan.recall(team, CollectiveKind::scatter, key, all.base, own.base)) return;
     Division sent = has_all ? Division::even(Space::send, all.count, *all.datatype) : Division();
     int64_t bytes = has_all ? all.bytes() : own.datatype ? own.bytes() : 0;
     MoveShape shape = move_shape(team, root, std::move(sent), own_block(Space::receive, own), own.datatype == nullptr, true);
-    make_scattering(executor.selection(), team, shape, bytes, collective.schedule());
-    describe(team, collective, {CollectiveKind::scatter, root, 0, bytes}, all.base, own.base);
+    make_scattering(executor.selection(), team, shape, bytes, plan.schedule());
+    describe(team, plan, {CollectiveKind::scatter, root, 0, bytes}, all.base, own.base);
 }
 
-void plan_scatterv(Executor &executor, Team &team, Collective &collective, const Uneven &all, const Buffer &own, int root) {
+void plan_scatterv(Executor &executor, Team &team, Plan &plan, const Uneven &all, const Buffer &own, int root) {
     bool has_all = at_root(team, root);
     PlanKey key = key_of(own, root);
     if (has_all) add(key, all, blocks(team));
-    if (collective.recall(team, CollectiveKind::scatterv, key, all.base, own.base)) return;
+    if (plan.recall(team, CollectiveKind::scatterv, key, all.base, own.base)) return;
     Division sent = has_all ? division(Space::send, all) : Division();
     MoveShape shape = move_shape(team, root, std::move(sent), own_block(Space::receive, own), own.datatype == nullptr, false);
-    make_scattering(executor.selection(), team, shape, 0, collective.schedule());
-    describe(team, collective, {CollectiveKind::scatterv, root}, all.base, own.base);
+    make_scattering(executor.selection(), team, shape, 0, plan.schedule());
+    describe(team, plan, {CollectiveKind::scatterv, root}, all.base, own.base);
 }
 
-void plan_allgather(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Even &all) {
-    if (collective.recall(team, CollectiveKind::allgather, PlanKey().add(own).add(all), own.base, all.base)) return;
+void plan_allgather(Executor &executor, Team &team, Plan &plan, const Buffer &own, const Even &all) {
+    if (plan.recall(team, CollectiveKind::allgather, PlanKey().add(own).add(all), own.base, all.base)) return;
     Division received = Division::even(Space::receive, all.count, *all.datatype);
     MoveShape shape = move_shape(team, 0, own_block(Space::send, own), std::move(received), own.datatype == nullptr, true);
     int64_t bytes = all.bytes() * blocks(team);
-    make_gathering_for_all(executor.selection(), team, shape, bytes, collective.schedule());
-    describe(team, collective, {CollectiveKind::allgather, Agreement::no_root, 0, bytes}, own.base, all.base);
+    make_gathering_for_all(executor.selection(), team, shape, bytes, plan.schedule());
+    describe(team, plan, {CollectiveKind::allgather, Agreement::no_root, 0, bytes}, own.base, all.base);
 }
 
-void plan_allgatherv(Executor &executor, Team &team, Collective &collective, const Buffer &own, const Uneven &all) {
+void plan_allgatherv(Executor &executor, Team &team, Plan &plan, const Buffer &own, const Uneven &all) {
     PlanKey key;
     key.add(own);
-    if (collective.recall(team, CollectiveKind::allgatherv, add(key, all, blocks(team)), own.base, all.base)) return;
+    if (plan.recall(team, CollectiveKind::allgatherv, add(key, all, blocks(team)), own.base, all.base)) return;
     Division received = division(Space::receive, all);
     MoveShape shape = move_shape(team, 0, own_block(Space::send, own), std::move(received), own.datatype == nullptr, false);
     int64_t bytes = 0;
     for (int rank = 0; rank < blocks(team); ++rank) bytes += received.block(rank).bytes();
-    make_gathering_for_all(executor.selection(), team, shape, bytes, collective.schedule());
-    describe(team, collective, {CollectiveKind::allgatherv, Agreement::no_root, 0, bytes}, own.base, all.base);
+    make_gathering_for_all(executor.selection(), team, shape, bytes, plan.schedule());
+    describe(team, plan, {CollectiveKind::allgatherv, Agreement::no_root, 0, bytes}, own.base, all.base);
 }
 
-void plan_alltoall(Executor &executor, Team &team, Collective &collective, const Even &sent, const Even &received) {
-    if (collective.recall(team, CollectiveKind::alltoall, PlanKey().add(sent).add(received), sent.base, received.base)) return;
+void plan_alltoall(Executor &executor, Team &team, Plan &plan, const Even &sent, const Even &received) {
+    if (plan.recall(team, CollectiveKind::alltoall, PlanKey().add(sent).add(received), sent.base, received.base)) return;
     Division to = sent.datatype ? Division::even(Space::send, sent.count, *sent.datatype) : Division();
     Division from = Division::even(Space::receive, received.count, *received.datatype);
     MoveShape shape = move_shape(team, 0, to, from, sent.datatype == nullptr, true);
-    make_exchange(executor.selection(), team, shape, received.bytes(), collective.schedule());
-    describe(team, collective, {CollectiveKind::alltoall, Agreement::no_root, 0, received.bytes()}, sent.base, received.base);
+    make_exchange(executor.selection(), team, shape, received.bytes(), plan.schedule());
+    describe(team, plan, {CollectiveKind::alltoall, Agreement::no_root, 0, received.bytes()}, sent.base, received.base);
 }
 
-void plan_alltoallv(Executor &executor, Team &team, Collective &collective, const Uneven &sent, const Uneven &received) {
+void plan_alltoallv(Executor &executor, Team &team, Plan &plan, const Uneven &sent, const Uneven &received) {
     PlanKey key;
     add(add(key, sent, blocks(team)), received, blocks(team));
-    if (collective.recall(team, CollectiveKind::alltoallv, key, sent.base, received.base)) return;
+    if (plan.recall(team, CollectiveKind::alltoallv, key, sent.base, received.base)) return;
     Division to = sent.datatype ? division(Space::send, sent) : Division();
     MoveShape shape = move_shape(team, 0, to, division(Space::receive, received), sent.datatype == nullptr, false);
-    make_exchange(executor.selection(), team, shape, 0, collective.schedule());
-    describe(team, collective, {CollectiveKind::alltoallv}, sent.base, received.base);
+    make_exchange(executor.selection(), team, shape, 0, plan.schedule());
+    describe(team, plan, {CollectiveKind::alltoallv}, sent.base, received.base);
 }
 
-void plan_alltoallw(Executor &executor, Team &team, Collective &collective, const Typed &sent, const Typed &received) {
+void plan_alltoallw(Executor &executor, Team &team, Plan &plan, const Typed &sent, const Typed &received) {
     PlanKey key;
     add(add(key, sent, blocks(team)), received, blocks(team));
-    if (collective.recall(team, CollectiveKind::alltoallw, key, sent.base, received.base)) return;
+    if (plan.recall(team, CollectiveKind::alltoallw, key, sent.base, received.base)) return;
     Division to = sent.datatypes ? Division::typed(Space::send, sent.counts, sent.displacements, sent.datatypes) : Division();
     Division from = Division::typed(Space::receive, received.counts, received.displacements, received.datatypes);
     MoveShape shape = move_shape(team, 0, to, from, sent.datatypes == nullptr, false);
-    make_exchange(executor.selection(), team, shape, 0, collective.schedule());
-    describe(team, collective, {CollectiveKind::alltoallw}, sent.base, received.base);
+    make_exchange(executor.selection(), team, shape, 0, plan.schedule());
+    describe(team, plan, {CollectiveKind::alltoallw}, sent.base, received.base);
 }
 
 }  // namespace lanyard

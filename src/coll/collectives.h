@@ -1,6 +1,6 @@
 // Collective operations on a team: from arguments to a schedule ready to be started. Called by the typed functions of the
-// API and by whoever makes communicators; the engine must be owned. plan_x fills a Collective taken from the executor, which
-// is then started, once or (persistent) again and again. Buffers, datatypes, operation and team must live until completion,
+// API and by whoever makes communicators; the engine must be owned. plan_x writes the plan of a Collective taken from the
+// executor, which is then started, once or (persistent) again and again. Buffers, datatypes, operation and team must live until completion,
 // arrays of counts only during the call.
 //
 // A send side without a datatype means MPI_IN_PLACE (receive side: of scatter at the root). Sides that are significant at the
@@ -41,54 +41,54 @@ struct Reduction {
     bool in_place = false;  // the contribution is where the result goes
 };
 
-void plan_barrier(Executor &, Team &, Collective &);
-void plan_bcast(Executor &, Team &, Collective &, const Buffer &data, int root);
-void plan_reduce(Executor &, Team &, Collective &, const Reduction &, int root);
-void plan_allreduce(Executor &, Team &, Collective &, const Reduction &);
-void plan_scan(Executor &, Team &, Collective &, const Reduction &);
-void plan_exscan(Executor &, Team &, Collective &, const Reduction &);
+void plan_barrier(Executor &, Team &, Plan &);
+void plan_bcast(Executor &, Team &, Plan &, const Buffer &data, int root);
+void plan_reduce(Executor &, Team &, Plan &, const Reduction &, int root);
+void plan_allreduce(Executor &, Team &, Plan &, const Reduction &);
+void plan_scan(Executor &, Team &, Plan &, const Reduction &);
+void plan_exscan(Executor &, Team &, Plan &, const Reduction &);
 // `count` of the reduction: elements for each rank.
-void plan_reduce_scatter_block(Executor &, Team &, Collective &, const Reduction &);
+void plan_reduce_scatter_block(Executor &, Team &, Plan &, const Reduction &);
 // `count` of the reduction is not looked at.
-void plan_reduce_scatter(Executor &, Team &, Collective &, const Reduction &, Numbers counts);
+void plan_reduce_scatter(Executor &, Team &, Plan &, const Reduction &, Numbers counts);
 
-void plan_gather(Executor &, Team &, Collective &, const Buffer &own, const Even &all, int root);
-void plan_gatherv(Executor &, Team &, Collective &, const Buffer &own, const Uneven &all, int root);
-void plan_scatter(Executor &, Team &, Collective &, const Even &all, const Buffer &own, int root);
-void plan_scatterv(Executor &, Team &, Collective &, const Uneven &all, const Buffer &own, int root);
-void plan_allgather(Executor &, Team &, Collective &, const Buffer &own, const Even &all);
-void plan_allgatherv(Executor &, Team &, Collective &, const Buffer &own, const Uneven &all);
-void plan_alltoall(Executor &, Team &, Collective &, const Even &sent, const Even &received);
-void plan_alltoallv(Executor &, Team &, Collective &, const Uneven &sent, const Uneven &received);
-void plan_alltoallw(Executor &, Team &, Collective &, const Typed &sent, const Typed &received);
+void plan_gather(Executor &, Team &, Plan &, const Buffer &own, const Even &all, int root);
+void plan_gatherv(Executor &, Team &, Plan &, const Buffer &own, const Uneven &all, int root);
+void plan_scatter(Executor &, Team &, Plan &, const Even &all, const Buffer &own, int root);
+void plan_scatterv(Executor &, Team &, Plan &, const Uneven &all, const Buffer &own, int root);
+void plan_allgather(Executor &, Team &, Plan &, const Buffer &own, const Even &all);
+void plan_allgatherv(Executor &, Team &, Plan &, const Buffer &own, const Uneven &all);
+void plan_alltoall(Executor &, Team &, Plan &, const Even &sent, const Even &received);
+void plan_alltoallv(Executor &, Team &, Plan &, const Uneven &sent, const Uneven &received);
+void plan_alltoallw(Executor &, Team &, Plan &, const Typed &sent, const Typed &received);
 
-// What making communicators needs, of any team; Collective::stand_for says for which call. Down a binomial tree from member `first`, whose `data`
+// What making communicators needs, of any team; Plan::stand_for says for which call. Down a binomial tree from member `first`, whose `data`
 // all have afterwards; and up such a tree before that, by which all come to have each member's entry. P - 1 messages each way, log2 P
 // deep: on few processors it is the number that counts. Memory of the caller, which lives until completion.
-void plan_spread(Executor &, Team &, Collective &, void *data, int64_t bytes, int first);
-void plan_tell_all(Executor &, Team &, Collective &, void *entries, int64_t entry_bytes);
+void plan_spread(Executor &, Team &, Plan &, void *data, int64_t bytes, int first);
+void plan_tell_all(Executor &, Team &, Plan &, void *entries, int64_t entry_bytes);
 
 // Plans a persistent operation. The calls that make them come in the same order on all ranks, their starts in any (MPI-5.0 6.14):
 // so its messages get their tag here, and the node area, whose uses are counted in order of starting, is not used.
 template <class... Parameters, class... Arguments>
-Error plan_persistent(Executor &executor, Team &team, Collective &collective, void (*plan)(Executor &, Team &, Collective &, Parameters...),
+Error plan_persistent(Executor &executor, Team &team, Collective &collective, void (*plan)(Executor &, Team &, Plan &, Parameters...),
                      const Arguments &...arguments) {
     Team without_area = team;
     without_area.node_area = nullptr;
     without_area.node_area_bytes = 0;
     without_area.kept = nullptr;
     std::fill_n(&without_area.choices[0][0], sizeof without_area.choices, uint8_t{0});
-    plan(executor, without_area, collective, arguments...);
+    plan(executor, without_area, collective.plan, arguments...);
     return collective.keep_tag(team);
 }
 
 // Plans, starts, waits, and returns the error: blocking(executor, team, kind, plan_bcast, data, root). `kind`: the call that it is for.
 template <class... Parameters, class... Arguments>
-Error blocking(Executor &executor, Team &team, CollectiveKind kind, void (*plan)(Executor &, Team &, Collective &, Parameters...),
+Error blocking(Executor &executor, Team &team, CollectiveKind kind, void (*plan)(Executor &, Team &, Plan &, Parameters...),
                const Arguments &...arguments) {
     Collective *collective = executor.take();
-    plan(executor, team, *collective, arguments...);
-    collective->stand_for(kind);
+    plan(executor, team, collective->plan, arguments...);
+    collective->plan.stand_for(kind);
     executor.start(*collective, team);
     return executor.finish(collective);
 }

@@ -41,10 +41,10 @@ void copy_to_self(const NeighborShape &s, int number, const Block &from, Schedul
             schedule.copy(from, s.received.block(static_cast<int>(i)), {});
 }
 
-void plan(Team &team, Collective &collective, NeighborShape shape) {
+void write(Team &team, Plan &plan, NeighborShape shape) {
     shape.index = team.index;
     shape.size = team.size;
-    neighbors_direct(shape, collective.schedule());
+    neighbors_direct(shape, plan.schedule());
 }
 
 }  // namespace
@@ -85,39 +85,39 @@ void neighbors_direct(const NeighborShape &s, Schedule &schedule) {
     }
 }
 
-void plan_neighbor_allgather(Executor &, Team &team, Collective &collective, const Neighborhood &neighbors, const Buffer &own,
+void plan_neighbor_allgather(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors, const Buffer &own,
                              const Even &all) {
-    plan(team, collective, {{}, &neighbors, Division::even(Space::send, own.count, *own.datatype), true,
-                            Division::even(Space::receive, all.count, *all.datatype)});
-    collective.describe({CollectiveKind::neighbor_allgather}, own.base, all.base);
+    write(team, plan, {{}, &neighbors, Division::even(Space::send, own.count, *own.datatype), true,
+                       Division::even(Space::receive, all.count, *all.datatype)});
+    plan.describe({CollectiveKind::neighbor_allgather}, own.base, all.base);
 }
 
-void plan_neighbor_allgatherv(Executor &, Team &team, Collective &collective, const Neighborhood &neighbors, const Buffer &own,
+void plan_neighbor_allgatherv(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors, const Buffer &own,
                               const Uneven &all) {
-    plan(team, collective, {{}, &neighbors, Division::even(Space::send, own.count, *own.datatype), true,
-                            Division::uneven(Space::receive, all.counts, all.displacements, *all.datatype)});
-    collective.describe({CollectiveKind::neighbor_allgatherv}, own.base, all.base);
+    write(team, plan, {{}, &neighbors, Division::even(Space::send, own.count, *own.datatype), true,
+                       Division::uneven(Space::receive, all.counts, all.displacements, *all.datatype)});
+    plan.describe({CollectiveKind::neighbor_allgatherv}, own.base, all.base);
 }
 
-void plan_neighbor_alltoall(Executor &, Team &team, Collective &collective, const Neighborhood &neighbors, const Even &sent,
+void plan_neighbor_alltoall(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors, const Even &sent,
                             const Even &received) {
-    plan(team, collective, {{}, &neighbors, Division::even(Space::send, sent.count, *sent.datatype), false,
-                            Division::even(Space::receive, received.count, *received.datatype)});
-    collective.describe({CollectiveKind::neighbor_alltoall}, sent.base, received.base);
+    write(team, plan, {{}, &neighbors, Division::even(Space::send, sent.count, *sent.datatype), false,
+                       Division::even(Space::receive, received.count, *received.datatype)});
+    plan.describe({CollectiveKind::neighbor_alltoall}, sent.base, received.base);
 }
 
-void plan_neighbor_alltoallv(Executor &, Team &team, Collective &collective, const Neighborhood &neighbors, const Uneven &sent,
+void plan_neighbor_alltoallv(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors, const Uneven &sent,
                              const Uneven &received) {
-    plan(team, collective, {{}, &neighbors, Division::uneven(Space::send, sent.counts, sent.displacements, *sent.datatype), false,
-                            Division::uneven(Space::receive, received.counts, received.displacements, *received.datatype)});
-    collective.describe({CollectiveKind::neighbor_alltoallv}, sent.base, received.base);
+    write(team, plan, {{}, &neighbors, Division::uneven(Space::send, sent.counts, sent.displacements, *sent.datatype), false,
+                       Division::uneven(Space::receive, received.counts, received.displacements, *received.datatype)});
+    plan.describe({CollectiveKind::neighbor_alltoallv}, sent.base, received.base);
 }
 
-void plan_neighbor_alltoallw(Executor &, Team &team, Collective &collective, const Neighborhood &neighbors, const Typed &sent,
+void plan_neighbor_alltoallw(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors, const Typed &sent,
                              const Typed &received) {
-    plan(team, collective, {{}, &neighbors, Division::typed(Space::send, sent.counts, sent.displacements, sent.datatypes), false,
-                            Division::typed(Space::receive, received.counts, received.displacements, received.datatypes)});
-    collective.describe({CollectiveKind::neighbor_alltoallw}, sent.base, received.base);
+    write(team, plan, {{}, &neighbors, Division::typed(Space::send, sent.counts, sent.displacements, sent.datatypes), false,
+                       Division::typed(Space::receive, received.counts, received.displacements, received.datatypes)});
+    plan.describe({CollectiveKind::neighbor_alltoallw}, sent.base, received.base);
 }
 
 }  // namespace lanyard

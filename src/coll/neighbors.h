@@ -38,10 +38,10 @@ struct NeighborShape : Members {
 // As many messages as edges between different ranks; none waits for another.
 void neighbors_direct(const NeighborShape &, Schedule &);
 
-void plan_neighbor_allgather(Executor &, Team &, Collective &, const Neighborhood &, const Buffer &own, const Even &all);
-void plan_neighbor_allgatherv(Executor &, Team &, Collective &, const Neighborhood &, const Buffer &own, const Uneven &all);
-void plan_neighbor_alltoall(Executor &, Team &, Collective &, const Neighborhood &, const Even &sent, const Even &received);
-void plan_neighbor_alltoallv(Executor &, Team &, Collective &, const Neighborhood &, const Uneven &sent, const Uneven &received);
-void plan_neighbor_alltoallw(Executor &, Team &, Collective &, const Neighborhood &, const Typed &sent, const Typed &received);
+void plan_neighbor_allgather(Executor &, Team &, Plan &, const Neighborhood &, const Buffer &own, const Even &all);
+void plan_neighbor_allgatherv(Executor &, Team &, Plan &, const Neighborhood &, const Buffer &own, const Uneven &all);
+void plan_neighbor_alltoall(Executor &, Team &, Plan &, const Neighborhood &, const Even &sent, const Even &received);
+void plan_neighbor_alltoallv(Executor &, Team &, Plan &, const Neighborhood &, const Uneven &sent, const Uneven &received);
+void plan_neighbor_alltoallw(Executor &, Team &, Plan &, const Neighborhood &, const Typed &sent, const Typed &received);
 
 }  // namespace lanyard

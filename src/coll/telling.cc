@@ -15,14 +15,14 @@ void spread(const BinomialTree &tree, const Block &all, StepId after, Schedule &
 
 }  // namespace
 
-void plan_spread(Executor &, Team &team, Collective &collective, void *data, int64_t bytes, int first) {
-    collective.describe({}, nullptr, data);
-    spread(BinomialTree(team.index, team.size, first), {Space::receive, 0, bytes, &packed_bytes()}, no_step, collective.schedule());
+void plan_spread(Executor &, Team &team, Plan &plan, void *data, int64_t bytes, int first) {
+    plan.describe({}, nullptr, data);
+    spread(BinomialTree(team.index, team.size, first), {Space::receive, 0, bytes, &packed_bytes()}, no_step, plan.schedule());
 }
 
-void plan_tell_all(Executor &, Team &team, Collective &collective, void *entries, int64_t entry_bytes) {
-    collective.describe({}, nullptr, entries);
-    Schedule &schedule = collective.schedule();
+void plan_tell_all(Executor &, Team &team, Plan &plan, void *entries, int64_t entry_bytes) {
+    plan.describe({}, nullptr, entries);
+    Schedule &schedule = plan.schedule();
     BinomialTree tree(team.index, team.size, 0);
     auto entries_of = [&](int first, int members) { return Block{Space::receive, first * entry_bytes, members * entry_bytes, &packed_bytes()}; };
     std::vector<StepId> heard;

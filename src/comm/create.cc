@@ -156,8 +156,8 @@ Error Duplication::prepare(Comm &parent, const Info *hints, Comm *&made) {
 void Duplication::start(Comm &parent, void (*then)(Completion &), void *context, Collective *&collective) {
     Executor &executor = *parent.universe->executor;
     collective = executor.take();
-    plan_spread(executor, parent.team, *collective, &birth_, sizeof birth_, 0);
-    collective->stand_for(CollectiveKind::comm_dup);
+    plan_spread(executor, parent.team, collective->plan, &birth_, sizeof birth_, 0);
+    collective->plan.stand_for(CollectiveKind::comm_dup);
     collective->completion.then = then;
     collective->completion.context = context;
     executor.start(*collective, parent.team);

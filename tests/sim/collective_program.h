@@ -59,9 +59,9 @@ private:
     void plan_uneven_exchange();
     void plan_typed_exchange();
     template <class... Parameters, class... Arguments>
-    void plan(void (*how)(Executor &, Team &, Collective &, Parameters...), const Arguments &...arguments) {
+    void plan(void (*how)(Executor &, Team &, Plan &, Parameters...), const Arguments &...arguments) {
         if (persistent_) EXPECT_FALSE(plan_persistent(executor_, team_, *collective_, how, arguments...));
-        else how(executor_, team_, *collective_, arguments...);
+        else how(executor_, team_, collective_->plan, arguments...);
     }
     Field &field(int64_t elements) { return fields_.emplace_back(type_, elements); }
     int64_t own_count() const { return counts_[static_cast<size_t>(me())]; }

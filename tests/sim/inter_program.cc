@@ -73,12 +73,12 @@ private:
     void plan() {
         Team &team = comm_.team;
         switch (kind_) {
-            case Kind::barrier: return plan_barrier(executor(), team, *collective_);
+            case Kind::barrier: return plan_barrier(executor(), team, collective_->plan);
             case Kind::bcast:
                 wanted_ = result_ = Pairs(static_cast<size_t>(count_));
                 if (is_root()) wanted_ = result_ = values(group_, root_, 0);
                 if (!has_root()) wanted_ = values(!group_, root_, 0);
-                return plan_bcast(executor(), team, *collective_, received(count_), root());
+                return plan_bcast(executor(), team, collective_->plan, received(count_), root());
             case Kind::reduce:
             case Kind::allreduce: return plan_reduction(team);
             case Kind::gather:
@@ -92,8 +92,8 @@ private:
         given_ = values(group_, comm_.rank, 0);
         wanted_ = result_ = Pairs(static_cast<size_t>(count_));
         if (to_all || is_root()) wanted_ = combined(0, count_);
-        if (to_all) plan_allreduce(executor(), team, *collective_, reduction(count_));
-        else plan_reduce(executor(), team, *collective_, reduction(count_), root());
+        if (to_all) plan_allreduce(executor(), team, collective_->plan, reduction(count_));
+        else plan_reduce(executor(), team, collective_->plan, reduction(count_), root());
     }
     void plan_rooted(Team &team) {
         bool gathers = kind_ == Kind::gather;
@@ -107,8 +107,8 @@ private:
         result_ = Pairs(wanted_.size());
         Buffer own = has_root() ? Buffer{} : gathers ? sent(count_) : received(count_);
         Buffer all = !is_root() ? Buffer{} : gathers ? received(count_) : sent(count_);
-        if (gathers) plan_gather(executor(), team, *collective_, own, all, root());
-        else plan_scatter(executor(), team, *collective_, all, own, root());
+        if (gathers) plan_gather(executor(), team, collective_->plan, own, all, root());
+        else plan_scatter(executor(), team, collective_->plan, all, own, root());
     }
     // Each group's parts come to the same sum.
     void plan_parts(Team &team) {
@@ -117,8 +117,8 @@ private:
         wanted_ = combined(comm_.rank * each, (comm_.rank + 1) * each);
         result_ = Pairs(wanted_.size());
         counts_.assign(static_cast<size_t>(own_), static_cast<int>(each));
-        if (count_ % 2) plan_reduce_scatter_block(executor(), team, *collective_, reduction(each));
-        else plan_reduce_scatter(executor(), team, *collective_, reduction(0), {counts_.data(), 4});
+        if (count_ % 2) plan_reduce_scatter_block(executor(), team, collective_->plan, reduction(each));
+        else plan_reduce_scatter(executor(), team, collective_->plan, reduction(0), {counts_.data(), 4});
     }
     void plan_for_all(Team &team) {
         bool one = kind_ == Kind::allgather;
@@ -131,9 +131,9 @@ private:
         result_ = Pairs(wanted_.size());
         Uneven from{sent(0).base, {counts_.data(), 4}, {places_.data(), 4}, &type_}, to = from;
         to.base = received(0).base;
-        if (one) plan_allgather(executor(), team, *collective_, sent(count_), received(count_));
-        else if (kind_ == Kind::alltoall) plan_alltoall(executor(), team, *collective_, sent(count_), received(count_));
-        else plan_alltoallv(executor(), team, *collective_, from, to);
+        if (one) plan_allgather(executor(), team, collective_->plan, sent(count_), received(count_));
+        else if (kind_ == Kind::alltoall) plan_alltoall(executor(), team, collective_->plan, sent(count_), received(count_));
+        else plan_alltoallv(executor(), team, collective_->plan, from, to);
     }
 
     Rank &rank_;

@@ -1,10 +1,21 @@
-#include "coll/kept_plans.h"
+#include "coll/plan.h"
 
-#include "coll/executor.h"
+#include <memory>
 
 namespace lanyard {
 
-void Collective::plan_to_keep(Team &team, CollectiveKind kind, const PlanKey &key) {
+void Plan::describe(const Agreement &agreement, const void *send, void *receive) {
+    name_ = name_of(agreement.kind);
+    word_ = agreement.word();
+    spaces_.use(send, receive);
+}
+
+void Plan::stand_for(CollectiveKind kind) {
+    name_ = name_of(kind);
+    word_ = Agreement{kind}.word();
+}
+
+void Plan::write_to_keep(Team &team, CollectiveKind kind, const PlanKey &key) {
     if (!team.kept || !key.comparable()) return;
     std::unique_ptr<KeptPlan> &plan = team.kept->of(kind);
     if (!plan) plan = std::make_unique<KeptPlan>();
@@ -18,19 +29,20 @@ void Collective::plan_to_keep(Team &team, CollectiveKind kind, const PlanKey &ke
     schedule_->clear();
 }
 
-void Collective::keep_plan(const Team &team) {
+void Plan::keep(const Team &team) {
     if (!kept_) return;
-    kept_->name = name;
+    kept_->name = name_;
     kept_->word = word_;
     kept_->valid = schedule_->steps().size() <= KeptPlan::most_steps;
     if (kept_->valid) kept_->short_use.prepare(*schedule_, team);
 }
 
-void Collective::release_plan() {
-    --kept_->users;
+void Plan::clear() {
+    spaces_.give_back_much();
+    own_schedule_.clear();
+    if (!kept_) return;
     if (schedule_->steps().size() > KeptPlan::most_steps) *schedule_ = Schedule();
-    kept_ = nullptr;
-    schedule_ = &own_schedule_;
+    clear_short();
 }
 
 }  // namespace lanyard

@@ -1,0 +1,329 @@
+#include "coll/collective.h"
+
+#include <string>
+
+#include "coll/combine.h"
+#include "coll/executor.h"
+#include "datatype/cursor.h"
+
+namespace lanyard {
+
+namespace {
+
+Error too_short(const ReceiveOperation &receive) {
+    return Error(ErrorClass::count, "rank " + std::to_string(receive.matched_rank) + " sent " + std::to_string(receive.received) +
+                                        " bytes where this rank expects " + std::to_string(receive.buffer.bytes()) +
+                                        "; counts and datatypes must fit on all ranks");
+}
+
+}  // namespace
+
+Collective::Collective(Executor &executor) : executor_(executor) {
+    Task::run = [](Task &task) { return static_cast<Collective &>(task).drain(); };
+    Poller::poll = [](Poller &poller, uint64_t) {
+        auto &self = static_cast<Collective &>(poller);
+        const Schedule &schedule = self.plan.schedule();
+        if (schedule.exchanges().empty()) return self.agrees_with_area() ? 0 : 1;
+        size_t before = self.polled_.size();
+        bool goes_on = false;
+        for (size_t i = 0; i < self.polled_.size();) {
+            StepId id = self.polled_[i];
+            if (self.waits_for_program(id) || !self.advance(id)) {
+                goes_on |= self.exchanges_[static_cast<size_t>(schedule.steps()[static_cast<size_t>(id)].number)].got_on();
+                ++i;
+                continue;
+            }
+            self.polled_.erase(self.polled_.begin() + static_cast<ptrdiff_t>(i));
+            self.queue_.done(id);
+        }
+        size_t over = before - self.polled_.size();
+        if (self.polled_.empty()) poller.hook.unlink();
+        if (over > 0) self.drain();
+        return static_cast<int>(over) + goes_on;
+    };
+}
+
+Collective::~Collective() { error.discard(); }
+
+void Collective::keep(Error &failure) {
+    if (!failure) return;
+    if (error) {
+        failure.discard();
+    } else {
+        error = failure;
+    }
+    failure = {};
+}
+
+// Memory for everything the schedule needs; false when there is not enough.
+bool Collective::prepare() {
+    if (!plan.make_scratch()) return false;
+    auto transfers = static_cast<size_t>(plan.schedule().transfers());
+    if (transfers == 0 || (flights_ && transfers <= flights_.get_deleter().count)) return true;
+    flights_ = array_or_null<Flight>(transfers);
+    return flights_ != nullptr;
+}
+
+Error Collective::keep_tag(Team &team) {
+    LANYARD_MUST(plan.schedule().exchanges().empty());
+    plan.make_persistent();
+    call_.make_persistent(team, plan.word());
+    if (executor_.kept_tags_.insert({team.context, call_.tag()}).second) return {};
+    call_.end();
+    return Error(ErrorClass::request, std::to_string(collective_numbers) +
+                                          " persistent operations have been made on this communicator since one that is still there, and "
+                                          "there are no more numbers to tell them apart; free that one or use a duplicate of the communicator");
+}
+
+void Collective::begin_under_way() {
+    executor_.engine().begin_under_way();
+    executor_.under_way_.push_back(*this);
+}
+
+bool Collective::pass(Team &team) {
+    const KeptPlan *kept = plan.short_one();
+    if (!kept || !executor_.early_.empty()) return false;
+    call_.begin(team, plan.word());
+    if (exchanges_.size() != 1) exchanges_.resize(1);
+    ExchangeRun &run = exchanges_.front();
+    run.begin(team, call_.word(), number_of(call_.tag()));
+    const ShortUse &use = kept->short_use;
+    begun_ = !run.pass({{team, use.area(), executor_.reach_}, kept->schedule.exchanges().front()}, use,
+                       {plan.spaces().send(), plan.spaces().receive()});
+    return !begun_;
+}
+
+// A schedule of nothing else, most of which are over at once.
+void Collective::go_on_with_exchange() {
+    if (advance(0)) return completion.finish();
+    begin_under_way();
+    queue_.begin_started(plan.schedule());
+    polled_.push_back(0);
+    executor_.engine().watch(*this);
+    executor_.engine().set_alarm(executor_.engine().now_ns() + Executor::alarm_every_ns, executor_);
+}
+
+void Collective::start(Team &team) {
+    completion.reset();
+    queue_.resume();
+    withdrawn_ = false;
+    alarms_ = 0;
+    if (!begun_ && pass(team)) return completion.finish();
+    if (begun_) {
+        begun_ = false;
+        return go_on_with_exchange();
+    }
+    call_.begin(team, plan.word());
+    bool fits = agrees_with_early_messages();
+    if (fits) {
+        exchanges_.resize(plan.schedule().exchanges().size());
+        for (ExchangeRun &exchange : exchanges_) exchange.begin(team, call_.word(), number_of(call_.tag()));
+        if (plan.schedule().is_one_exchange() && !waits_for_program(0) && prepare()) return go_on_with_exchange();
+    }
+    begin_under_way();
+    if (!fits) return finish();
+    if (!prepare()) {
+        error = Error(ErrorClass::no_mem, "there is no memory for the " + std::to_string(plan.schedule().scratch_size()) +
+                                              " bytes this collective operation needs beside the program's buffers");
+        return finish();
+    }
+    queue_.begin(plan.schedule());
+    drain();
+    if (queue_.left() == 0) return;
+    executor_.engine().set_alarm(executor_.engine().now_ns() + Executor::alarm_every_ns, executor_);
+    // Other ranks may wait in the node area for this one, which waits for a message.
+    if (exchanges_.empty() && team.node_area && !call_.persistent()) executor_.engine().watch(*this);
+}
+
+// Runs what is ready, and what becomes ready by that; how many steps.
+int Collective::drain() {
+    int steps = 0;
+    draining_ = true;
+    for (; queue_.any_ready() && !waits_for_program(queue_.next()); ++steps) run(queue_.take());
+    draining_ = false;
+    if (queue_.stopped()) {
+        if (!withdrawn_) withdraw();
+    } else if (queue_.any_ready()) {
+        executor_.engine().ready(*this);
+    } else if (queue_.left() == 0) {
+        finish();
+    }
+    return steps;
+}
+
+// The program's own functions are not called while it computes (engine/helper.h).
+bool Collective::waits_for_program(StepId id) const {
+    const Schedule &schedule = plan.schedule();
+    StepKind kind = schedule.steps()[id].kind;
+    return executor_.engine().helping() && (kind == StepKind::reduce || kind == StepKind::exchange) && schedule.op && schedule.op->function;
+}
+
+void Collective::run(StepId id) {
+    const Step &step = plan.schedule().steps()[id];
+    switch (step.kind) {
+        case StepKind::send:
+        case StepKind::receive: return launch(id);
+        case StepKind::copy: copy(buffer(step.from), buffer(step.to)); break;
+        case StepKind::reduce:
+            combine(*plan.schedule().op, buffer(step.from).base, buffer(step.to).base, step.to.count, *step.to.type, error);
+            break;
+        case StepKind::join: break;
+        case StepKind::exchange:
+            if (advance(id)) break;
+            polled_.push_back(id);
+            if (!Poller::hook.linked()) executor_.engine().watch(*this);
+            return;
+    }
+    queue_.done(id);
+}
+
+void Collective::launch(StepId id) {
+    const Step &step = plan.schedule().steps()[id];
+    const Team &team = call_.team();
+    uint32_t peer = team.peers[step.peer];
+    // Most short messages leave at once and need no operation.
+    if (step.kind == StepKind::send &&
+        executor_.messenger_.send_now(peer, call_.message_from(team.index, step.label), buffer(step.from), call_.word()))
+        return queue_.done(id);
+    Flight &flight = flights_[step.number];
+    flight.collective = this;
+    flight.step = id;
+    auto describe = [&](MessageOperation &operation, const Block &block) {
+        operation.completion.then = arrived;
+        operation.completion.context = &flight;
+        operation.peer = peer;
+        operation.check = call_.word();
+        operation.buffer = buffer(block);
+    };
+    if (step.kind == StepKind::send) {
+        auto &send = flight.operation.emplace<SendOperation>();
+        describe(send, step.from);
+        static_cast<MatchKey &>(send) = call_.message_from(team.index, step.label);
+        send.destination = step.peer;
+        executor_.messenger_.send(send);
+    } else {
+        auto &receive = flight.operation.emplace<ReceiveOperation>();
+        describe(receive, step.to);
+        static_cast<MatchKey &>(receive) = call_.message_from(step.peer, step.label);
+        executor_.messenger_.receive(receive);
+    }
+}
+
+ExchangeTask Collective::task_of(const Exchange &exchange) {
+    auto buffer_of = [](const void *owner, const Block &block) { return static_cast<const Collective *>(owner)->buffer(block); };
+    auto answer_elsewhere = [](const void *owner) { static_cast<const Collective *>(owner)->executor_.answer_in_areas(); };
+    Team &team = call_.team();
+    return {{{team, NodeArea(team), executor_.reach_}, exchange}, plan.schedule(), executor_.pieces_, this, buffer_of, answer_elsewhere,
+            &error, &executor_.stage_, &executor_.messenger_.settings().copies};
+}
+
+bool Collective::advance(StepId id) {
+    int32_t number = plan.schedule().steps()[id].number;
+    ExchangeRun &run = exchanges_[number];
+    if (!run.advance(task_of(plan.schedule().exchanges()[number]))) return false;
+    const CallCheck &check = run.check();
+    Error failure = check.error();
+    if (failure.is_mismatch()) doubt(failure, {tag_of(number_of(call_.tag()) - check.disputed_age(), false), check.disputed_word()});
+    keep(failure);
+    return true;
+}
+
+// A message has come or gone. Called by the messenger, maybe from inside launch().
+void Collective::arrived(Completion &completion) {
+    Flight &flight = *static_cast<Flight *>(completion.context);
+    Collective &self = *flight.collective;
+    Error &error = std::visit([](MessageOperation &operation) -> Error & { return operation.error; }, flight.operation);
+    if (error.is_mismatch()) self.doubt(error, self.call_.place());
+    self.keep(error);
+    const auto *receive = std::get_if<ReceiveOperation>(&flight.operation);
+    if (receive && !self.error && !self.queue_.stopped() && receive->received != receive->buffer.bytes()) self.error = too_short(*receive);
+    self.queue_.done(flight.step);
+    if (self.draining_) return;
+    if (self.queue_.left() == 0) return self.finish();
+    // Not here in the middle of a delivery: what is ready, or to be withdrawn.
+    if (self.queue_.any_ready() || (self.queue_.stopped() && !self.withdrawn_)) self.executor_.engine().ready(self);
+}
+
+void Collective::finish() {
+    if (Task::hook.linked()) Task::hook.unlink();
+    if (Poller::hook.linked()) Poller::hook.unlink();
+    under_way_hook_.unlink();
+    executor_.engine().end_under_way();
+    completion.finish();
+}
+
+// Who waits for posts of others, with processors to spare, looks for them alone for a while: they come soon, and a turn of the engine
+// takes longer than that.
+void Collective::look_for_posts() {
+    constexpr int looks = 100;
+    for (int look = 0; look < looks && polled_.size() == 1 && !waits_for_program(polled_[0]); ++look) {
+        StepId id = polled_[0];
+        if (!advance(id)) continue;
+        polled_.clear();
+        Poller::hook.unlink();
+        queue_.done(id);
+        if (queue_.left() == 0) finish();
+        else drain();
+    }
+}
+
+// False, with the error, where messages that are here show that other ranks called something else.
+bool Collective::agrees_with_early_messages() {
+    EarlyMessages &early = executor_.early_;
+    if (early.empty()) return true;
+    EarlyMessage message;
+    const Team &team = call_.team();
+    bool of_this = call_.persistent() && early.take_disagreeing_persistent(team, number_of(call_.tag()), call_.word(), message);
+    if (!of_this && !early.take_disagreeing(team, team.sequence - 1, message)) return true;
+    uint32_t own = of_this ? call_.word() : team.recent[message.number % recent_collectives];
+    error = disagreement(own, message.check, message.source);
+    doubt(error, {tag_of(message.number, message.persistent), own});
+    return false;
+}
+
+// False when it was abandoned, as another rank waits for this collective in the node area.
+bool Collective::agrees_with_area() {
+    uint32_t other = 0;
+    int rank = called_by_another(call_.team(), number_of(call_.tag()), call_.word(), other);
+    if (rank >= 0) abandon(disagreement(call_.word(), other, rank), call_.place());
+    return rank < 0;
+}
+
+void Collective::tell_awaited() {
+    Messenger &messenger = executor_.messenger_;
+    const Team &team = call_.team();
+    const std::vector<Step> &steps = plan.schedule().steps();
+    for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
+        if (steps[id].kind == StepKind::receive && queue_.is_under_way(id)) call_.tell(messenger, steps[id].peer, kind_awaiting);
+    for (int rank = 0; rank < team.size && !polled_.empty(); ++rank)
+        if (rank != team.index) call_.tell(messenger, rank, kind_awaiting);
+}
+
+void Collective::abandon(Error reason, const TeamCall::Place &place) {
+    doubt(reason, place);
+    keep(reason);
+    if (!draining_ && !withdrawn_) withdraw();
+}
+
+// Nothing is started any more, and all others are told.
+void Collective::doubt(const Error &reason, const TeamCall::Place &place) {
+    if (queue_.stopped()) return;
+    queue_.stop();
+    call_.tell_mismatch(executor_.messenger_, reason, place);
+}
+
+// What has been started is withdrawn where that is possible.
+void Collective::withdraw() {
+    withdrawn_ = true;
+    queue_.leave_the_rest(polled_);
+    polled_.clear();
+    const std::vector<Step> &steps = plan.schedule().steps();
+    draining_ = true;
+    for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
+        if (queue_.is_under_way(id))
+            std::visit([&](auto &operation) { executor_.messenger_.cancel(operation); }, flights_[steps[id].number].operation);
+    draining_ = false;
+    if (queue_.left() == 0) finish();
+}
+
+}  // namespace lanyard

@@ -1,0 +1,141 @@
+// What an operation is to do, without doing it: plans that an earlier call has left, the memory that blocks mean, and the numbers of calls.
+#include "coll/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "base/abi_constants.h"
+#include "coll/team_call.h"
+#include "datatype/predefined.h"
+
+namespace lanyard {
+namespace {
+
+constexpr CollectiveKind bcast = CollectiveKind::bcast;
+
+PlanKey key_of(int64_t value) {
+    PlanKey key;
+    return key.add(value);
+}
+
+// Writes `steps` steps where no earlier call has left them; true: one has.
+bool make(Plan &plan, Team &team, int64_t key, int steps, void *receive) {
+    if (plan.recall(team, bcast, key_of(key), nullptr, receive)) return true;
+    for (int i = 0; i < steps; ++i) plan.schedule().signal(1, {});
+    plan.describe({bcast, 0, 0, key}, nullptr, receive);
+    plan.keep(team);
+    return false;
+}
+
+int64_t steps_of(const Plan &plan) { return static_cast<int64_t>(plan.schedule().steps().size()); }
+
+TEST(Plan, ALaterCallWithTheSameArgumentsFindsIt) {
+    KeptPlans kept;
+    Team team;
+    team.kept = &kept;
+    Plan plan, other;
+    std::byte first[8], second[8];
+    EXPECT_FALSE(make(plan, team, 1, 3, first));
+    uint32_t word = plan.word();
+    plan.clear();
+    EXPECT_EQ(steps_of(plan), 0);
+    EXPECT_TRUE(make(plan, team, 1, 99, second));
+    EXPECT_EQ(steps_of(plan), 3);
+    EXPECT_STREQ(plan.name(), "bcast");
+    EXPECT_EQ(plan.word(), word);
+    EXPECT_EQ(plan.spaces().buffer({Space::receive, 4, 1, &packed_bytes()}).base, second + 4);
+    // Two at once, and a third with other arguments, which does not disturb them.
+    EXPECT_TRUE(make(other, team, 1, 99, first));
+    Plan third;
+    EXPECT_FALSE(make(third, team, 2, 5, first));
+    EXPECT_EQ(steps_of(plan), 3);
+    EXPECT_EQ(steps_of(third), 5);
+    for (Plan *each : {&plan, &other, &third}) each->clear();
+    EXPECT_FALSE(make(third, team, 2, 5, first));
+    third.clear();
+    EXPECT_FALSE(make(plan, team, 1, 3, first));
+    plan.clear();
+}
+
+TEST(Plan, LongOnesAreNotKept) {
+    KeptPlans kept;
+    Team team;
+    team.kept = &kept;
+    Plan plan;
+    for (int turn = 0; turn < 2; ++turn) {
+        EXPECT_FALSE(make(plan, team, 1, KeptPlan::most_steps + 1, nullptr));
+        plan.clear();
+    }
+}
+
+TEST(Plan, StandsForAnotherCall) {
+    Team team;
+    Plan plan;
+    EXPECT_FALSE(make(plan, team, 1, 1, nullptr));
+    EXPECT_EQ(plan.short_one(), nullptr);
+    plan.stand_for(CollectiveKind::comm_dup);
+    EXPECT_STREQ(plan.name(), "comm_dup");
+    EXPECT_EQ(plan.word(), Agreement{CollectiveKind::comm_dup}.word());
+    plan.make_persistent();
+    EXPECT_EQ(plan.word(), persistent_form(Agreement{CollectiveKind::comm_dup}.word()));
+    plan.clear();
+}
+
+TEST(Spaces, ScratchIsAlignedAndKeptUnlessItIsMuch) {
+    const Datatype &type = *predefined_datatype(abi::type_int64_t);
+    Spaces spaces;
+    EXPECT_TRUE(spaces.make_scratch(0));
+    ASSERT_TRUE(spaces.make_scratch(1000));
+    std::byte *start = spaces.buffer({Space::scratch, 0, 10, &type}).base;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(start) % 64, 0u);
+    EXPECT_EQ(spaces.buffer({Space::scratch, 40, 10, &type}).base, start + 40);
+    spaces.give_back_much();
+    ASSERT_TRUE(spaces.make_scratch(1000));
+    EXPECT_EQ(spaces.buffer({Space::scratch, 0, 10, &type}).base, start);
+    ASSERT_TRUE(spaces.make_scratch(2 << 20));
+    std::byte *much = spaces.buffer({Space::scratch, 0, 10, &type}).base;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(much) % 64, 0u);
+    much[(2 << 20) - 1] = std::byte{1};
+    spaces.give_back_much();
+    EXPECT_TRUE(spaces.make_scratch(1000));
+}
+
+TEST(TeamCall, NumbersAndTagsFollowTheTeam) {
+    Team team;
+    team.context = 5;
+    team.index = 3;
+    team.sequence += collective_numbers - 1;
+    TeamCall call;
+    call.begin(team, 17);
+    EXPECT_EQ(call.number(), collective_numbers);
+    EXPECT_EQ(number_of(call.tag()), collective_numbers - 1);
+    EXPECT_EQ(team.recent[number_of(call.tag()) % recent_collectives], 17u);
+    MatchKey key = call.message_from(2, 9);
+    EXPECT_EQ(key.context, 5u);
+    EXPECT_EQ(key.rank, 2);
+    EXPECT_EQ(key.tag, call.tag() + 9);
+    call.begin(team, 18);
+    EXPECT_EQ(number_of(call.tag()), 0u);
+}
+
+TEST(TeamCall, APersistentOneKeepsItsTag) {
+    Team team;
+    TeamCall call;
+    call.make_persistent(team, 17);
+    EXPECT_EQ(static_cast<uint32_t>(team.sequence), 1u);  // making it is a call like others
+    EXPECT_EQ(team.recent[0], 17u);
+    int32_t tag = call.tag();
+    EXPECT_TRUE(is_persistent(tag));
+    for (int turn = 0; turn < 2; ++turn) {
+        call.begin(team, 17);
+        EXPECT_EQ(call.tag(), tag);
+        EXPECT_EQ(call.number(), 0u);
+    }
+    EXPECT_EQ(static_cast<uint32_t>(team.sequence), 1u);
+    call.end();
+    call.begin(team, 18);
+    EXPECT_FALSE(is_persistent(call.tag()));
+    EXPECT_EQ(call.number(), 2u);
+}
+
+}  // namespace
+}  // namespace lanyard
