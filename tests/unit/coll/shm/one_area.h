@@ -1,13 +1,16 @@
-// A node area whose ranks are all in one thread, for tests of what exchanges consist of: each rank as it sees the area, and who was woken.
+// A node area whose ranks are all in one thread, for tests of what exchanges consist of: each rank as it sees the area, who was woken, and what the
+// parts of a broadcast are given.
 #pragma once
 
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "coll/shm/area_team.h"
+#include "coll/algorithms.h"
+#include "coll/shm/exchange_task.h"
 
 namespace lanyard::testing {
 
@@ -59,6 +62,42 @@ private:
     std::deque<Team> teams_;
     std::vector<uint32_t> peers_;
     std::vector<bool> asleep_;
+};
+
+// One rank's side of a broadcast of so many bytes from rank 0, by one way of copying. It stays where it is.
+struct Broadcast {
+    Broadcast(OneArea &area, int rank, int64_t bytes, const char *way)
+        : data(static_cast<size_t>(bytes)),
+          copies(way),
+          schedule(schedule_of(area.seen_by(rank).team, bytes)),
+          task{{area.seen_by(rank), schedule.exchanges()[0]},
+               schedule,
+               pieces.data(),
+               this,
+               buffer_of,
+               [](const void *) {},
+               nullptr,
+               &stage,
+               &copies} {}
+    Broadcast(const Broadcast &) = delete;
+    Slot &slot(uint32_t generation) const { return task.area.slot(0, generation); }
+
+    std::vector<std::byte> data, pieces = std::vector<std::byte>(exchange_pieces_bytes);
+    Stage stage;
+    std::string copies;
+    Schedule schedule;
+    ExchangeTask task;
+
+private:
+    static Schedule schedule_of(const Team &team, int64_t bytes) {
+        Schedule schedule;
+        bcast_exchange({{team.index, team.size}, 0, {Space::send, 0, bytes, &packed_bytes()}}, schedule);
+        return schedule;
+    }
+    static Buffer buffer_of(const void *owner, const Block &block) {
+        auto *self = static_cast<Broadcast *>(const_cast<void *>(owner));
+        return {self->data.data() + block.offset, block.count, block.type};
+    }
 };
 
 }  // namespace lanyard::testing

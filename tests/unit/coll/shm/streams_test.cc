@@ -5,46 +5,29 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include "coll/algorithms.h"
 #include "one_area.h"
 
 namespace lanyard {
 namespace {
 
+using testing::Broadcast;
 using testing::OneArea;
 
 // Rank 0 broadcasts so many pieces of bytes, which are numbered.
-struct Owner {
-    Owner(OneArea &area, int64_t pieces) : data(static_cast<size_t>(pieces * StageMemory::piece_bytes)) {
+struct Owner : Broadcast {
+    Owner(OneArea &area, int64_t count, const char *way = "twice") : Broadcast(area, 0, count * StageMemory::piece_bytes, way) {
         for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i / size_t{StageMemory::piece_bytes});
-        AreaTeam own = area.seen_by(0);
-        bcast_exchange({{0, own.team.size}, 0, {Space::send, 0, static_cast<int64_t>(data.size()), &packed_bytes()}}, schedule);
-        auto buffer_of = [](const void *owner, const Block &block) {
-            return Buffer{static_cast<const Owner *>(owner)->base + block.offset, block.count, block.type};
-        };
-        task = std::make_unique<ExchangeTask>(
-            ExchangeTask{{own, schedule.exchanges()[0]}, schedule, nullptr, this, buffer_of, [](const void *) {}, nullptr, &stage, &copies});
     }
     // What the slot of use 1 tells, once it is there.
     const SlotPlace &post() {
         streams.forget();
-        streams.plan(*task);
-        if (streams.wanted() && streams.allot(*task)) streams.post(*task, 1, slot());
-        return *reinterpret_cast<const SlotPlace *>(slot().short_payload);
+        streams.plan(task);
+        if (streams.wanted() && streams.allot(task)) streams.post(task, 1, slot(1));
+        return *reinterpret_cast<const SlotPlace *>(slot(1).short_payload);
     }
-    Slot &slot() { return task->area.slot(0, 1); }
 
-    std::vector<std::byte> data;
-    std::byte *base = data.data();
-    Schedule schedule;
-    Stage stage;
-    std::string copies = "twice";
     Streams streams;
-    std::unique_ptr<ExchangeTask> task;
 };
 
 bool is_piece(const std::byte *piece, int64_t number) {
@@ -53,8 +36,7 @@ bool is_piece(const std::byte *piece, int64_t number) {
 
 TEST(Streams, AreNotWantedWhereOneCopyIs) {
     OneArea area(2);
-    Owner owner(area, 4);
-    owner.copies = "once";
+    Owner owner(area, 4, "once");
     owner.post();
     EXPECT_FALSE(owner.streams.wanted());
 }
@@ -69,16 +51,16 @@ TEST(Streams, OwnerWaitsForRoomAndTakersGetAllInOrder) {
     int entries = StagedPlace::in(told).entries;
     AreaTeam takers[2] = {area.seen_by(1), area.seen_by(2)};
     IncomingStream first(takers[0], 0, told), second(takers[1], 0, told);
-    EXPECT_TRUE(owner.streams.put(*owner.task));
-    EXPECT_FALSE(owner.streams.put(*owner.task));  // no room
+    EXPECT_TRUE(owner.streams.put(owner.task));
+    EXPECT_FALSE(owner.streams.put(owner.task));  // no room
     for (int64_t piece = 0; piece < pieces; ++piece) {
         ASSERT_TRUE(is_piece(first.piece(piece), piece));
         first.taken(piece);
-        owner.streams.put(*owner.task);
+        owner.streams.put(owner.task);
         ASSERT_TRUE(piece + entries >= pieces || !first.piece(piece + entries));  // the second has still to take one
         ASSERT_TRUE(is_piece(second.piece(piece), piece));
         second.taken(piece);
-        if (owner.streams.open()) owner.streams.put(*owner.task);
+        if (owner.streams.open()) owner.streams.put(owner.task);
     }
     EXPECT_FALSE(owner.streams.open());
 }
@@ -93,11 +75,11 @@ TEST(Streams, NobodyWaitsForWhoLeaves) {
     area.fall_asleep(0);
     second.leave();
     EXPECT_FALSE(area.asleep(0));
-    owner.streams.put(*owner.task);
+    owner.streams.put(owner.task);
     for (int64_t piece = 0; piece < pieces; ++piece) {
         ASSERT_TRUE(is_piece(first.piece(piece), piece));
         first.taken(piece);
-        if (owner.streams.open()) owner.streams.put(*owner.task);
+        if (owner.streams.open()) owner.streams.put(owner.task);
     }
     EXPECT_FALSE(owner.streams.open());
 }
@@ -109,13 +91,13 @@ TEST(Streams, AreNotWantedForEverWhereThereIsNoRoom) {
     for (int turn = 0; turn < 2; ++turn) {
         owner.post();
         ASSERT_TRUE(owner.streams.wanted());
-        owner.streams.put(*owner.task);
+        owner.streams.put(owner.task);
     }
     owner.streams.forget();
-    owner.streams.plan(*owner.task);
+    owner.streams.plan(owner.task);
     ASSERT_TRUE(owner.streams.wanted());
-    EXPECT_FALSE(owner.streams.allot(*owner.task));
-    while (!owner.streams.allot(*owner.task)) {
+    EXPECT_FALSE(owner.streams.allot(owner.task));
+    while (!owner.streams.allot(owner.task)) {
     }
     EXPECT_FALSE(owner.streams.wanted());
     EXPECT_FALSE(owner.streams.open());
