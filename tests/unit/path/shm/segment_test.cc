@@ -102,8 +102,10 @@ TEST(Segment, TakesMoreMembersWhileOthersAreAtWork) {
     EXPECT_EQ(all[0].segment.cell(1, 0), cell) << "nothing moves";
     EXPECT_EQ(all[0].segment.members(), 21u);
     for (Process &process : all)
-        for (Process &from : all)
-            if (&from != &process) EXPECT_EQ(process.sink.next[process.number(from.own)], from.sent[process.own]);
+        for (Process &from : all) {
+            if (&from == &process) continue;
+            EXPECT_EQ(process.sink.next[process.number(from.own)], from.sent[process.own]);
+        }
 }
 
 }  // namespace
