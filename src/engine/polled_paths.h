@@ -22,10 +22,11 @@ public:
             if (each.path == &old) each = polled(path);
     }
 
-    int poll(Sink &sink, int frames, uint64_t now_ns, bool system_calls) {
+    // `sink`: needed where there is a path.
+    int poll(Sink *sink, int frames, uint64_t now_ns, bool system_calls) {
         int work = 0;
         for (const Polled &each : paths_)
-            if (system_calls || !each.by_system_call) work += each.path->poll(sink, frames, now_ns);
+            if (system_calls || !each.by_system_call) work += each.path->poll(*sink, frames, now_ns);
         return work;
     }
     bool any_sockets() const { return any_sockets_; }

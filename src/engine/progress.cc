@@ -12,7 +12,7 @@ void Progress::ring_alarm() {
 int Progress::turn(int frames, bool system_calls) {
     if (now_ns_ >= alarm_ns_) [[unlikely]] ring_alarm();
     if (has_posted()) [[unlikely]] posted_.hand_over(tasks_);
-    int work = paths_.poll(*sink_, frames, now_ns_, system_calls);
+    int work = paths_.poll(sink_, frames, now_ns_, system_calls);
     for (Poller *poller = pollers_.front(); poller;) {
         Poller *next = pollers_.after(*poller);
         work += poller->poll(*poller, now_ns_);
