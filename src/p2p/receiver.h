@@ -136,7 +136,7 @@ private:
         return endpoint_.fail(receive, endpoint_.losses.tell(receive.peer, "the process to receive from"));
     posted_.add(receive);
     int64_t bytes = receive.buffer.bytes();
-    if (bytes <= static_cast<int64_t>(inline_payload)) return;  // it comes with its envelope in any case
+    if (bytes <= static_cast<int64_t>(inline_payload)) return;  // announcing so few would save nothing
     if (peer && static_cast<uint64_t>(bytes) >= peer->announced_from) announce_posted(receive, *peer);
     if (bytes >= attended_bytes) endpoint_.begin_under_way(receive);
 }
