@@ -105,7 +105,7 @@ void detach(SendBuffer &buffer, const char *call, const Comm *comm, void **addre
 
 Request *start_flush(SendBuffer &buffer, Comm *comm) {
     Request *request = new_request(comm);
-    request->name = "the flush of a buffer";
+    request->other.name = "the flush of a buffer";
     EngineGuard guard(*runtime()->engine);
     buffer.tell_when_sent(*request);
     return request;

@@ -51,7 +51,7 @@ void collective_done(Completion &completion) {
 void follow(Request &request) {
     Collective &collective = *held_by(request).collective;
     collective.completion.context = &request;
-    request.name = collective.plan.name();
+    request.other.name = collective.plan.name();
     request.number = collective.number();
     if (collective.completion.complete()) collective_done(collective.completion);
     else collective.completion.then = collective_done;

@@ -48,7 +48,7 @@ Error start_duplication(Comm &comm, const Info *hints, Comm **newcomm, Request *
     auto pending = std::make_unique<PendingDuplication>();
     if (Error error = pending->duplication.prepare(comm, hints, pending->made)) return error;
     Request *made = new_request(&comm);
-    made->name = "MPI_Comm_idup";
+    made->other.name = "MPI_Comm_idup";
     made->actions = &duplication_actions;
     made->hold();  // for the operation under way
     *newcomm = pending->made;

@@ -38,7 +38,7 @@ Error calling(const char *function, Call call) {
 
 Error query(Request &request) {
     Generalized &own = generalized(request);
-    auto querying = [&] { return own.query.door->query_request(own.query.function, own.extra_state, &request.status); };
+    auto querying = [&] { return own.query.door->query_request(own.query.function, own.extra_state, &request.other.status); };
     return calling("query", querying);
 }
 
@@ -92,7 +92,7 @@ Error lanyard_grequest_start(Callback query_fn, Callback free_fn, Callback cance
         if (!function->function)
             return Error(ErrorClass::arg, std::string(name) + " is a null pointer; a generalized request needs all three functions");
     Request *made = new_request(nullptr);
-    made->name = "a generalized request";
+    made->other.name = "a generalized request";
     made->state = new Generalized{query_fn, free_fn, cancel_fn, extra_state};
     made->actions = &generalized_actions;
     *request = made;

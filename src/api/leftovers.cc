@@ -46,7 +46,7 @@ std::string told(const Request &request) {
         return "a send to rank " + std::to_string(request.send.destination) + " with " + tag_of(request.send);
     if (request.kind == Request::Kind::receive)
         return "a receive from " + number_or(request.receive.rank, any_source, "rank ", "any rank") + " with " + tag_of(request.receive);
-    return *request.name ? request.name : "a request of the program";
+    return *request.other.name ? request.other.name : "a request of the program";
 }
 
 void report_handles(Runtime &ending, const char *call) {

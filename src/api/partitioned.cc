@@ -29,7 +29,7 @@ void end_send(Request &request) { PartitionedSend::end(&send_of(request)); }
 void end_receive(Request &request) { PartitionedReceive::end(&receive_of(request)); }
 
 Error describe_received(Request &request) {
-    request.status.set_count(receive_of(request).received());
+    request.other.status.set_count(receive_of(request).received());
     return {};
 }
 
@@ -50,7 +50,7 @@ Request *new_partitioned_request(Comm &comm, Datatype &datatype, const char *ope
     hold_datatype(*made, datatype);
     made->persistent = true;
     made->active = false;
-    made->name = operation;
+    made->other.name = operation;
     return made;
 }
 
@@ -105,8 +105,8 @@ Error lanyard_precv_init(void *buf, int partitions, int64_t count, Datatype &dat
     Request *made = new_partitioned_request(comm, datatype, "MPI_Precv_init");
     made->actions = &receive_actions;
     bool from_nobody = dest == abi::proc_null;
-    made->status.source = dest;
-    made->status.tag = from_nobody ? abi::any_tag : tag;
+    made->other.status.source = dest;
+    made->other.status.tag = from_nobody ? abi::any_tag : tag;
     EngineGuard guard(comm.universe->engine);
     made->state = new PartitionedReceive(comm.universe->messenger, ends_of(comm, dest, tag), partitions_of(*made, buf, partitions, count, datatype),
         comm.universe->new_context());

@@ -65,7 +65,7 @@ Request &fresh_request(Request::Kind kind) {
 Request *new_request(Comm *comm) {
     Request &request = fresh_request(Request::Kind::other);
     hold_comm(request, comm);
-    set_empty(&request.status);
+    set_empty(&request.other.status);
     return &request;
 }
 
@@ -113,7 +113,7 @@ namespace {
 [[gnu::noinline]] void fill_status(const Request &request, Status *status) {
     if (request.kind == Request::Kind::other) {
         int32_t error = status->error;  // only calls on several requests set it (MPI-5.0 3.2.5)
-        *status = request.status;
+        *status = request.other.status;
         status->error = error;
         return;
     }
@@ -223,7 +223,7 @@ Error lanyard_cancel(Request &request) {
     if (request.actions->cancel) return request.actions->cancel(request);
     if (request.shared || !request.active) return {};
     if (request.kind == Request::Kind::other)
-        return Error(ErrorClass::request, std::string(request.name) + " cannot be cancelled; only sends and receives can");
+        return Error(ErrorClass::request, std::string(request.other.name) + " cannot be cancelled; only sends and receives can");
     EngineGuard guard(*runtime()->engine);
     if (request.complete()) return {};
     if (request.kind == Request::Kind::send) runtime()->messenger->cancel(request.send);

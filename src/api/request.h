@@ -35,13 +35,20 @@ struct RequestActions {
 };
 inline constexpr RequestActions no_actions;
 
+// The operation of a request that is neither a send nor a receive.
+struct OtherOperation : MessageOperation {
+    Status status{};        // what the wait gives
+    const char *name = "";  // for reports
+};
+
+// Many receives may be posted at once, so a request is as short as it can be: its kind's operation has what only that kind needs.
 struct Request : Object {
     enum class Kind : uint8_t { send, receive, other };
 
     explicit Request(Kind its_kind = Kind::other) : kind(its_kind) {
         if (kind == Kind::send) new (&send) SendOperation;
         else if (kind == Kind::receive) new (&receive) ReceiveOperation;
-        else new (&operation) MessageOperation;
+        else new (&other) OtherOperation;
     }
     ~Request() {}
 
@@ -58,18 +65,17 @@ struct Request : Object {
     class SpareRequests *spares = nullptr;  // where it goes in the end, to be used again
     void *state = nullptr;  // of kind `other`: what its actions know
     union {
-        MessageOperation operation;  // of kind `other`; the beginning of the two others
+        MessageOperation operation;  // the beginning of each
+        OtherOperation other;
         SendOperation send;
         ReceiveOperation receive;
     };
-    Status status{};  // of kind `other`: what the wait gives
-    const char *name = "";  // of kind `other`: its operation's name, for reports
 
     Completion &completion() { return operation.completion; }
     bool complete() const { return operation.completion.complete(); }
 };
 
-static_assert(sizeof(Request) <= 512, "the next stride of the pool is twice as much");
+static_assert(sizeof(Request) <= 256, "the next stride of the pool is twice as much");
 
 // Of requests, and of messages of MPI_Mprobe: addresses are reserved for as many.
 constexpr size_t most_open = size_t{1} << 23;

@@ -73,8 +73,8 @@ void half_done(Completion &completion) {
     auto *exchange = static_cast<Exchange *>(completion.context);
     if (--exchange->open > 0) return;
     Request &request = *exchange->request;
-    if (exchange->in.rank == abi::proc_null) set_proc_null(&request.status);
-    else set_received(&request.status, exchange->in);
+    if (exchange->in.rank == abi::proc_null) set_proc_null(&request.other.status);
+    else set_received(&request.other.status, exchange->in);
     request.operation.error = exchange->in.error ? exchange->in.error : exchange->out.error;
     if (exchange->in.error) exchange->out.error.discard();
     request.completion().finish();
@@ -91,7 +91,7 @@ constexpr RequestActions exchange_actions{.release = end_exchange};
 Request *start(const Send &send, const Receive &receive, std::unique_ptr<std::byte[]> copy) {
     auto *exchange = new Exchange;
     Request *made = new_request(&send.comm);
-    made->name = "MPI_Isendrecv";
+    made->other.name = "MPI_Isendrecv";
     made->state = exchange;
     made->actions = &exchange_actions;
     exchange->request = made;

@@ -11,7 +11,7 @@ namespace {
 void add_part(const Request &request, WaitParts &parts) {
     if (request.kind == Request::Kind::send) parts.add(WaitPart::send, request.send.destination, request.send.tag);
     else if (request.kind == Request::Kind::receive) parts.add(WaitPart::receive, request.receive.rank, request.receive.tag);
-    else parts.add(WaitPart::other, abi::undefined, static_cast<int32_t>(request.number), request.name);
+    else parts.add(WaitPart::other, abi::undefined, static_cast<int32_t>(request.number), request.other.name);
 }
 
 // Looked at where a call would wait, maybe for ever. The engine is owned.
