@@ -11,7 +11,8 @@
 //
 // Observed are stretches: from a time at which no long message is on its way to here until there is none again, if all of them were alike and
 // went one way. So a window of messages is one observation, whose messages wait for each other. The best rate of each way counts, since
-// whatever disturbs only slows.
+// whatever disturbs only slows. A stretch of which some messages went another way in the end says nothing good of the way that was tried.
+// It counts where even so it was far behind, or a way that is slow would be tried again with each window.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -76,7 +77,7 @@ public:
         }
         if (under_way_++ == 0) {
             stretch_ = {kind, size, next_trial(known, possible), 0, now_ns};
-            mixed_ = false;
+            mixed_ = diverted_ = false;
         } else if (stretch_.kind != kind || stretch_.size != size) {
             mixed_ = true;
         }
@@ -85,13 +86,15 @@ public:
         return stretch_.way;
     }
     // A watched message goes another way than begin() said.
-    void diverted() { mixed_ = true; }
+    void diverted() { diverted_ = true; }
     void end(uint64_t now_ns) {
         if (--under_way_ > 0 || mixed_ || now_ns <= stretch_.since_ns) return;
         Seen &known = seen_[static_cast<int>(stretch_.kind)][stretch_.size];
         uint64_t rate = BestRate<uint64_t>::of(stretch_.bytes, now_ns - stretch_.since_ns), best_of_all = rate;
         for (const auto &way : known.rate) best_of_all = std::max<uint64_t>(best_of_all, way.bytes_per_us);
-        known.rate[static_cast<int>(stretch_.way)].note(rate, trials, rate < best_of_all / 4 * 3);
+        bool far_behind = rate < best_of_all / 4 * 3;
+        if (diverted_ && !far_behind) return;
+        known.rate[static_cast<int>(stretch_.way)].note(rate, trials, far_behind);
     }
 
 private:
@@ -111,7 +114,8 @@ private:
     Seen seen_[kinds][sizes];
     Stretch stretch_{};
     int under_way_ = 0;
-    bool mixed_ = false;
+    bool mixed_ = false;     // others were on their way during this stretch,
+    bool diverted_ = false;  // or some of its own went another way
 };
 
 }  // namespace lanyard

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "net/sim/random.h"
 #include "sim/seeds.h"
 
@@ -132,6 +134,25 @@ TEST(Ways, WatchesStretchesOfMessagesThatAreAlike) {
     EXPECT_EQ(ways.seen(Kind::contiguous, 4).rate[static_cast<int>(way)].bytes_per_us, 0u);
     stretch(1, 1 << 18, 0, 1'000);
     EXPECT_GT(ways.seen(Kind::contiguous, 4).rate[static_cast<int>(way)].bytes_per_us, 0u);
+}
+
+// In every window the sender is away for one message, which then goes directly.
+TEST(Ways, EndsTrialsOfASlowWayThoughSomeMessagesAreDiverted) {
+    for (auto [direct_ns, diverted_ns, ends] : {std::tuple{1'000'000u, 4'000'000u, true}, {1'000'000u, 900'000u, false}}) {
+        Ways ways;
+        uint64_t now_ns = 1000;
+        bool watched = true;
+        for (int window = 0; window < 12; ++window) {
+            Way way = Way::directly;
+            for (int i = 0; i < 64; ++i) way = ways.begin(Kind::contiguous, 1 << 18, now_ns, watched);
+            if (!watched) break;
+            if (way == Way::twice) ways.diverted();
+            now_ns += way == Way::twice ? diverted_ns : direct_ns;
+            for (int i = 0; i < 64; ++i) ways.end(now_ns);
+        }
+        EXPECT_EQ(!watched, ends);
+        EXPECT_EQ(ways.seen(Kind::contiguous, 4).best(Ways::choice(Kind::contiguous, 1 << 18)), Way::directly);
+    }
 }
 
 // A machine that delays at random now and then, up to tenfold: the way that is 1.5 times as fast is taken nearly always.
