@@ -1,4 +1,4 @@
-"""README.md prints only true commands: its program compiles and runs, its targets and options exist."""
+"""README.md and the pages for users that it leads to print only true commands: the program compiles and runs, targets and options exist."""
 import os
 import pathlib
 import re
@@ -8,15 +8,15 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("LANYARD_BUILD", "build/release")).absolute()
-README = (ROOT / "README.md").read_text()
+README, INSTALLING, TROUBLESHOOTING = ((ROOT / name).read_text() for name in ("README.md", "docs/installing.md", "docs/troubleshooting.md"))
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+def blocks(language, page=README):
+    return re.findall(rf"^```{language}\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
 
 
-def commands(first_word):
-    return [line for block in blocks("sh") for line in block.splitlines() if line.split()[0] == first_word]
+def commands(first_word, *pages):
+    return [line for page in pages for block in blocks("sh", page) for line in block.splitlines() if line.split()[0] == first_word]
 
 
 def shell(command, folder):
@@ -27,7 +27,7 @@ def shell(command, folder):
 def test_the_program_compiles_and_runs(tmp_path):
     program, = blocks("c")
     (tmp_path / "hello.c").write_text(program)
-    for command in commands("mpicc") + commands("mpirun"):
+    for command in commands("mpicc", README) + commands("mpirun", README):
         done = shell(command, tmp_path)
         assert (done.returncode, done.stderr) == (0, ""), command
     printed = [f"I am {rank} of 4; all our numbers make 6" for rank in range(4)]
@@ -35,14 +35,14 @@ def test_the_program_compiles_and_runs(tmp_path):
     assert "".join(f"    {line}\n" for line in printed) in README
 
 
-@pytest.mark.parametrize("command", commands("lanyard"))
+@pytest.mark.parametrize("command", commands("lanyard", TROUBLESHOOTING))
 def test_each_lanyard_command_works(command, tmp_path):
     done = shell(command, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
 
 
-@pytest.mark.parametrize("command", commands("make"))
+@pytest.mark.parametrize("command", commands("make", README, INSTALLING))
 def test_each_make_target_exists(command):
     target = command.split()[1]
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The lines of README.md, docs/ci.md and examples/docker/Dockerfile as a newcomer types them: in a fresh
+"""The lines of README.md, docs/installing.md, docs/ci.md and examples/docker/Dockerfile as a newcomer types them: in a fresh
 Debian 12 each (debian.py).
 
 They build Lanyard several times and need a network, root and debootstrap, so only 'make test-all' runs them.
@@ -22,7 +22,7 @@ import pages  # noqa: E402
 import refusals  # noqa: E402
 
 ROOT = HERE.parents[1]
-README, CI = ((ROOT / name).read_text() for name in ("README.md", "docs/ci.md"))
+README, INSTALLING, CI = ((ROOT / name).read_text() for name in ("README.md", "docs/installing.md", "docs/ci.md"))
 LONG = "LANYARD_TEST_ALL" in os.environ
 REASON = debian.missing() if LONG else "it builds Lanyard three times, which 'make test-all' does"
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "none")
@@ -73,13 +73,14 @@ def hello_in(root, folder, user="root"):
 
 
 def test_the_first_ten_minutes_of_the_readme(fresh, place, repository):
-    """All commands of README's first part but those of Python, in a Debian with git and make, by root."""
+    """The commands of README up to Python, and those that install, in a Debian with git and make, by root."""
     root = with_clone(place / "readme", fresh, repository)
     root.shell("apt-get update && apt-get install --yes --no-install-recommends git make")
     root.shell(f"git clone --quiet {CLONE} /root/clone")
     hello_in(root, "/root/clone")
-    part = README[README.index("## The first ten minutes"):README.index("## Look a function up")]
-    blocks = [block for block in pages.blocks(part, "sh") if "demo-python" not in block]
+    part = README[README.index("## Try it"):README.index("## Python")]
+    install = INSTALLING[INSTALLING.index("## Installing"):INSTALLING.index("## Compiling and linking")]
+    blocks = [*pages.blocks(part, "sh"), *pages.blocks(install, "sh")]
     assert [block.split()[1] for block in blocks] == ["demo", "library", "install"]
     said = root.shell("".join(blocks), folder="/root/clone")
     assert "100 %" in said and (root.folder / "root/clone/heat.png").exists()
