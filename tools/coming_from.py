@@ -16,6 +16,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import textwrap
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -132,7 +133,7 @@ def examples(launcher, words):
             if name not in launcher.settings:
                 raise Trouble(f"\"{example['here']}\" names {name}, which is no setting")
         text += f"{example['of']}:\n\n```sh\n{example['typed']}\n```\n\nHere:\n\n```sh\n{example['here']}\n```\n\n"
-        text += example["words"] + "\n\n" if example["words"] else ""
+        text += textwrap.fill(example["words"], 110) + "\n\n" if example["words"] else ""
     return text
 
 
@@ -145,27 +146,30 @@ def make_page(launcher):
     forgotten -= {launcher.options[name][0] for name in ("help", "env", "rr")}
     if forgotten:
         raise Trouble(f"{WORDS.name} has no row for these options of mpirun: {', '.join(sorted(forgotten))}")
-    refused = table(["what is refused", "what `mpirun` says, beside that there is no such option"],
+    refused = table(["what is refused", "message of `mpirun`, if it is more than that there is no such option"],
                     [[", ".join(map(code_cell, spellings)), cell(sentence)] for sentence, spellings in sentences.items()])
     return f"""<!-- Made by tools/coming_from.py of docs/coming-from.toml and of what mpirun and lanyard say: do not edit. -->
 # Coming from another MPI library
 
-Programs built for MPICH or Intel MPI run as they are; those built for Open MPI are compiled again with `mpicc`. Start either
-with Lanyard's `mpirun` (or `mpiexec`): it understands most of what the others' commands do, one dash or two.
+Programs built for MPICH or Intel MPI run on Lanyard as they are. Programs built for Open MPI must be compiled
+again with `mpicc`. Start all of them with Lanyard's `mpirun` (or `mpiexec`), which understands most options
+of the other libraries' commands, with one dash or two.
 
 {examples(launcher, words)}## Options
 
-What is ~~struck out~~ is refused by `mpirun`, which says so and starts nothing; all other spellings may stay as they are.
+`mpirun` refuses what is ~~struck out~~: it prints a message and starts nothing. All other spellings work as
+they are.
 
 {options}
 {refused}
 ## Variables
 
-Variables of other libraries are not read, but where it says so, and do no harm. (Those that a launcher sets for its ranks, `PMI_...`, `PMIX_...`
-and `OMPI_...`, are not passed on to a job that a rank starts.) Settings of Lanyard are checked: a name that nobody knows is told.
+Lanyard ignores the variables of other libraries unless the table says otherwise. Variables that a launcher
+sets for its ranks (`PMI_...`, `PMIX_...` and `OMPI_...`) are not passed on to a job that a rank starts.
+Lanyard checks its own settings and reports an unknown name.
 
 {table(["", "elsewhere", "here"], list(variable_rows(launcher, words)))}
-`lanyard info --settings` has them all, with their defaults and what the environment changes.
+`lanyard info --settings` lists all settings, with their defaults and what the environment changes.
 """
 
 
