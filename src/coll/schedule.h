@@ -143,7 +143,7 @@ public:
     const std::vector<Exchange> &exchanges() const { return exchanges_; }
     int32_t transfers() const { return transfers_; }
     int64_t scratch_size() const { return scratch_size_; }
-    // Reductions with the program's own function run only on a thread that is inside an MPI call (rule 5).
+    // Reductions with the program's own function run only on a thread that is inside an MPI call.
     bool calls_program(const Step &step) const {
         bool reduces = step.kind == StepKind::reduce ||
                        (step.kind == StepKind::exchange && exchanges_[step.number].take == Exchange::Take::reduce);

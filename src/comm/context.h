@@ -1,4 +1,4 @@
-// Context ids (rule 13): 64 bits that name a communicator's traffic everywhere, agreed by nobody and never used again.
+// Context ids: 64 bits that name a communicator's traffic everywhere, agreed by nobody and never used again.
 //
 //   63      62 ........ 40   39           38 ................. 2   1          0
 //   derived creator (23)     partitioned  counter (37)             creation   collective (collective_bit, path/envelope.h)

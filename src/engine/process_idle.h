@@ -1,4 +1,4 @@
-// How a real process waits (rule 4): with a processor for each rank it spins for about the price of a wake-up and then sleeps; where
+// How a real process waits: with a processor for each rank it spins for about the price of a wake-up and then sleeps; where
 // ranks outnumber processors it yields a few times and for some microseconds, and then sleeps. It sleeps on its word, by which peers of
 // the node wake it; with open sockets it sleeps in epoll, with them and with a doorbell for those peers.
 #pragma once

@@ -157,7 +157,7 @@ class Wire:
         self.tap.close()
 
     def packet(self, ports, introduces=False):
-        """(port, bytes) of the next one with a number to one of these ports, in this form (docs/protocol-dgram.md)."""
+        """(port, bytes) of the next one with a number to one of these ports, in this form (docs/internals/protocol-datagrams.md)."""
         while True:
             frame = self.tap.recv(65536)
             udp = frame[(frame[0] & 15) * 4:]

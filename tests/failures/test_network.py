@@ -97,7 +97,7 @@ def test_interface_that_is_chosen(mpirun, program):
     assert mpirun.run("-n", 2, program("exchange"), 100000, env={**TCP, "LANYARD_INTERFACES": "127.0.0.0/8"}) == (0, "right\n", "")
 
 
-MAGIC, VERSION, HELLO, BEHIND = 0x4c4e5944, 2, 1, 4  # docs/protocol-tcp.md
+MAGIC, VERSION, HELLO, BEHIND = 0x4c4e5944, 2, 1, 4  # docs/internals/protocol-tcp.md
 
 
 def greeting(chance, version=VERSION):

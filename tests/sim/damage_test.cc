@@ -51,7 +51,7 @@ protected:
         ASSERT_TRUE(caller_.say(&confirm, sizeof confirm));
         for (int i = 0; i < 100; ++i) turn();
     }
-    // As docs/protocol-tcp.md describes it.
+    // As docs/internals/protocol-tcp.md describes it.
     std::string frame(FrameKind kind, const std::string &payload) {
         FrameHeader header{kind, 0, 0, static_cast<uint32_t>(payload.size()), expected_, 0};
         header.reserved = static_cast<uint16_t>(~static_cast<unsigned>(kind));

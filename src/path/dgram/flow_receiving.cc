@@ -58,7 +58,7 @@ bool Flow::is_proven(PacketHeader &header) const {
     return peer_epoch_ != 0 && header.proof == proof_in_;
 }
 
-// Rule 4. What was meant for a flow before this one is answered by a refusal, what is a refusal of what we take for the peer ends this flow.
+// Rule 4 of flow.h. A packet meant for an earlier flow is answered by a refusal. A refusal of what we take for the peer ends this flow.
 bool Flow::is_for_us(const PacketHeader &header, std::span<const std::byte> frames) {
     if (header.to_epoch != 0 && header.to_epoch != epoch_) {
         if (header.number == 0) return false;
@@ -218,7 +218,7 @@ bool Flow::make_room(std::span<const std::byte> frames) {
     return true;
 }
 
-// Rule 3: of this piece what begins where delivery stands.
+// Rule 3 of flow.h: of this piece what begins where delivery stands.
 void Flow::deliver(Piece piece, const std::byte *payload) {
     if (piece.at.sequence != expected_ || piece.at.offset > expected_offset_) return;  // had before, or kept by make_room()
     uint32_t had = expected_offset_ - piece.at.offset;

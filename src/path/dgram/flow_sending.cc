@@ -42,7 +42,7 @@ PacketHeader Flow::introduction(uint32_t to_epoch) const {
     return {home_.own, true, introducing_proof(home_.secret, home_.own, serial()), 0, epoch_, to_epoch};
 }
 
-// Rule 4. As yet without a number.
+// Rule 4 of flow.h. As yet without a number.
 PacketHeader Flow::next_header() const {
     bool known = introduced_ && (!active() || current().probes == 0);
     return known ? PacketHeader{home_.own, false, proof_out_, 0} : introduction(peer_epoch_);

@@ -1,5 +1,5 @@
 // What two processes say to each other in datagrams: a header, then frames up to the packet's end. Numbers have their lowest byte first
-// and nothing is aligned (docs/protocol-dgram.md).
+// and nothing is aligned (docs/internals/protocol-datagrams.md).
 //
 //                  0         4        7         12         16
 //     usual        | check 4 | from 3 | proof 5 | number 4 | frames ...
