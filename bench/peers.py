@@ -119,8 +119,8 @@ def impi(home, abi_programs):
 
 def openmpi(home, own_programs):
     def launcher(ranks):
-        crowded = ["--map-by", ":OVERSUBSCRIBE"] if ranks > processors() else []
-        return [str(home / "bin" / "mpirun"), *crowded, "-n", str(ranks)]
+        oversubscribed = ["--map-by", ":OVERSUBSCRIBE"] if ranks > processors() else []
+        return [str(home / "bin" / "mpirun"), *oversubscribed, "-n", str(ranks)]
     return Library("openmpi", "Open MPI", home, own_programs, launcher,
                    {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                     "LD_LIBRARY_PATH": str(home / "lib")})
@@ -149,7 +149,7 @@ def find(keys, prefix, cache):
     return found
 
 
-def with_crowded_settings(libraries):
+def with_oversubscribed_settings(libraries):
     """The libraries, and those of them that have a setting meant for more ranks than processors once more with it."""
     more = {}
     for key, library in libraries.items():

@@ -134,25 +134,25 @@ private:
 };
 
 struct Nobody final : Sink {
-    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { ++come; }
+    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { ++received; }
     void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
     void sent(uint64_t) override {}
     void lost(uint32_t, Error reason) override { throw std::runtime_error(reason.take().sentence); }
-    uint64_t come = 0;
+    uint64_t received = 0;
 };
 
 // A message to this process and one back, until both ends are quiet.
 void talk(DgramPath &path, Exchange &exchange, Nobody &sink, uint32_t process, const Secret &secret) {
     Answerer other(process, secret);
     exchange.other = &other;
-    uint64_t come = sink.come, word = 1;
+    uint64_t received = sink.received, word = 1;
     path.send(process, Envelope{}, {reinterpret_cast<const std::byte *>(&word), sizeof word, nullptr});
-    for (int i = 0; i < 10'000 && !(path.active() == 0 && other.quiet() && sink.come == come + 1); ++i) {
+    for (int i = 0; i < 10'000 && !(path.active() == 0 && other.quiet() && sink.received == received + 1); ++i) {
         exchange.now += 50'000;
         path.poll(sink, 64, exchange.now);
     }
     exchange.other = nullptr;
-    if (path.active() != 0 || sink.come != come + 1) throw std::runtime_error("a flow does not become quiet");
+    if (path.active() != 0 || sink.received != received + 1) throw std::runtime_error("a flow does not become quiet");
 }
 
 // In a child: what it measures comes back through memory that both share.
@@ -225,7 +225,7 @@ TableMemory datagrams_table(uint32_t processes) {
         for (uint32_t peer = 2; peer < processes; ++peer) talk(path, exchange, sink, peer, secret);
         memory.known = growth.more();
         for (uint32_t peer = 1; peer < processes; ++peer)
-            if (path.counts_of(peer).come == 0) throw std::runtime_error("a process has not answered");
+            if (path.counts_of(peer).received == 0) throw std::runtime_error("a process has not answered");
     });
 }
 

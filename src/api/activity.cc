@@ -79,19 +79,19 @@ Error make_first(const char *call) {
     return {};
 }
 
-Error wake(Runtime &resting, const char *call) {
+Error resume(Runtime &paused, const char *call) {
     Activity &now = activity();
-    resting.bootstrap->in_call(call);
-    if (now.left && !resting.bootstrap->takes_back() && resting.network.path)
+    paused.bootstrap->in_call(call);
+    if (now.left && !paused.bootstrap->takes_back() && paused.network.path)
         return Error(ErrorClass::other, "the launcher takes no process back after MPI_Finalize, and without it the others cannot be met at exit; "
                                         "start the job with this library's mpirun");
-    if (now.left && resting.bootstrap->takes_back())
-        if (Error error = resting.bootstrap->rejoin()) return error;
-    now.left = now.left && !resting.bootstrap->takes_back();
-    if (resting.network.path) resting.network.path->leave(false);
-    resting.engine->set_single_threaded(false);
+    if (now.left && paused.bootstrap->takes_back())
+        if (Error error = paused.bootstrap->rejoin()) return error;
+    now.left = now.left && !paused.bootstrap->takes_back();
+    if (paused.network.path) paused.network.path->leave(false);
+    paused.engine->set_single_threaded(false);
     start_helper();
-    resting.record->state = 1;
+    paused.record->state = 1;
     return {};
 }
 
@@ -100,7 +100,7 @@ Error begin(const char *call) {
     if (lanyard_process_state.load() == ProcessState::forked)
         return Error(ErrorClass::other, "this process was made by fork() and is not part of the MPI job; only its parent may call MPI");
     if (activity().used()) return {};
-    if (Error error = runtime() ? wake(*runtime(), call) : make_first(call)) return error;
+    if (Error error = runtime() ? resume(*runtime(), call) : make_first(call)) return error;
     tool::begin_events();
     return {};
 }
@@ -185,21 +185,21 @@ void end_at_exit() {
     if (ending.network.path) {
         EngineGuard guard(*ending.engine);
         if (now.apart) meet_all(ending).discard();
-        ending.network.path->rest_all();
+        ending.network.path->close_idle();
         ending.network.path->close();
     }
     if (!now.left) ending.bootstrap->finalize().discard();
 }
 
 // Nobody uses MPI any more, perhaps for a while. `meets`: the launcher may be told even if it takes nobody back.
-Error rest(Runtime &resting, bool meets) {
+Error pause(Runtime &paused, bool meets) {
     static const bool registered = std::atexit(end_at_exit) == 0;
     static_cast<void>(registered);
-    resting.record->state = 2;
-    if (!meets && !resting.bootstrap->takes_back()) return {};
+    paused.record->state = 2;
+    if (!meets && !paused.bootstrap->takes_back()) return {};
     if (activity().left) return {};
     activity().left = true;
-    return resting.bootstrap->finalize();
+    return paused.bootstrap->finalize();
 }
 
 }  // namespace
@@ -258,7 +258,7 @@ Error end_world() {
     publish_state();
     show_world(*ending.universe, false);
     free_predefined(*ending.universe);
-    return alone ? rest(ending, true) : Error();
+    return alone ? pause(ending, true) : Error();
 }
 
 void expect_tool_threads() {
@@ -298,7 +298,7 @@ Error end_session() {
         if (ending.network.path) await_answers(ending);
     }
     if (last)
-        if (Error error = rest(ending, false)) return error;
+        if (Error error = pause(ending, false)) return error;
     --now.sessions;
     publish_state();
     return {};

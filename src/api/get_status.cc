@@ -7,10 +7,10 @@ namespace lanyard {
 namespace {
 
 // What its wait or test will tell of it is in the status already, but is no failure of this call.
-void ask_into(Gathered &gathered, Request &request, Status *status) {
+void ask_into(StatusErrors &errors, Request &request, Status *status) {
     Error error = ask_status(request, status);
     bool failed = static_cast<bool>(error);
-    gathered.add(error, status);
+    errors.add(error, status);
     if (status && !failed) status->error = request.operation.error.code();
 }
 
@@ -34,15 +34,15 @@ Error lanyard_request_get_status_all(int count, Request *const *requests, int *f
     if (!all_complete(count, requests))
         if (Error error = make_progress(count, requests)) return error;
     *flag = all_complete(count, requests);
-    Gathered gathered;
+    StatusErrors errors;
     for (int i = 0; *flag && i < count; ++i) {
         Status *status = status_at(statuses, i);
         if (idle(requests[i]))
             set_empty(status);
         else
-            ask_into(gathered, *requests[i], status);
+            ask_into(errors, *requests[i], status);
     }
-    return gathered.error();
+    return errors.error();
 }
 
 Error lanyard_request_get_status_any(int count, Request *const *requests, int *indx, int *flag, Status *status) {
@@ -66,16 +66,16 @@ Error lanyard_request_get_status_some(int incount, Request *const *requests, int
     if (!any_active(incount, requests)) return {};
     if (first_complete(incount, requests) < 0)
         if (Error error = make_progress(incount, requests)) return error;
-    Gathered gathered;
+    StatusErrors errors;
     int found = 0;
     for (int i = 0; i < incount; ++i) {
         if (idle(requests[i]) || !requests[i]->complete()) continue;
         Status *status = status_at(statuses, found);
-        ask_into(gathered, *requests[i], status);
+        ask_into(errors, *requests[i], status);
         indices[found++] = i;
     }
     *outcount = found;
-    return gathered.error();
+    return errors.error();
 }
 
 }  // extern "C"

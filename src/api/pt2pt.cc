@@ -69,9 +69,9 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
 // To travel with those that follow.
 [[gnu::noinline]] Request *send_in_series(Messenger &messenger, const Send &send) {
     Engine &engine = messenger.engine();
-    engine.gathering().begin();
-    if (needs_no_request(messenger, send)) return gathered_send;
-    engine.gathering().end();
+    engine.batching().begin();
+    if (needs_no_request(messenger, send)) return batched_send;
+    engine.batching().end();
     return send_in_request(messenger, send);
 }
 
@@ -80,7 +80,7 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
     if (send.to_nobody()) return {};
     Messenger &messenger = send.comm.universe->messenger;
     EngineGuard guard(messenger.engine());
-    if (messenger.engine().gathering().possible()) [[unlikely]] *request = send_in_series(messenger, send);
+    if (messenger.engine().batching().possible()) [[unlikely]] *request = send_in_series(messenger, send);
     else if (!needs_no_request(messenger, send)) *request = send_in_request(messenger, send);
     return {};
 }
@@ -213,7 +213,7 @@ Error lanyard_recv(void *buf, int64_t count, Datatype &datatype, int source, int
     Messenger &messenger = comm.universe->messenger;
     EngineGuard guard(messenger.engine());
     Envelope taken;
-    int looks = messenger.engine().crowded() || runtime()->profile ? 1 : looks_at_once;
+    int looks = messenger.engine().oversubscribed() || runtime()->profile ? 1 : looks_at_once;
     if (messenger.receive_now(receive.peer(), receive.key(), receive.buffer(), looks, taken)) {
         set_received(status, taken.source, taken.tag, static_cast<int64_t>(taken.length));
         messenger.engine().glance();

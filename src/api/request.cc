@@ -75,11 +75,11 @@ void release_request(Request *request) {
 
 namespace {
 
-Request *new_shared_send(bool gathered) {
+Request *new_shared_send(bool batched) {
     Request *made = request_pool().create(Request::Kind::send);
     if (!made) end_without_memory();
     made->active = made->shared = true;
-    made->gathered = gathered;
+    made->batched = batched;
     made->completion().set_complete();
     return made;
 }
@@ -87,7 +87,7 @@ Request *new_shared_send(bool gathered) {
 }  // namespace
 
 Request *const completed_send = new_shared_send(false);
-Request *const gathered_send = new_shared_send(true);
+Request *const batched_send = new_shared_send(true);
 
 namespace {
 
@@ -147,13 +147,13 @@ Error ask_status(Request &request, Status *status) {
 
 namespace {
 
-// Leaving is what lets go of the sends that wait for others (Engine::gather).
+// Leaving is what lets go of the sends that wait for others (Batching).
 [[gnu::noinline]] void let_go() { EngineGuard guard(*runtime()->engine); }
 
 [[gnu::always_inline]] inline Error take_up(Request *&request, Status *status) {
     Request &picked = *request;
     if (picked.shared) {
-        if (picked.gathered) [[unlikely]] let_go();
+        if (picked.batched) [[unlikely]] let_go();
         if (status) set_sent(*status);
         request = nullptr;
         return {};
@@ -181,17 +181,17 @@ namespace {
 Error pick_up(Request *&request, Status *status) { return take_up(request, status); }
 
 Error pick_up_all(int count, Request **requests, Status *statuses) {
-    Gathered gathered;
+    StatusErrors errors;
     for (int i = 0; i < count; ++i) {
         Status *status = status_at(statuses, i);
         if (idle(requests[i])) set_empty(status);
         else if (Error error = take_up(requests[i], status)) [[unlikely]] {
-            gathered.add(error, status);
+            errors.add(error, status);
             continue;
         }
         if (status) status->error = 0;
     }
-    return gathered.error();
+    return errors.error();
 }
 
 extern "C" {
@@ -212,7 +212,7 @@ Error lanyard_request_free(Request *&request) {
         }
         request->end_handle();
         release_request(request);
-    } else if (request->gathered) {
+    } else if (request->batched) {
         let_go();
     }
     request = nullptr;

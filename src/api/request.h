@@ -56,7 +56,7 @@ struct Request : Object {
     bool persistent = false;
     bool active = false;  // started and not yet picked up by a wait or test
     bool shared = false;    // one of the two that stand for every send that is done at once
-    bool gathered = false;  // the one of those that a path may keep until it is picked up
+    bool batched = false;  // the one of those that a path may keep until it is picked up
     bool given_up = false;  // a generalized request that the program has freed and is yet to complete, for which alone its handle is left
     uint32_t number = 0;    // of kind `other`: its number on the communicator, for reports
     Comm *comm = nullptr;
@@ -103,7 +103,7 @@ void release_request(Request *request);
 // The request that is complete from the start, for sends that needed nothing more; made when the library is loaded. Not to be released.
 extern Request *const completed_send;
 // The same where a path may keep what was sent, to send it with what follows, until this is picked up or freed.
-extern Request *const gathered_send;
+extern Request *const batched_send;
 
 // What is waited for or was asked of, as a status; also ends the request or, if persistent, makes it inactive. `request` becomes
 // nullptr when it has ended. The operation's error comes back.

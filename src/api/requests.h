@@ -30,7 +30,7 @@ inline bool all_complete(int count, Request *const *requests) {
 inline Status *status_at(Status *statuses, int i) { return statuses ? statuses + i : nullptr; }
 
 // The errors of several requests become codes in their statuses; MPI_ERR_IN_STATUS tells that there are some (MPI-5.0 3.7.5).
-class Gathered {
+class StatusErrors {
 public:
     void add(Error error, Status *status) {
         if (!error) {

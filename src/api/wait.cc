@@ -98,16 +98,16 @@ Error wait_for_any(int count, Request *const *requests, const char *call) {
 
 // Picks up what is complete among the requests, in order.
 Error pick_up_some(int count, Request **requests, int *outcount, int *indices, Status *statuses) {
-    Gathered gathered;
+    StatusErrors errors;
     int found = 0;
     for (int i = 0; i < count; ++i) {
         if (idle(requests[i]) || !requests[i]->complete()) continue;
         Status *status = status_at(statuses, found);
-        gathered.add(pick_up(requests[i], status), status);
+        errors.add(pick_up(requests[i], status), status);
         indices[found++] = i;
     }
     *outcount = found;
-    return gathered.error();
+    return errors.error();
 }
 
 }  // namespace

@@ -142,9 +142,9 @@ inline double estimate_ns(const Work &work, const Costs &costs, const Crew &crew
     const Far &far = work.far;
     int near_rounds = std::max(work.rounds - far.rounds - far.turns, 0);
     double far_ns = crew.spread() ? estimate_far_ns(far, costs, crew) : 0;
-    bool crowded = processors > 0 && crew.most_on_host > processors;
+    bool oversubscribed = processors > 0 && crew.most_on_host > processors;
     bool is_long = work.messages > 0 && work.bytes > work.messages * sent_at_once_bytes;
-    if (!crowded)
+    if (!oversubscribed)
         return near_rounds * (costs.message_ns + (is_long ? costs.offer_ns : 0)) + work.path_bytes * costs.byte_ns +
                work.path_reduced * costs.reduced_byte_ns + work.fresh_bytes * costs.fresh_byte_ns + work.uses * costs.use_ns +
                static_cast<double>(work.slots_read) * costs.slot_ns + static_cast<double>(work.reads) * costs.read_ns + far_ns;

@@ -24,7 +24,7 @@ int Engine::step() {
 }
 
 bool Engine::comes_soon(const Condition &met) {
-    int turns = crowded_ ? 1 : soon_turns;
+    int turns = oversubscribed_ ? 1 : soon_turns;
     for (int turn = 0; turn < turns && !met() && !paths().prefer_sleep() && !lock_.is_wanted(); ++turn) {
         awaited_ = &met;
         step();
@@ -113,7 +113,7 @@ void Engine::leave_nothing_out() {
     paths().prepare_to_sleep(true);
     if (!sink() || now_ns() - rested_ns_ < rest_every_ns || unsettled()) return;
     rested_ns_ = now_ns();
-    sink()->rests();
+    sink()->trim_memory();
 }
 
 // Owning the engine; owns it again on return.
@@ -163,7 +163,7 @@ void Engine::attend_no_more() {
 }
 
 void Engine::leave_slowly() {
-    gathering_.leave();
+    batching_.leave();
     if (helper_) leave_to_helper();
     else give_up();
     if (auto function = after_leaving_.load(std::memory_order_acquire)) function();

@@ -14,7 +14,7 @@
 #include "engine/condition.h"
 #include "engine/counters.h"
 #include "engine/engine_lock.h"
-#include "engine/gathering.h"
+#include "engine/batching.h"
 #include "engine/idle.h"
 #include "engine/progress.h"
 #include "engine/sleepers.h"
@@ -26,17 +26,17 @@ class Helper;
 
 class Engine : public Progress {
 public:
-    explicit Engine(Idle &idle) : Progress(idle), idle_(idle), sleepers_(idle), gathering_(paths()) {}
+    explicit Engine(Idle &idle) : Progress(idle), idle_(idle), sleepers_(idle), batching_(paths()) {}
 
     // Before the first step: what is polled, in order.
     void add_path(Path &path) {
         paths().add(path);
-        gathering_.allow(helper_);
+        batching_.allow(helper_);
     }
     // [owner] While nothing is under way on it.
     void replace_path(const Path &old, Path &path) {
         paths().replace(old, path);
-        gathering_.allow(helper_);
+        batching_.allow(helper_);
     }
 
     // While nobody is in MPI, and the engine is not single-threaded. nullptr: it has been stopped, and nobody else is in MPI. `memory`:
@@ -44,7 +44,7 @@ public:
     void set_helper(Helper *helper, bool memory = false) {
         helper_ = helper;
         helped_by_memory_ = memory;
-        gathering_.allow(helper_);
+        batching_.allow(helper_);
         leaves_slowly_.store(helper_ || after_leaving_.load(), std::memory_order_relaxed);
     }
     // What a thread of the program calls from now on each time it has left: there it may call the program's functions. nullptr: nothing.
@@ -53,8 +53,8 @@ public:
         leaves_slowly_.store(helper_ || function, std::memory_order_relaxed);
     }
     // Ranks outnumber processors here: who waits for another gives its processor up.
-    void set_crowded(bool crowded) { crowded_ = crowded; }
-    bool crowded() const { return crowded_; }
+    void set_oversubscribed(bool oversubscribed) { oversubscribed_ = oversubscribed; }
+    bool oversubscribed() const { return oversubscribed_; }
     // The program promised that no two threads are in MPI at once, and there is no helper: taking the engine needs no atomic operation.
     // Changed by a thread that is alone in MPI, and never while there is a helper, which reads it.
     void set_single_threaded(bool single) { lock_.set_single_threaded(single); }
@@ -97,7 +97,7 @@ public:
     // give the processor away. Paths that are polled by system calls have their turn every few microseconds only.
     void step_for_test();
     void found_something() { fruitless_tests_ = 0; }
-    Gathering &gathering() { return gathering_; }
+    Batching &batching() { return batching_; }
 
     // [owner] From now on others may ask something of this process at any time: whenever nobody is in MPI the helper is armed, if there is one,
     // however soon the program may be back and however scarce processors are. Each call is ended by one of attend_no_more().
@@ -139,10 +139,10 @@ private:
     const Condition *awaited_ = nullptr;  // during a step for a wait
     Idle &idle_;
     Sleepers sleepers_;
-    Gathering gathering_;
+    Batching batching_;
     TestPace pace_;
     Helper *helper_ = nullptr;
-    bool helping_ = false, helped_by_memory_ = false, crowded_ = false;
+    bool helping_ = false, helped_by_memory_ = false, oversubscribed_ = false;
     uint32_t attentions_ = 0;  // each is under way, too
     uint32_t fruitless_tests_ = 0, glances_ = 0;
     uint64_t rested_ns_ = 0;

@@ -101,7 +101,7 @@ void Helper::run() {
         napping = false;
         seen = departures;
         if (engine_.someone_sleeps()) {  // and looks after the sockets
-            limit_ns = rest(departures);
+            limit_ns = pause(departures);
         } else if (away && engine_.try_take()) {
             nap_ns = shortest_nap_ns;
             limit_ns = serve(departures);
@@ -129,7 +129,7 @@ void Helper::run_by_clock() {
 }
 
 // Nothing is to be done before somebody leaves MPI again; until when to sleep.
-uint64_t Helper::rest(uint32_t departures) {
+uint64_t Helper::pause(uint32_t departures) {
     armed_.store(false, std::memory_order_relaxed);
     dozing_.store(false, std::memory_order_seq_cst);
     if (departures == departures_.load(std::memory_order_seq_cst) && !engine_.has_posted()) return no_limit;
@@ -146,7 +146,7 @@ uint64_t Helper::serve(uint32_t departures) {
     uint64_t deadline_ns = engine_.deadline_ns();
     engine_.give_up();
     if (!all) return doze_ns;
-    if (!left) return rest(departures);
+    if (!left) return pause(departures);
     if (patient_ && !attentive()) return doze_ns;
     arm(departures);
     uint64_t now_ns = clock_ns();

@@ -96,7 +96,7 @@ private:
     void run();
     void run_by_clock();
     uint64_t serve(uint32_t departures);
-    uint64_t rest(uint32_t departures);
+    uint64_t pause(uint32_t departures);
     void arm(uint32_t departures);
     void disarm();
 

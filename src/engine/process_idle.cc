@@ -24,9 +24,9 @@ constexpr uint64_t longest_sleep_ns = 200'000'000;
 }  // namespace
 
 IdlePolicy choose_idle_policy(int ranks, int processors, bool sockets, int64_t spin_us) {
-    bool crowded = ranks > processors;
-    uint64_t spin_ns = spin_us >= 0 ? static_cast<uint64_t>(spin_us) * 1000 : crowded ? 0 : sockets ? spin_at_sockets_ns : spin_at_memory_ns;
-    return {spin_ns, crowded ? usual_yields : 0, crowded, crowded ? usual_yield_ns : 0};
+    bool oversubscribed = ranks > processors;
+    uint64_t spin_ns = spin_us >= 0 ? static_cast<uint64_t>(spin_us) * 1000 : oversubscribed ? 0 : sockets ? spin_at_sockets_ns : spin_at_memory_ns;
+    return {spin_ns, oversubscribed ? usual_yields : 0, oversubscribed, oversubscribed ? usual_yield_ns : 0};
 }
 
 ProcessIdle::~ProcessIdle() {

@@ -17,7 +17,7 @@ struct WaitRecord;
 struct IdlePolicy {
     uint64_t spin_ns;       // before the first sleep
     uint32_t yields;        // instead of spinning, where ranks outnumber processors
-    bool crowded;           // they do
+    bool oversubscribed;           // they do
     uint64_t yield_ns = 0;  // and for at least so long
 };
 

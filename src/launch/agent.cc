@@ -18,7 +18,7 @@
 #include "launch/descendants.h"
 #include "launch/environment.h"
 #include "launch/forwarded_streams.h"
-#include "launch/station.h"
+#include "launch/host_tree.h"
 #include "launch/wording.h"
 
 namespace lanyard::launch {
@@ -58,7 +58,7 @@ private:
     Variables variables_;
     std::vector<char *> environment_;
     std::unique_ptr<ForwardedStreams> streams_;
-    std::unique_ptr<Station> station_;
+    std::unique_ptr<HostTree> hosts_;
     bool over_ = false;  // nothing of the job is left here and below
     bool said_over_ = false;
     bool lost_ = false;  // whoever started it is gone
@@ -98,8 +98,8 @@ void Agent::on_frame(const Frame &frame) {
     Signal signal;
     if (frame.kind == Kind::signal && read_frame(frame, signal) && signal.number == SIGTSTP) above_->expect_silence();
     if (frame.kind == Kind::job) on_job(frame);
-    else if (station_ && stream) on_stream(frame);
-    else if (station_) station_->command(frame);
+    else if (hosts_ && stream) on_stream(frame);
+    else if (hosts_) hosts_->command(frame);
 }
 
 void Agent::on_stream(const Frame &frame) {
@@ -107,11 +107,11 @@ void Agent::on_stream(const Frame &frame) {
     int own = job_.plan.placement.own;
     if (!read_frame(frame, stream)) return;
     if (stream.node == own || stream.node < 0) streams_->take(frame, stream);
-    if (stream.node != own) station_->command(frame);
+    if (stream.node != own) hosts_->command(frame);
 }
 
 void Agent::on_job(const Frame &frame) {
-    if (station_ || !read_frame(frame, job_)) return;
+    if (hosts_ || !read_frame(frame, job_)) return;
     std::string wrong = enter_job();
     if (!wrong.empty()) {
         above_->send(make_frame(Kind::failed, Failure{exit_usage, wrong}));
@@ -123,9 +123,9 @@ void Agent::on_job(const Frame &frame) {
     const Plan &plan = job_.plan;
     bool reads = plan.stdin_rank && plan.placement.node_of_rank[static_cast<size_t>(*plan.stdin_rank)] == plan.placement.own;
     int input = reads ? streams_->connect_input() : -1;
-    Station::Owner owner{[this](const Frame &report) { tell(report); }, false, *streams_, input};
-    station_ = std::make_unique<Station>(loop_, job_, surroundings_, owner);
-    station_->prepare();
+    HostTree::Owner owner{[this](const Frame &report) { tell(report); }, false, *streams_, input};
+    hosts_ = std::make_unique<HostTree>(loop_, job_, surroundings_, owner);
+    hosts_->prepare();
 }
 
 // What the ranks get of this process: folder and file creation mask.
@@ -164,7 +164,7 @@ void Agent::tell(const Frame &frame) {
 // Whoever started this agent is gone, and with it the job.
 void Agent::on_lost() {
     lost_ = true;
-    if (station_) station_->abandon();
+    if (hosts_) hosts_->abandon();
     else over_ = true;
 }
 
@@ -177,7 +177,7 @@ void Agent::say_over() {
 
 int Agent::time_to_wait_ms(uint64_t now_ns) const {
     uint64_t next = std::min(above_->deadline_ns(), leave_at_ns_);
-    if (station_) next = std::min(next, station_->deadline_ns());
+    if (hosts_) next = std::min(next, hosts_->deadline_ns());
     if (next == UINT64_MAX) return -1;
     return next <= now_ns ? 0 : static_cast<int>(std::min<uint64_t>((next - now_ns) / 1'000'000 + 1, 1'000'000));
 }
@@ -192,7 +192,7 @@ int Agent::run() {
         loop_.wait(time_to_wait_ms(clock_ns()));
         uint64_t now_ns = clock_ns();
         above_->tick(now_ns);
-        if (station_) station_->tick(now_ns);
+        if (hosts_) hosts_->tick(now_ns);
         if (over_ && !said_over_ && (!streams_ || streams_->empty())) say_over();
     }
     return 0;

@@ -1,12 +1,12 @@
-// Runs one job; see job.h. Everything happens in one loop: reports of the places where ranks run (place.h), signals, what
-// ranks print and ask. Which ranks are on this machine and which on others makes no difference here.
+// Runs one job; see job.h. Everything happens in one loop: reports of the hosts where ranks run (host.h), signals,
+// output and requests of ranks. It makes no difference here which ranks run on this machine.
 //
-//     Job -- Station --- LocalHost: guard, ranks          this machine, if it is one of the hosts
-//                    \-- Branch --ssh-- Agent -- Station --- LocalHost: guard, ranks
-//                    \-- ...                            \-- Branch --ssh-- ...
+//     Job -- HostTree --- LocalHost: guard, ranks          this machine, if it is one of the hosts
+//                     \-- RemoteHost --ssh-- Agent -- HostTree --- LocalHost: guard, ranks
+//                     \-- ...                               \-- RemoteHost --ssh-- ...
 //
 // The first failure decides the exit code and is told in one sentence; then the others get SIGTERM and, after a grace,
-// SIGKILL. What dies after that is not news. The job is over when the station says so: then no process of the job is left.
+// SIGKILL. What dies after that is not news. The job is over when the host tree says so: then no process of the job is left.
 #include "launch/job.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@
 #include "launch/environment.h"
 #include "launch/output.h"
 #include "launch/remote_streams.h"
-#include "launch/station.h"
+#include "launch/host_tree.h"
 #include "launch/waits.h"
 #include "launch/wording.h"
 
@@ -78,7 +78,7 @@ private:
     void fail(int exit_code, const std::string &sentence);
     void end_job();
     void command(Kind kind, int signal_number) {
-        if (station_) station_->command(make_frame(kind, Signal{signal_number}));
+        if (hosts_) hosts_->command(make_frame(kind, Signal{signal_number}));
     }
     void say(const std::string &sentence) { output_.say("mpirun: " + sentence + "\n"); }
     std::string killed_by(const RankEnd &end) const;
@@ -91,7 +91,7 @@ private:
     Output output_;
     std::unique_ptr<RemoteOutput> remote_output_;  // where ranks are on other hosts
     std::unique_ptr<RemoteInput> remote_input_;    // where the rank that reads is
-    std::unique_ptr<Station> station_;
+    std::unique_ptr<HostTree> hosts_;
     int signals_ = -1;
     int ranks_running_ = 0;
     int exit_code_ = 0;
@@ -153,7 +153,7 @@ void Job::describe_job(const Settings &settings) {
     job_.creation_mask = umask(0);
     umask(job_.creation_mask);
     job_.peer_timeout_s = static_cast<uint32_t>(settings.peer_timeout);
-    remote_output_ = std::make_unique<RemoteOutput>(job_.plan, output_, [this](const Frame &frame) { station_->command(frame); });
+    remote_output_ = std::make_unique<RemoteOutput>(job_.plan, output_, [this](const Frame &frame) { hosts_->command(frame); });
 }
 
 void Job::start() {
@@ -169,16 +169,16 @@ void Job::start() {
     adopt_orphans();
     // A terminal is handed over only in the foreground: in the background its input is the shell's.
     bool others_terminal = isatty(0) && tcgetpgrp(0) != getpgrp();
-    Station::Owner owner{[this](const Frame &frame) { on_report(frame); }, true, output_, others_terminal ? -1 : 0};
-    station_ = std::make_unique<Station>(loop_, job_, surroundings_, owner);
-    station_->prepare();
+    HostTree::Owner owner{[this](const Frame &frame) { on_report(frame); }, true, output_, others_terminal ? -1 : 0};
+    hosts_ = std::make_unique<HostTree>(loop_, job_, surroundings_, owner);
+    hosts_->prepare();
 }
 
 void Job::on_ready() {
     if (ending_) return;
     ranks_running_ = plan_.ranks();
     if (plan_.timeout_s > 0) timeout_at_ns_ = clock_ns() + static_cast<uint64_t>(plan_.timeout_s * 1e9);
-    station_->command({Kind::start, {}});
+    hosts_->command({Kind::start, {}});
     started_ = true;
     for (int signal_number : early_signals_) command(Kind::signal, signal_number);
     connect_input();
@@ -188,7 +188,7 @@ void Job::on_ready() {
 void Job::connect_input() {
     int node = plan_.stdin_rank ? plan_.placement.node_of_rank[static_cast<size_t>(*plan_.stdin_rank)] : plan_.placement.own;
     if (node == plan_.placement.own) return;
-    remote_input_ = std::make_unique<RemoteInput>(loop_, node, [this](const Frame &frame) { station_->command(frame); });
+    remote_input_ = std::make_unique<RemoteInput>(loop_, node, [this](const Frame &frame) { hosts_->command(frame); });
     remote_input_->start();
 }
 
@@ -310,14 +310,14 @@ void Job::tell_missing_profile() {
 
 // What hosts know of their ranks comes later from some; those that do not answer are named.
 void Job::ask_waits(bool time_is_over) {
-    if (!station_ || over_) return;
+    if (!hosts_ || over_) return;
     time_is_over_ = time_is_over_ || time_is_over;
     if (waits_missing_) return;
     waits_missing_ = static_cast<size_t>(plan_.ranks());
     waits_.assign(waits_missing_, {});
     for (size_t rank = 0; rank < waits_.size(); ++rank) waits_[rank].rank = static_cast<int>(rank);
     waits_until_ns_ = clock_ns() + waits_patience_ns;
-    station_->command({Kind::ask_waits, {}});
+    hosts_->command({Kind::ask_waits, {}});
 }
 
 void Job::on_waits(const AllWaits &waits) {
@@ -350,7 +350,7 @@ void Job::check_deadlines(uint64_t now_ns) {
     output_.tick(now_ns);
     check_output();
     if (remote_input_) remote_input_->tick(now_ns);
-    if (station_) station_->tick(now_ns);
+    if (hosts_) hosts_->tick(now_ns);
     if (now_ns >= kill_at_ns_) {
         kill_at_ns_ = UINT64_MAX;
         command(Kind::end, SIGKILL);
@@ -358,7 +358,7 @@ void Job::check_deadlines(uint64_t now_ns) {
     }
     if (now_ns >= give_up_at_ns_) {
         give_up_at_ns_ = UINT64_MAX;
-        station_->abandon();
+        hosts_->abandon();
     }
     if (now_ns >= waits_until_ns_) tell_waits();
     if (now_ns >= timeout_at_ns_) {
@@ -375,7 +375,7 @@ void Job::check_deadlines(uint64_t now_ns) {
 
 int Job::time_to_wait_ms(uint64_t now_ns) const {
     uint64_t next = std::min({kill_at_ns_, give_up_at_ns_, timeout_at_ns_, quiet_until_ns_, waits_until_ns_, output_.deadline_ns()});
-    if (station_) next = std::min(next, station_->deadline_ns());
+    if (hosts_) next = std::min(next, hosts_->deadline_ns());
     if (remote_input_) next = std::min(next, remote_input_->deadline_ns());
     if (next == UINT64_MAX) return -1;
     if (next <= now_ns) return 0;

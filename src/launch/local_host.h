@@ -1,15 +1,15 @@
-// The ranks of this host, run by a guard; see place.h for how it is used and guard.h for why nothing is left behind.
+// The ranks of this host, run by a guard; see host.h for how it is used and guard.h for why nothing is left behind.
 #pragma once
 
 #include <vector>
 
-#include "launch/place.h"
+#include "launch/host.h"
 #include "launch/prepare.h"
 #include "launch/surroundings.h"
 
 namespace lanyard::launch {
 
-class LocalHost final : public Place {
+class LocalHost final : public Host {
 public:
     LocalHost(Loop &loop, const Surroundings &surroundings, const Local &local, Report report)
         : loop_(loop), surroundings_(surroundings), local_(local), report_(std::move(report)) {}

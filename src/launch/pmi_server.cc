@@ -165,7 +165,7 @@ void PmiServer::handle_put(int rank, const PmiLine &line) {
 
 void PmiServer::publish(const std::string &key, const std::string &value) {
     published_[key] = value;
-    if (neighbours_.above || neighbours_.branches) fresh_[key] = value;
+    if (neighbours_.above || neighbours_.remote_hosts) fresh_[key] = value;
 }
 
 void PmiServer::handle_get(int rank, const PmiLine &line) {
@@ -182,19 +182,19 @@ void PmiServer::answer_get(int rank, const Answer &found) {
     answer(rank, found.value ? "cmd=get_result rc=0 msg=success value=" + *found.value : "cmd=get_result rc=-1 msg=key_not_found value=unknown");
 }
 
-void PmiServer::branch_asks(size_t branch, const std::string &key) {
+void PmiServer::remote_asks(size_t remote, const std::string &key) {
     auto entry = published_.find(key);
     bool found = entry != published_.end();
     if (found || !neighbours_.above)
-        return neighbours_.below(branch, make_frame(Kind::answer, Answer{key, found ? std::optional(entry->second) : std::nullopt}));
-    asked_[key].branches.push_back(branch);
+        return neighbours_.below(remote, make_frame(Kind::answer, Answer{key, found ? std::optional(entry->second) : std::nullopt}));
+    asked_[key].remote_hosts.push_back(remote);
     ask_above(key);
 }
 
 // Once for all who ask meanwhile.
 void PmiServer::ask_above(const std::string &key) {
     const Askers &askers = asked_[key];
-    if (askers.ranks.size() + askers.branches.size() == 1) neighbours_.above(make_frame(Kind::ask, Text{key}));
+    if (askers.ranks.size() + askers.remote_hosts.size() == 1) neighbours_.above(make_frame(Kind::ask, Text{key}));
 }
 
 void PmiServer::answered(const Answer &answer) {
@@ -202,7 +202,7 @@ void PmiServer::answered(const Answer &answer) {
     if (answer.value) published_[answer.key] = *answer.value;
     if (entry.empty()) return;
     for (int rank : entry.mapped().ranks) answer_get(rank, answer);
-    for (size_t branch : entry.mapped().branches) neighbours_.below(branch, make_frame(Kind::answer, answer));
+    for (size_t remote : entry.mapped().remote_hosts) neighbours_.below(remote, make_frame(Kind::answer, answer));
 }
 
 void PmiServer::enter_barrier(int rank) {
@@ -213,14 +213,14 @@ void PmiServer::enter_barrier(int rank) {
     pass_barrier();
 }
 
-void PmiServer::branch_entered(const Values &published) {
+void PmiServer::remote_entered(const Values &published) {
     for (const auto &[key, value] : published) publish(key, value);
     ++in_barrier_;
     pass_barrier();
 }
 
-void PmiServer::branch_departed() {
-    ++departed_branches_;
+void PmiServer::remote_departed() {
+    ++departed_remote_;
     tell_departed();
     pass_barrier();
 }
@@ -234,7 +234,7 @@ size_t PmiServer::departed() const {
 }
 
 void PmiServer::tell_departed() {
-    bool all = departed() + departed_branches_ == clients_.size() + neighbours_.branches;
+    bool all = departed() + departed_remote_ == clients_.size() + neighbours_.remote_hosts;
     if (told_departed_ || !neighbours_.above || !all) return;
     told_departed_ = true;
     neighbours_.above(make_frame(Kind::departed, Text{}));
@@ -242,7 +242,7 @@ void PmiServer::tell_departed() {
 
 // When all from here on have entered: up, or at the top back.
 void PmiServer::pass_barrier() {
-    if (in_barrier_ == 0 || in_barrier_ + departed() + departed_branches_ < clients_.size() + neighbours_.branches) return;
+    if (in_barrier_ == 0 || in_barrier_ + departed() + departed_remote_ < clients_.size() + neighbours_.remote_hosts) return;
     Values published(fresh_.begin(), fresh_.end());
     fresh_.clear();
     if (neighbours_.above) neighbours_.above(make_frame(Kind::barrier, published));
@@ -253,7 +253,7 @@ void PmiServer::release(const Values &published) {
     for (const auto &[key, value] : published) published_[key] = value;
     in_barrier_ = 0;
     Frame frame = make_frame(Kind::release, published);
-    for (size_t branch = 0; branch < neighbours_.branches; ++branch) neighbours_.below(branch, frame);
+    for (size_t remote = 0; remote < neighbours_.remote_hosts; ++remote) neighbours_.below(remote, frame);
     for (auto &[rank, client] : clients_) {
         client.stage.in_barrier = false;
         ++client.stage.barriers_passed;

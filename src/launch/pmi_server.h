@@ -27,8 +27,8 @@ class PmiServer {
 public:
     struct Neighbours {
         std::function<void(const Frame &)> above;                // barrier and ask; empty at the top
-        std::function<void(size_t branch, const Frame &)> below;  // release and answer
-        size_t branches = 0;
+        std::function<void(size_t remote, const Frame &)> below;  // release and answer
+        size_t remote_hosts = 0;
     };
     // `aborted` is called when a rank asks for the end of the job.
     PmiServer(Loop &loop, const Placement &placement, std::string job, Neighbours neighbours, std::function<void(const Abort &)> aborted);
@@ -53,9 +53,9 @@ public:
     // How far each rank of this host is, for those who ask what it waits for.
     std::vector<RankStage> stages() const;
 
-    void branch_entered(const Values &published);
-    void branch_departed();
-    void branch_asks(size_t branch, const std::string &key);
+    void remote_entered(const Values &published);
+    void remote_departed();
+    void remote_asks(size_t remote, const std::string &key);
     void release(const Values &published);
     void answered(const Answer &answer);
 
@@ -100,11 +100,11 @@ private:
     std::unordered_map<std::string, std::string> fresh_;  // published here and below since the last release
     struct Askers {
         std::vector<int> ranks;
-        std::vector<size_t> branches;
+        std::vector<size_t> remote_hosts;
     };
     std::unordered_map<std::string, Askers> asked_;  // above, and not answered yet
-    size_t in_barrier_ = 0;                          // ranks and branches
-    size_t departed_branches_ = 0;
+    size_t in_barrier_ = 0;                          // ranks and remote hosts
+    size_t departed_remote_ = 0;
     bool told_departed_ = false, job_ends_ = false;
 };
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "launch/output.h"
-#include "launch/place.h"
+#include "launch/host.h"
 
 namespace lanyard::launch {
 

@@ -134,11 +134,11 @@ bool FabricPackets::post_receives() {
 }
 
 // False: a packet of the provider's own.
-bool FabricPackets::lend(const fi_cq_msg_entry &come, Arrived &packet) {
-    auto *slot = static_cast<Slot *>(come.op_context);
+bool FabricPackets::lend(const fi_cq_msg_entry &received, Arrived &packet) {
+    auto *slot = static_cast<Slot *>(received.op_context);
     to_post_.push_back(slot);
-    if (come.len <= prefix_) return false;
-    packet = {slot->bytes + prefix_, come.len - prefix_};
+    if (received.len <= prefix_) return false;
+    packet = {slot->bytes + prefix_, received.len - prefix_};
     return true;
 }
 
@@ -146,8 +146,8 @@ bool FabricPackets::lend(const fi_cq_msg_entry &come, Arrived &packet) {
 int FabricPackets::take(Arrived *list, int most) {
     int lent = 0;
     while (lent < most) {
-        fi_cq_msg_entry come[batch];
-        ssize_t count = fi_cq_read(come_.get(), come, std::min(batch, static_cast<size_t>(most - lent)));
+        fi_cq_msg_entry received[batch];
+        ssize_t count = fi_cq_read(come_.get(), received, std::min(batch, static_cast<size_t>(most - lent)));
         if (count == -FI_EAGAIN || count == 0) break;
         if (count == -FI_EAVAIL) {
             Slot *failed = failed_one(come_.get());
@@ -156,9 +156,9 @@ int FabricPackets::take(Arrived *list, int most) {
             continue;
         }
         if (count < 0) return lent ? lent : static_cast<int>(count);
-        for (ssize_t i = 0; i < count; ++i) lent += lend(come[i], list[lent]);
+        for (ssize_t i = 0; i < count; ++i) lent += lend(received[i], list[lent]);
     }
-    counts_.come += static_cast<uint64_t>(lent);
+    counts_.received += static_cast<uint64_t>(lent);
     return lent;
 }
 

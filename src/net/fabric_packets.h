@@ -31,7 +31,7 @@ namespace lanyard {
 class FabricPackets final : public PacketIo {
 public:
     struct Counts {
-        Tally<uint64_t> sent, come;
+        Tally<uint64_t> sent, received;
         Tally<uint64_t> too_long, refused;  // dropped before they left
         Tally<uint64_t> failed;             // by the provider, at either end
     };
@@ -83,7 +83,7 @@ private:
     bool collect_sent();
     bool post_receives();
     int take(Arrived *list, int most);
-    bool lend(const fi_cq_msg_entry &come, Arrived &packet);
+    bool lend(const fi_cq_msg_entry &received, Arrived &packet);
     Slot *failed_one(fid_cq *queue);
     bool prepare_sleep();
     void ask_again();

@@ -36,7 +36,7 @@ struct UdpPackets::Inbox {
     const std::byte *bytes[slots];  // of each message
     Control control[slots];
     size_t segment[slots];
-    int come = 0, lent = 0;  // messages
+    int received = 0, lent = 0;  // messages
     std::unique_ptr<sockaddr_in6[]> origin{new sockaddr_in6[slots]()};  // of each message, in IPv6's form or IPv4's
     bool notes_origins = false;
     bool joins = false;      // the kernel, packets that come
@@ -66,8 +66,8 @@ struct UdpPackets::Inbox {
     }
     // Who waits asks far more often than something comes, so only what was used is made ready again.
     void empty() {
-        prepare(come);
-        come = lent = 0;
+        prepare(received);
+        received = lent = 0;
         lent_bytes = 0;
     }
     // As many as the system gives: one where they come one by one, which costs less than asking for several.
@@ -75,7 +75,7 @@ struct UdpPackets::Inbox {
         for_one = single;
         int count = for_one ? look_for_one(socket) : look_for_several(socket);
         found = count > 0;
-        come = std::max(count, 0);
+        received = std::max(count, 0);
         return count;
     }
     int look_for_one(int socket) {

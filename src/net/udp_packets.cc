@@ -217,20 +217,20 @@ int UdpPackets::read(Socket &socket) {
         inbox_->prepare(Inbox::slots);
     }
     ++counts_.receive_calls;
-    int come = inbox_->look(socket.descriptor);
-    if (come == -EAGAIN || come == -ECONNREFUSED) {
+    int received = inbox_->look(socket.descriptor);
+    if (received == -EAGAIN || received == -ECONNREFUSED) {
         // What was joined is out of the only socket.
         inbox_->single = inbox_->alone >= single_after && !inbox_->joins && sockets_.size() == 1;
         return 0;
     }
-    if (come < 0) return come;
+    if (received < 0) return received;
     if (options_.join && inbox_->joins == (inbox_->alone >= single_after)) ask_to_join(!inbox_->joins);
-    for (int i = 0; i < come; ++i) {
+    for (int i = 0; i < received; ++i) {
         if (!(inbox_->message[i].msg_hdr.msg_flags & MSG_TRUNC)) continue;
         ++counts_.cut;
         inbox_->message[i].msg_len = 0;
     }
-    return come;
+    return received;
 }
 
 // Of packets that the kernel has joined the looks must ask how long they are, so looks are for one only while it joins none.
@@ -242,7 +242,7 @@ void UdpPackets::ask_to_join(bool on) {
 
 int UdpPackets::lend(Arrived *list, int most) {
     int lent = 0;
-    for (Inbox &in = *inbox_; lent < most && in.lent < in.come;) {
+    for (Inbox &in = *inbox_; lent < most && in.lent < in.received;) {
         size_t left = in.message[in.lent].msg_len - in.lent_bytes;
         if (left == 0) {
             ++in.lent;
@@ -253,7 +253,7 @@ int UdpPackets::lend(Arrived *list, int most) {
         list[lent++] = {in.bytes[in.lent] + in.lent_bytes, bytes, static_cast<uint32_t>(in.lent)};
         in.lent_bytes += bytes;
     }
-    counts_.come += static_cast<uint64_t>(lent);
+    counts_.received += static_cast<uint64_t>(lent);
     return lent;
 }
 
@@ -262,8 +262,8 @@ int UdpPackets::receive(Arrived *list, int most) {
     for (size_t tried = 0; tried < sockets_.size(); ++tried) {
         Socket &socket = sockets_[read_socket_ = next_socket_];
         if (++next_socket_ == sockets_.size()) next_socket_ = 0;
-        int come = read(socket);
-        if (come < 0) return come;
+        int received = read(socket);
+        if (received < 0) return received;
         if (int lent = lend(list, most)) return lent;
     }
     return 0;
@@ -271,10 +271,10 @@ int UdpPackets::receive(Arrived *list, int most) {
 
 PacketIo::Behind UdpPackets::behind() const {
     const Inbox &in = *inbox_;
-    bool last = in.lent + 1 == in.come && in.lent_bytes == in.message[in.lent].msg_len;
-    if (sockets_.size() > 1 || (!last && in.lent < in.come)) return Behind::perhaps;
+    bool last = in.lent + 1 == in.received && in.lent_bytes == in.message[in.lent].msg_len;
+    if (sockets_.size() > 1 || (!last && in.lent < in.received)) return Behind::perhaps;
     if (in.for_one) return Behind::unlikely;
-    return in.come < Inbox::slots ? Behind::nothing : Behind::perhaps;
+    return in.received < Inbox::slots ? Behind::nothing : Behind::perhaps;
 }
 
 uint64_t UdpPackets::now_ns() { return clock_ns(); }

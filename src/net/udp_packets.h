@@ -33,7 +33,7 @@ namespace lanyard {
 class UdpPackets final : public PacketIo {
 public:
     struct Counts {
-        Tally<uint64_t> sent, come;
+        Tally<uint64_t> sent, received;
         Tally<uint64_t> too_long, refused;  // dropped before they left
         Tally<uint64_t> cut;                // that came longer than any packet may be
         Tally<uint64_t> send_calls, receive_calls;

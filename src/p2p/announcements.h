@@ -41,16 +41,16 @@ public:
     }
     // The peer had got `come` messages from here when it posted the receive. False when others were on their way then, any of which it may
     // have been posted for: the announcement is not kept.
-    bool add(const AnnouncedReceive &announcement, uint64_t come) {
-        if (come != channel_.sent || known_.size() >= most) return false;
+    bool add(const AnnouncedReceive &announcement, uint64_t received) {
+        if (received != channel_.sent || known_.size() >= most) return false;
         known_.push_back(announcement);
         listen();
         return true;
     }
     // The same of one within a node. It is kept in any case, as later ones must not be claimed before it; where there is no room for it nothing
     // may be claimed any more. `sole`: no other of the receives announced to this side is open, so that all is known again.
-    bool add_claimable(AnnouncedReceive announcement, uint64_t come, bool sole) {
-        bool usable = come == channel_.sent;
+    bool add_claimable(AnnouncedReceive announcement, uint64_t received, bool sole) {
+        bool usable = received == channel_.sent;
         if (!usable) announcement.word = nullptr;
         if (usable && sole) {
             known_.clear();

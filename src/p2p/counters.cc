@@ -11,11 +11,11 @@ using enum Audience;
 using Counts = MessageCounts;
 using Queue = UnexpectedQueue;
 
-// How fast long messages come within a node, by size, by each way that they may take (ways.h).
-CounterRow<Ways> rate_row(Ways::Kind kind, Ways::Way way, const char *name, const char *sentence) {
-    CounterRow<Ways> row{name, level, expert, "MB/s", sentence, nullptr};
-    row.places = Ways::sizes;
-    row.value_at = [kind, way](const Ways &ways, int size) { return ways.seen(kind, size).rate[static_cast<int>(way)].bytes_per_us; };
+// How fast long messages come within a node, by size and copy method (copy_methods.h).
+CounterRow<CopyMethods> rate_row(CopyMethods::Kind kind, CopyMethods::Method way, const char *name, const char *sentence) {
+    CounterRow<CopyMethods> row{name, level, expert, "MB/s", sentence, nullptr};
+    row.places = CopyMethods::sizes;
+    row.value_at = [kind, way](const CopyMethods &ways, int size) { return ways.seen(kind, size).rate[static_cast<int>(way)].bytes_per_us; };
     return row;
 }
 
@@ -66,10 +66,10 @@ Counters<Channels> &channel_counters() {
     return only;
 }
 
-Counters<Ways> &way_counters() {
-    using enum Ways::Kind;
-    using enum Ways::Way;
-    static auto &only = *new Counters<Ways>("p2p", {
+Counters<CopyMethods> &copy_method_counters() {
+    using enum CopyMethods::Kind;
+    using enum CopyMethods::Method;
+    static auto &only = *new Counters<CopyMethods>("p2p", {
         rate_row(contiguous, directly, "p2p_rate_once",
                  "the best rate at which long messages have come within a node that were copied once, by sizes from 16 KiB on that double, "
                  "the last for all longer ones; it is remembered until the ways are tried anew"),

@@ -9,12 +9,12 @@ class Channels;
 class MatchQueue;
 struct MessageCounts;
 class UnexpectedQueue;
-class Ways;
+class CopyMethods;
 
 Counters<MessageCounts> &message_counters();
 Counters<UnexpectedQueue> &unexpected_counters();
 Counters<MatchQueue> &posted_counters();
 Counters<Channels> &channel_counters();
-Counters<Ways> &way_counters();
+Counters<CopyMethods> &copy_method_counters();
 
 }  // namespace lanyard

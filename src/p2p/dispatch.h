@@ -29,8 +29,8 @@ public:
     void unbind(const Handler &handler);
 
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
-    std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t come, size_t size, size_t &from) override {
-        return receiver_.begin(peer, envelope, payload, come, size, from);
+    std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t received, size_t size, size_t &from) override {
+        return receiver_.begin(peer, envelope, payload, received, size, from);
     }
     std::byte *place(uint32_t peer, const BulkHeader &header, size_t size) override;
     void bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) override;
@@ -39,7 +39,7 @@ public:
     void undelivered(uint32_t peer, const Envelope &envelope) override;
     void lost(uint32_t peer, Error reason) override;
     bool sated() const override { return endpoint_.engine.wait_is_over(); }
-    void rests() override { receiver_.unexpected().give_back(); }
+    void trim_memory() override { receiver_.unexpected().give_back(); }
 
 private:
     void hand_on(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);

@@ -24,7 +24,7 @@ namespace lanyard {
 
 // Of 256 bytes, as its address is computed for each message. It stays where it is while others come.
 struct alignas(256) Peer : Channel {
-    uint64_t messages_come = 0;
+    uint64_t messages_received = 0;
     ReceiveOperation *arriving = nullptr;  // its payload comes in parts, straight into place
     uint64_t announced_from = UINT64_MAX;  // receives of so many bytes are announced
     int64_t shown_to = -1;    // messages of so many bytes may be taken as the path shows them; -1: none

@@ -138,7 +138,7 @@ private:
                               {unexpected_counters(), receiver_.unexpected()},
                               {posted_counters(), receiver_.posted()},
                               {channel_counters(), endpoint_.channels},
-                              {way_counters(), receiver_.rendezvous().ways()}};
+                              {copy_method_counters(), receiver_.rendezvous().copy_methods()}};
 };
 
 // A short message, where nothing is to be done but to write it into the ring that the peer reads.

@@ -13,7 +13,7 @@ constexpr uint32_t most_in_vain = 4, ask_every = 32;                    // reque
 }  // namespace
 
 bool PushRequest::promises_something(Endpoint &endpoint, Peer &peer) {
-    if (endpoint.engine.crowded() || !endpoint.words.has_any()) return false;
+    if (endpoint.engine.oversubscribed() || !endpoint.words.has_any()) return false;
     return peer.asking_for_push.ask(most_in_vain, ask_every);
 }
 

@@ -14,7 +14,7 @@ constexpr uint32_t most_in_vain = 8, try_every = 64;  // announcements, announce
 
 struct AdvertPayload {
     uint64_t receive_id;
-    uint64_t come;  // messages from the peer
+    uint64_t received;  // messages from the peer
 };
 static_assert(sizeof(AdvertPayload) <= inline_payload);
 
@@ -38,7 +38,7 @@ void announce(Endpoint &endpoint, RendezvousReceives &receives, ReceiveOperation
     if (!worth_announcing(endpoint.settings, peer)) return;
     peer.announcing.in_vain();  // until it is named
     ++endpoint.counts.announced;
-    AdvertPayload payload{receives.name(receive), peer.messages_come};
+    AdvertPayload payload{receives.name(receive), peer.messages_received};
     Envelope envelope = message_envelope(receive, EnvelopeKind::announcement, receive.buffer.bytes(), 0);
     envelope.flags = receive.buffer.contiguous() ? flag_in_place : 0;
     log(LogLevel::trace, "p2p", "peer %u: receive %#llx of %lld bytes announced", receive.peer,
@@ -50,7 +50,7 @@ bool hear_advert(Announcements &known, const Envelope &envelope, const std::byte
     AdvertPayload said;
     std::memcpy(&said, payload, sizeof said);
     bool in_place = (envelope.flags & flag_in_place) != 0;
-    return known.add({{envelope.context, envelope.source, envelope.tag}, said.receive_id, envelope.length, in_place}, said.come);
+    return known.add({{envelope.context, envelope.source, envelope.tag}, said.receive_id, envelope.length, in_place}, said.received);
 }
 
 }  // namespace lanyard

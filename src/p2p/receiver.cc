@@ -88,7 +88,7 @@ bool Receiver::take_next(uint32_t number, MatchKey key, const Buffer &buffer, in
     lane.take(number, buffer.base);
     if (frame.size > inline_payload) endpoint_.channels.consumed(peer, frame.size);
     Channels::returned(peer, taken.credit);
-    ++peer.messages_come;
+    ++peer.messages_received;
     ++endpoint_.counts.matched;
     return true;
 }
@@ -152,11 +152,11 @@ void Receiver::store(uint32_t peer, const Envelope &envelope, const std::byte *p
         tell_event(Event::unexpected_message, envelope.context, {envelope.source, envelope.tag, static_cast<int64_t>(envelope.length)});
 }
 
-std::byte *Receiver::begin(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t come, size_t size, size_t &from) {
+std::byte *Receiver::begin(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t received, size_t size, size_t &from) {
     Peer &peer = endpoint_.peers[number];
     bool offer = envelope.kind == EnvelopeKind::rendezvous;
     size_t head = offer ? sizeof(RendezvousOffer) : 0;
-    if ((!offer && envelope.kind != EnvelopeKind::eager) || come < head) return nullptr;
+    if ((!offer && envelope.kind != EnvelopeKind::eager) || received < head) return nullptr;
     if (!peer.arriving) {
         MatchEntry *entry = posted_.find_receive({envelope.context, envelope.source, envelope.tag});
         if (!entry) return nullptr;

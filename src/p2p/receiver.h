@@ -54,7 +54,7 @@ public:
     // A message has come, with what its frame brought.
     void message(Peer &peer, const Envelope &envelope, const std::byte *payload, size_t size);
     // The same of one whose payload comes in parts (Sink::begin).
-    std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t come, size_t size, size_t &from);
+    std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t received, size_t size, size_t &from);
     // The peer cancels an offer of its own (EnvelopeKind::cancel), and gets an answer.
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
     // Nothing more comes from that peer: what is posted for it fails.
@@ -154,7 +154,7 @@ private:
 
 [[gnu::always_inline]] inline void Receiver::message(Peer &peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     bool eager = envelope.kind == EnvelopeKind::eager;
-    ++peer.messages_come;
+    ++peer.messages_received;
     if (!eager && (envelope.flags & flag_claimed)) return written(peer.number, envelope, payload);
     if (peer.arriving) return take_payload(*std::exchange(peer.arriving, nullptr), peer.number, envelope, payload, size);
     ReceiveOperation *taker = taker_of({envelope.context, envelope.source, envelope.tag});

@@ -53,8 +53,8 @@ void RendezvousReceives::ask(ReceiveOperation &receive, uint32_t peer, uint64_t 
     incoming.ask_for_bulk();
 }
 
-Incoming::Incoming(Endpoint &endpoint, Ways &ways, DirectRead::Landing &landing, Spares<Incoming> &home)
-    : endpoint_(endpoint), ways_(ways), home_(home), read_(endpoint, landing), pieces_(endpoint), push_(endpoint) {}
+Incoming::Incoming(Endpoint &endpoint, CopyMethods &methods, DirectRead::Landing &landing, Spares<Incoming> &home)
+    : endpoint_(endpoint), methods_(methods), home_(home), read_(endpoint, landing), pieces_(endpoint), push_(endpoint) {}
 
 void Incoming::announce(ReceiveOperation &receive) {
     receive_ = &receive;
@@ -79,7 +79,7 @@ void Incoming::begin(ReceiveOperation &receive, uint32_t peer, const Offered &of
 
 void Incoming::end() {
     moving_.end(endpoint_.traffic);
-    if (watched_) ways_.end(endpoint_.engine.read_now_ns());
+    if (watched_) methods_.end(endpoint_.engine.read_now_ns());
     watched_ = in_bulk_ = false;
     read_.stop();
     pieces_.stop();
@@ -132,12 +132,14 @@ bool Incoming::copy(uint64_t address, bool attended) {
     const std::string &copies = endpoint_.settings.copies;
     if (peer_ == endpoint_.own_peer || copies == "once") return copy_directly();
     if (copies == "twice") return ask_for_bulk();
-    if (wanted_ < Ways::least_bytes || !(attended || PushRequest::promises_something(endpoint_, peer))) return copy_directly();
+    if (wanted_ < CopyMethods::least_bytes || !(attended || PushRequest::promises_something(endpoint_, peer))) return copy_directly();
     bool mapped = peer.path->memory().mapped(peer_, address, wanted_) != nullptr;
-    Ways::Kind kind = mapped ? Ways::Kind::mapped : receive_->buffer.contiguous() ? Ways::Kind::contiguous : Ways::Kind::in_runs;
-    Ways::Way way = ways_.begin(kind, wanted_, endpoint_.engine.read_now_ns(), watched_);
-    if (way == Ways::Way::directly) return copy_directly();
-    streamed_ = way == Ways::Way::streamed;
+    using Kind = CopyMethods::Kind;
+    using Method = CopyMethods::Method;
+    Kind kind = mapped ? Kind::mapped : receive_->buffer.contiguous() ? Kind::contiguous : Kind::in_runs;
+    Method method = methods_.begin(kind, wanted_, endpoint_.engine.read_now_ns(), watched_);
+    if (method == Method::directly) return copy_directly();
+    streamed_ = method == Method::streamed;
     if (attended) return ask_for_bulk();
     expect_bulk();
     bool asked = push_.begin(peer_, offered_.sender_id, {id(), 0, wanted_}, receive_->buffer.contiguous(), *this);
@@ -149,7 +151,7 @@ void Incoming::sender_is_absent() {
     trace("is not pushed: the sender is not here");
     endpoint_.targets.remove(*this);
     in_bulk_ = streamed_ = false;
-    if (watched_) ways_.diverted();
+    if (watched_) methods_.diverted();
     copy_directly();
 }
 

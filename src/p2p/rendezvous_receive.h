@@ -5,7 +5,7 @@
 //   directly     read from the sender's memory, where that can be touched (direct_read.h); of long contiguous messages
 //                the sender writes a part itself meanwhile, if it is in MPI (dual_copy.h).
 //   pushed       in bulk though it could be read, if a sender that may be in MPI answers in a moment (push_request.h),
-//                as two copies at the same time are sometimes faster than one. What is faster is learned (ways.h).
+//                as two copies at the same time are sometimes faster than one. What is faster is learned (copy_methods.h).
 //
 // A receive has an id for one message only: bulk counts only where the receive has matched the offer that goes with it,
 // and an announced receive that is met by another offer gets a new id. Everything else that comes to an id is dropped.
@@ -21,7 +21,7 @@
 #include "p2p/push_request.h"
 #include "p2p/rendezvous_offer.h"
 #include "p2p/target.h"
-#include "p2p/ways.h"
+#include "p2p/copy_methods.h"
 
 namespace lanyard {
 
@@ -29,7 +29,7 @@ namespace lanyard {
 class Incoming final : public Target, private DirectRead::User, private PieceReader::User, private PushRequest::User {
 public:
     // `home`: what it is given back to.
-    Incoming(Endpoint &endpoint, Ways &ways, DirectRead::Landing &landing, Spares<Incoming> &home);
+    Incoming(Endpoint &endpoint, CopyMethods &methods, DirectRead::Landing &landing, Spares<Incoming> &home);
 
     // What the sender says of the message beside its envelope.
     struct Offered {
@@ -71,7 +71,7 @@ private:
     void trace(const char *what) const;
 
     Endpoint &endpoint_;
-    Ways &ways_;
+    CopyMethods &methods_;
     Spares<Incoming> &home_;
     ReceiveOperation *receive_ = nullptr;
     uint32_t peer_ = no_peer;  // whose message it is; no_peer: it has met none
@@ -80,7 +80,7 @@ private:
     uint64_t wanted_ = 0;  // bytes
     bool in_bulk_ = false;
     bool streamed_ = false;  // bulk is copied to its place past the caches
-    bool watched_ = false;   // how fast it comes (ways.h)
+    bool watched_ = false;   // how fast it comes (copy_methods.h)
     Arrived arrived_;        // of bulk
     Cursor cursor_;
     Moving moving_;
@@ -110,13 +110,13 @@ public:
     // A receive is to get a message that the peer offers under this id in bulk.
     void ask(ReceiveOperation &receive, uint32_t peer, uint64_t sender_id);
 
-    Ways &ways() { return ways_; }
+    CopyMethods &copy_methods() { return methods_; }
 
 private:
-    Incoming &take() { return incoming_.take(endpoint_, ways_, landing_, incoming_); }
+    Incoming &take() { return incoming_.take(endpoint_, methods_, landing_, incoming_); }
 
     Endpoint &endpoint_;
-    Ways ways_;
+    CopyMethods methods_;
     DirectRead::Landing landing_;
     size_t named_ = 0;
     Spares<Incoming> incoming_;

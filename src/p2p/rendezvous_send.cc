@@ -9,7 +9,7 @@
 #include "p2p/push_request.h"
 #include "p2p/receive_advert.h"
 #include "p2p/shm_advert.h"
-#include "p2p/ways.h"
+#include "p2p/copy_methods.h"
 
 namespace lanyard {
 
@@ -102,8 +102,8 @@ bool RendezvousSends::Offer::flush(Outgoing &outgoing) {
     RendezvousOffer offer{self.id(), 0};
     if (send.buffer.contiguous() && endpoint.touched_by(send.peer, send.buffer)) {
         offer.address = reinterpret_cast<uintptr_t>(send.buffer.base);
-        bool long_enough = send.buffer.bytes() >= static_cast<int64_t>(Ways::least_bytes);
-        bool attended = send.in_call && !endpoint.engine.crowded();
+        bool long_enough = send.buffer.bytes() >= static_cast<int64_t>(CopyMethods::least_bytes);
+        bool attended = send.in_call && !endpoint.engine.oversubscribed();
         if (attended && long_enough && send.peer != endpoint.own_peer) envelope.flags = flag_attended;
     }
     const AnnouncedReceive *announced = peer.claims ? nullptr : self.sends_.announced_for(send);

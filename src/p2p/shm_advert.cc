@@ -18,7 +18,7 @@ uint64_t word_of(uint32_t generation, uint64_t state) { return Claims{generation
 
 struct ClaimablePayload {
     uint64_t receive_id;
-    uint64_t come;  // messages from the peer
+    uint64_t received;  // messages from the peer
     uint64_t address;
 };
 static_assert(sizeof(ClaimablePayload) <= inline_payload);
@@ -51,7 +51,7 @@ bool ShmAdverts::is_sole(uint32_t peer) const {
 
 // Not of a call that waits already, nor of a collective, whose sends do not wait in their calls.
 bool ShmAdverts::worth_opening(const ReceiveOperation &receive) const {
-    if ((receive.in_call && !endpoint_.engine.crowded()) || (receive.context & collective_bit)) return false;
+    if ((receive.in_call && !endpoint_.engine.oversubscribed()) || (receive.context & collective_bit)) return false;
     if (!worth_announcing(endpoint_.settings, endpoint_.peers[receive.peer])) return false;
     if (!endpoint_.words.has_any() || !receive.buffer.contiguous() || !endpoint_.touched_by(receive.peer, receive.buffer)) return false;
     return !under_valgrind() && !earlier_may_take(receive);
@@ -70,7 +70,7 @@ void ShmAdverts::announce(ReceiveOperation &receive) {
     open_ |= uint64_t{1} << word.index;
     peer.announcing.in_vain();  // until it is claimed
     ++endpoint_.counts.announced;
-    ClaimablePayload payload{word.name(), peer.messages_come, reinterpret_cast<uintptr_t>(receive.buffer.base)};
+    ClaimablePayload payload{word.name(), peer.messages_received, reinterpret_cast<uintptr_t>(receive.buffer.base)};
     Envelope envelope = message_envelope(receive, EnvelopeKind::announcement, receive.buffer.bytes(), word.name());
     envelope.flags = flag_in_place | (sole ? flag_sole : uint8_t{0});
     log(LogLevel::trace, "p2p", "peer %u: receive %#llx of %lld bytes may be claimed", receive.peer,
@@ -115,7 +115,7 @@ ReceiveOperation *ShmAdverts::claimed(uint32_t peer, uint64_t id) {
 }
 
 void ShmAdverts::withdraw_open() {
-    if (endpoint_.engine.crowded()) return;  // a rank that waits gives its processor to the sender
+    if (endpoint_.engine.oversubscribed()) return;  // a rank that waits gives its processor to the sender
     for (uint64_t left = open_; left; left &= left - 1) {
         auto index = static_cast<uint32_t>(__builtin_ctzll(left));
         if (!withdraw(*all_[index].receive)) open_ &= ~(uint64_t{1} << index);
@@ -123,7 +123,7 @@ void ShmAdverts::withdraw_open() {
 }
 
 void ShmAdverts::hold() {
-    if (holders_++ == 0 && open_ && !endpoint_.engine.crowded()) set_held(true);
+    if (holders_++ == 0 && open_ && !endpoint_.engine.oversubscribed()) set_held(true);
 }
 
 void ShmAdverts::hold_no_more() {
@@ -149,7 +149,7 @@ bool hear_claimable(Announcements &known, Path &path, uint32_t peer, const Envel
     receive.word = index < shared_words ? path.memory().shared_word(peer, index) : nullptr;
     receive.open = word_of(generation, state_open);
     receive.claimed = word_of(generation, state_claimed);
-    return known.add_claimable(receive, said.come, envelope.flags & flag_sole);
+    return known.add_claimable(receive, said.received, envelope.flags & flag_sole);
 }
 
 }  // namespace lanyard

@@ -24,14 +24,14 @@ class Assembly {
 public:
     // An envelope with `size` bytes of payload, of which the first `come` are at `payload`. Returns how many
     // of those are done with; the caller adds the others.
-    size_t begin(Sink &sink, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t come,
+    size_t begin(Sink &sink, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t received,
                  size_t size) {
         size_t from = 0;
-        std::byte *place = sink.begin(peer, envelope, payload, come, size, from);
+        std::byte *place = sink.begin(peer, envelope, payload, received, size, from);
         if (!place) from = 0;
-        LANYARD_MUST(from <= come);
+        LANYARD_MUST(from <= received);
         open_at(place, size);
-        come_ = from;
+        received_ = from;
         return from;
     }
     // A bulk frame with `size` bytes.
@@ -40,23 +40,23 @@ public:
     }
 
     bool is_open() const { return place_ != nullptr; }
-    size_t come() const { return come_; }
-    size_t missing() const { return size_ - come_; }
+    size_t received() const { return received_; }
+    size_t missing() const { return size_ - received_; }
     void add(const std::byte *part, size_t bytes) {
         LANYARD_MUST(bytes <= missing());
         std::memcpy(next(), part, bytes);
-        come_ += bytes;
+        received_ += bytes;
     }
     // Where the next bytes are to be written, by whoever reads them straight from a socket and then says how
     // many.
-    std::byte *next() { return place_ + come_; }
-    void arrived(size_t bytes) { come_ += bytes; }
+    std::byte *next() { return place_ + received_; }
+    void arrived(size_t bytes) { received_ += bytes; }
 
     // The payload. After end() it is there as long as what that returned.
     const std::byte *payload() const { return place_; }
     std::unique_ptr<std::byte[]> end() {
         place_ = nullptr;
-        size_ = come_ = 0;
+        size_ = received_ = 0;
         return std::move(own_);
     }
     void drop() { end(); }
@@ -76,11 +76,11 @@ private:
         }
         place_ = place;
         size_ = size;
-        come_ = 0;
+        received_ = 0;
     }
 
     std::byte *place_ = nullptr;
-    size_t size_ = 0, come_ = 0;
+    size_t size_ = 0, received_ = 0;
     std::unique_ptr<std::byte[]> own_;
 };
 

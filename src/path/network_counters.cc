@@ -9,11 +9,11 @@ Counters<NetworkCounts> &network_counters() {
     static auto &only = *new Counters<Counts>("network", {
         {"network_envelopes_sent", counter, user, "frames",
          "envelopes, with what payload goes with them, given to TCP links or datagrams", &Counts::envelopes_sent},
-        {"network_envelopes_come", counter, user, "frames", "envelopes that came by TCP links or in datagrams", &Counts::envelopes_come},
+        {"network_envelopes_received", counter, user, "frames", "envelopes that came by TCP links or in datagrams", &Counts::envelopes_received},
         {"network_bulk_sent", counter, user, "frames", "frames of long messages written to TCP links or put into datagrams",
          &Counts::bulk_sent},
-        {"network_bulk_come", counter, user, "frames", "frames of long messages that came by TCP links or in datagrams",
-         &Counts::bulk_come},
+        {"network_bulk_received", counter, user, "frames", "frames of long messages that came by TCP links or in datagrams",
+         &Counts::bulk_received},
     });
     return only;
 }

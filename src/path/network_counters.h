@@ -7,8 +7,8 @@
 namespace lanyard {
 
 struct NetworkCounts {
-    Tally<uint64_t> envelopes_sent, envelopes_come;
-    Tally<uint64_t> bulk_sent, bulk_come;  // frames
+    Tally<uint64_t> envelopes_sent, envelopes_received;
+    Tally<uint64_t> bulk_sent, bulk_received;  // frames
 };
 
 Counters<NetworkCounts> &network_counters();

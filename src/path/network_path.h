@@ -20,7 +20,7 @@ public:
     // Says now what has come, where that was to be said with a later message.
     virtual void answer_all() = 0;
     // The process ends, others go on: what is quiet is closed, so that the other side need not look for this one.
-    virtual void rest_all() = 0;
+    virtual void close_idle() = 0;
     // MPI is finalised: tells who asks (LANYARD_LOG=info) what was out of the ordinary, and everybody what they should know of.
     virtual void report() const {}
     // Processes share processors: a look that finds nothing costs the others time.

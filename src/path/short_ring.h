@@ -139,7 +139,7 @@ public:
     const std::byte *first() const { return next_->bytes; }
     const Envelope &envelope() const { return *reinterpret_cast<const Envelope *>(next_->bytes); }
     // The continuation lines' bytes, gathered behind each other.
-    void gather(std::byte *to, size_t bytes) const {
+    void copy_out(std::byte *to, size_t bytes) const {
         const RingLine *line = next_;
         size_t part = bytes < first_line_room ? bytes : first_line_room;
         std::memcpy(to, next_->bytes + sizeof(Envelope), part);

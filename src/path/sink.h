@@ -37,7 +37,7 @@ public:
     // envelope() follows with it, next of all from this peer. Bytes are written to the place from the
     // `from`-th on. It may be called again, if the connection is lost before that.
     virtual std::byte *begin(uint32_t /*peer*/, const Envelope &, const std::byte * /*payload*/,
-                             size_t /*come*/, size_t /*size*/, size_t & /*from*/) {
+                             size_t /*received*/, size_t /*size*/, size_t & /*from*/) {
         return nullptr;
     }
     // There is a new connection to the peer; bulk of earlier ones that has not arrived will not arrive.
@@ -49,7 +49,7 @@ public:
     // next poll, before which a receive may have been posted.
     virtual bool sated() const { return false; }
     // Nothing is under way: memory that is not in use may go back to the system.
-    virtual void rests() {}
+    virtual void trim_memory() {}
 };
 
 }  // namespace lanyard

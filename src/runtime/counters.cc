@@ -22,7 +22,7 @@ Counters<WaitRecord> &wait_counters() {
 }
 
 void declare_counters() {
-    declare_counters({&message_counters(), &unexpected_counters(), &posted_counters(), &channel_counters(), &way_counters(),
+    declare_counters({&message_counters(), &unexpected_counters(), &posted_counters(), &channel_counters(), &copy_method_counters(),
                       &engine_counters(), &helper_counters(), &wait_counters(), &network_counters(), &tcp_counters(), &flow_counters(),
                       &datagram_counters(), &shm_counters(), &collective_counters()});
 }

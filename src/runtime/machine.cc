@@ -80,12 +80,12 @@ Error shared_on_kernel(Bootstrap &bootstrap, Shared &shared) {
 }
 
 Error agree_on_machine(Bootstrap &bootstrap, const Shared &shared, int64_t speed_mbit, Machine &machine) {
-    int &crowded = machine.crowded;
-    crowded = shared.crowded() ? shared.processors : 0;
+    int &oversubscribed = machine.oversubscribed;
+    oversubscribed = shared.oversubscribed() ? shared.processors : 0;
     std::vector<int> ranks = ranks_of_nodes(bootstrap);
     if (ranks.size() == 1) return {};
     if (bootstrap.local_rank() == 0) {
-        std::string value = std::to_string(crowded) + ":" + std::to_string(speed_mbit);
+        std::string value = std::to_string(oversubscribed) + ":" + std::to_string(speed_mbit);
         if (Error error = bootstrap.put(machine_key(own_node(bootstrap)), value)) return error;
     }
     if (Error error = bootstrap.barrier()) return error;
@@ -97,7 +97,7 @@ Error agree_on_machine(Bootstrap &bootstrap, const Shared &shared, int64_t speed
         auto there = static_cast<int>(std::strtol(value.c_str(), &end, 10));
         int64_t speed = *end == ':' ? std::strtol(end + 1, nullptr, 10) : 0;
         if (speed > 0 && (machine.speed_mbit == 0 || speed < machine.speed_mbit)) machine.speed_mbit = speed;
-        if (there > 0 && (crowded == 0 || there < crowded)) crowded = there;
+        if (there > 0 && (oversubscribed == 0 || there < oversubscribed)) oversubscribed = there;
     }
     return {};
 }

@@ -2,7 +2,7 @@
 //
 // A node has the processors that its ranks may use together, though each may be bound to another. Nodes that are containers, or network
 // namespaces, of one machine share its processors too, and each sees only its own: they know one another by the kernel's boot id. So ranks are
-// crowded where they outnumber their node's processors, or those of one kernel all of its processors that are online.
+// oversubscribed where they outnumber their node's processors, or those of one kernel all of its processors that are online.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace lanyard {
 struct Shared {
     int ranks = 1, processors = 1;
 
-    bool crowded() const { return ranks > processors; }
+    bool oversubscribed() const { return ranks > processors; }
 };
 
 // By each rank of a node, in the segment's header; `first`: of the node. Known to all after a barrier.
@@ -30,7 +30,7 @@ Error shared_on_kernel(Bootstrap &bootstrap, Shared &shared);
 
 // By what algorithms are chosen, so that all ranks of the job must know the same.
 struct Machine {
-    int crowded = 0;         // processors of the most crowded node, 0 where none has more ranks than processors
+    int oversubscribed = 0;         // processors of the most oversubscribed node, 0 where none has more ranks than processors
     int64_t speed_mbit = 0;  // of the slowest host's network; 0: nobody knows
 };
 

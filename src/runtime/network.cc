@@ -164,17 +164,17 @@ Error open_links(const Settings &settings, Bootstrap &bootstrap, const Processes
 }
 
 // Without them a process that computes for LANYARD_PEER_TIMEOUT counts as lost.
-Error open_lifelines(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, const std::vector<Address> &addresses,
+Error open_liveness(const Settings &settings, Bootstrap &bootstrap, const Processes &processes, const std::vector<Address> &addresses,
                      uint16_t wanted, Network &network) {
     network.sockets = std::make_unique<SystemSockets>(0, static_cast<int>(settings.peer_timeout));
     auto find = [&bootstrap, &processes, addresses](uint32_t peer, std::vector<Address> &list) {
         return find_elsewhere(bootstrap, processes, Service::life, addresses, peer, list);
     };
-    network.lifelines = std::make_unique<Lifelines>(*network.sockets, find);
-    network.datagrams->use(*network.lifelines);
+    network.liveness = std::make_unique<Liveness>(*network.sockets, find);
+    network.datagrams->use(*network.liveness);
     uint16_t least, most;
     read_range(settings.port_range, least, most);
-    uint16_t port = network.lifelines->listen(addresses, wanted ? wanted : least, least, most);
+    uint16_t port = network.liveness->listen(addresses, wanted ? wanted : least, least, most);
     return bootstrap.put(address_key(Service::life, processes.name(own_peer(bootstrap))), publish(addresses, port));
 }
 
@@ -255,7 +255,7 @@ Error open_datagrams(const Settings &settings, Bootstrap &bootstrap, const Proce
     network.datagrams = path.get();
     network.path = std::move(path);
     if (Error error = bootstrap.put(address_key(Service::udp, own), published)) return error;
-    return open_lifelines(settings, bootstrap, processes, addresses, port, network);
+    return open_liveness(settings, bootstrap, processes, addresses, port, network);
 }
 
 }  // namespace

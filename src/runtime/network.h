@@ -15,8 +15,8 @@
 namespace lanyard {
 
 struct Network {
-    std::unique_ptr<SystemSockets> sockets;  // of links, or lifelines
-    std::unique_ptr<Lifelines> lifelines;    // beside datagrams
+    std::unique_ptr<SystemSockets> sockets;  // of links, or liveness
+    std::unique_ptr<Liveness> liveness;    // beside datagrams
     std::unique_ptr<PacketIo> packets;       // of datagrams
     std::unique_ptr<NetworkPath> path;
     TcpPath *links = nullptr;        // the path, where it is one of links

@@ -80,7 +80,7 @@ Error change_to_links(Runtime &made) {
     for (int rank = 0; rank < made.bootstrap->size(); ++rank)
         if (made.messenger->path_to(static_cast<uint32_t>(rank)) == made.network.path.get())
             made.messenger->route(static_cast<uint32_t>(rank), *links.path);
-    if (made.engine->crowded()) links.path->share_processors();
+    if (made.engine->oversubscribed()) links.path->share_processors();
     made.engine->replace_path(*made.network.path, *links.path);
     if (!made.idle->watch(links.path->info.descriptor))
         return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: " + system_text(errno));

@@ -64,20 +64,20 @@ Error agree_with_node(Runtime &made) {
     if (!register_for_barriers()) header.barriers_refused.fetch_add(1, std::memory_order_relaxed);
     if (Error error = made.bootstrap->barrier()) return error;
     made.direct_reads = header.reads_refused.load(std::memory_order_relaxed) == 0;
-    bool crowded = made.shared.crowded();
+    bool oversubscribed = made.shared.oversubscribed();
     bool barriers = header.barriers_refused.load(std::memory_order_relaxed) == 0;
-    made.node_reach->sleepers_make_barriers = barriers && !crowded;
-    made.shm_path->sleep_word().makes_both_barriers.store(barriers && !crowded, std::memory_order_relaxed);
+    made.node_reach->sleepers_make_barriers = barriers && !oversubscribed;
+    made.shm_path->sleep_word().makes_both_barriers.store(barriers && !oversubscribed, std::memory_order_relaxed);
     return {};
 }
 
 // Which processors the ranks here share, and with how many others.
 Error learn_shared(Runtime &made, bool noted, bool others) {
     made.shared = shared_on_node(*made.bootstrap, noted ? &made.segment.header() : nullptr);
-    if (!others || made.shared.crowded()) return {};
+    if (!others || made.shared.oversubscribed()) return {};
     Shared on_kernel;
     if (Error error = shared_on_kernel(*made.bootstrap, on_kernel)) return error;
-    if (on_kernel.crowded()) made.shared = on_kernel;
+    if (on_kernel.oversubscribed()) made.shared = on_kernel;
     return {};
 }
 
@@ -193,7 +193,7 @@ Error make_universe(Runtime &made) {
     Machine machine;
     int64_t speed_mbit = network_speed_mbit(made.settings);
     if (Error error = agree_on_machine(*made.bootstrap, made.shared, speed_mbit, machine)) return error;
-    universe.processors = machine.crowded;
+    universe.processors = machine.oversubscribed;
     universe.direct_reads = made.direct_reads;
     Costs &costs = made.executor->selection().costs;
     if (bootstrap.local_size() == bootstrap.size()) set_network_of_one_host(costs);
@@ -232,7 +232,7 @@ void make_helper(Runtime &made) {
         return;
     }
     bool memory = made.settings.progress == "helper" && !periodic;
-    if (made.engine->crowded() && !memory && !periodic) helper->be_patient();
+    if (made.engine->oversubscribed() && !memory && !periodic) helper->be_patient();
     made.engine->set_helper(helper.get(), memory);
     if (periodic) helper->start();
     made.helper = std::move(helper);
@@ -343,12 +343,12 @@ Error make_runtime(const char *call) {
     if ((error = make_paths(*made))) return error;
     IdlePolicy policy = idle_policy(*made);
     made->idle = std::make_unique<ProcessIdle>(policy, made->shm_path ? &made->shm_path->sleep_word() : nullptr, made->record);
-    if (policy.crowded && made->network.path) made->network.path->share_processors();
+    if (policy.oversubscribed && made->network.path) made->network.path->share_processors();
     bool wakes = !(made->network.path || wants_helper(*made)) || made->idle->use_descriptors();
     if (made->network.path && wakes) wakes = made->idle->watch(made->network.path->info.descriptor);
     if (!wakes) return Error(ErrorClass::other, "a process that sleeps at its sockets could not be woken: " + system_text(errno));
     made->engine = std::make_unique<Engine>(*made->idle);
-    made->engine->set_crowded(policy.crowded);
+    made->engine->set_oversubscribed(policy.oversubscribed);
     auto peers = static_cast<uint32_t>(made->bootstrap->size());
     made->messenger = std::make_unique<Messenger>(*made->engine, made->settings, static_cast<uint32_t>(rank), peers);
     for (Path *path : made->paths()) made->engine->add_path(*path);
@@ -364,7 +364,7 @@ Error make_runtime(const char *call) {
     for (Path *path : made->paths()) log(LogLevel::info, "paths", "%s", path->describe().c_str());
     const Shared &shared = made->shared;
     log(LogLevel::info, "engine", "%d ranks share %d processors: who waits %s", shared.ranks, shared.processors,
-        shared.crowded() ? "gives its processor up" : "keeps its processor for a moment");
+        shared.oversubscribed() ? "gives its processor up" : "keeps its processor for a moment");
     return {};
 }
 

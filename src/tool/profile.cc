@@ -73,17 +73,17 @@ uint64_t counted_by(const char *name) {
     return counter ? counter->value() : 0;
 }
 
-// Of the peers those that most was sent again to, or that most is missing of; all that came from any of them is added to `come`.
-std::vector<RankProfile::Datagrams::Peer> worst_peers(uint64_t &come) {
+// The peers to which most was sent again or from which most is missing. `received` is increased by what arrived from all.
+std::vector<RankProfile::Datagrams::Peer> worst_peers(uint64_t &received) {
     constexpr size_t most = 64;
     const Counter *sent = find_counter("dgram_peer_sent"), *given_up = find_counter("dgram_peer_given_up"),
-                  *too_early = find_counter("dgram_peer_too_early"), *arrived = find_counter("dgram_peer_come"),
+                  *too_early = find_counter("dgram_peer_too_early"), *arrived = find_counter("dgram_peer_received"),
                   *missing = find_counter("dgram_peer_missing"), *round_trip = find_counter("dgram_peer_round_trip"),
                   *least_round_trip = find_counter("dgram_peer_round_trip_least");
     std::vector<RankProfile::Datagrams::Peer> peers;
     for (int number = 0; sent && number < sent->places_now(); ++number) {
         uint64_t to = sent->value(number), from = arrived->value(number);
-        come += from;
+        received += from;
         if (to + from > 0)
             peers.push_back({number, to, given_up->value(number), too_early->value(number), from, missing->value(number),
                              seconds(round_trip->value(number)), seconds(least_round_trip->value(number))});
@@ -99,7 +99,7 @@ std::vector<RankProfile::Datagrams::Peer> worst_peers(uint64_t &come) {
 RankProfile::Datagrams datagrams() {
     RankProfile::Datagrams all;
     all.sent = counted_by("dgram_packets_sent");
-    all.used = all.sent + counted_by("dgram_packets_come") > 0;
+    all.used = all.sent + counted_by("dgram_packets_received") > 0;
     all.bytes = counted_by("dgram_bytes_sent");
     all.by_order = counted_by("dgram_lost_by_order");
     all.by_time = counted_by("dgram_lost_by_time");
@@ -114,7 +114,7 @@ RankProfile::Datagrams datagrams() {
     all.stale = counted_by("dgram_stale");
     all.garbage = counted_by("dgram_garbage");
     all.without_room = counted_by("dgram_without_room");
-    all.peers = worst_peers(all.come);
+    all.peers = worst_peers(all.received);
     return all;
 }
 

@@ -28,7 +28,7 @@ Datagrams sum_of(const Ranks &ranks) {
     for (const RankProfile &rank : ranks) {
         const Datagrams &one = rank.datagrams;
         for (auto field : {&Datagrams::sent, &Datagrams::bytes, &Datagrams::by_order, &Datagrams::by_time, &Datagrams::by_probe,
-                           &Datagrams::too_early, &Datagrams::alone, &Datagrams::carried, &Datagrams::come, &Datagrams::missing,
+                           &Datagrams::too_early, &Datagrams::alone, &Datagrams::carried, &Datagrams::received, &Datagrams::missing,
                            &Datagrams::doubled, &Datagrams::damaged, &Datagrams::strangers, &Datagrams::stale, &Datagrams::garbage,
                            &Datagrams::without_room})
             sum.*field += one.*field;
@@ -48,14 +48,14 @@ std::string share(uint64_t part, uint64_t whole) {
 }
 
 std::string sum_rows(const Datagrams &sum) {
-    uint64_t again = sum.by_order + sum.by_time + sum.by_probe, numbered = sum.come + sum.missing;
+    uint64_t again = sum.by_order + sum.by_time + sum.by_probe, numbered = sum.received + sum.missing;
     std::string text = row("datagrams", "sent", sum.sent, bytes_text(sum.bytes));
-    text += row("", "given up, and sent again", again, share(again, numbered));
+    text += row("", "declared lost, sent again", again, share(again, numbered));
     if (again)
-        text += line("           of these as later ones had come %s, by time %s, as nothing came %s; too early %s", grouped(sum.by_order).c_str(),
+        text += line("           of these by order %s, by timer %s, by probe %s; too early %s", grouped(sum.by_order).c_str(),
                      grouped(sum.by_time).c_str(), grouped(sum.by_probe).c_str(), grouped(sum.too_early).c_str());
-    text += row("", "that never came", sum.missing, share(sum.missing, numbered));
-    text += row("", "that came twice", sum.doubled, share(sum.doubled, numbered));
+    text += row("", "never received", sum.missing, share(sum.missing, numbered));
+    text += row("", "received twice", sum.doubled, share(sum.doubled, numbered));
     text += row("", "acknowledgements alone", sum.alone, share(sum.alone, sum.sent));
     text += row("", "acknowledgements carried", sum.carried, share(sum.carried, sum.sent));
     if (sum.damaged + sum.strangers + sum.stale + sum.garbage + sum.without_room)

@@ -25,7 +25,7 @@ void each_number(Do act, auto &datagrams) {
     act("given up too early", datagrams.too_early);
     act("acknowledgements alone", datagrams.alone);
     act("acknowledgements carried", datagrams.carried);
-    act("come", datagrams.come);
+    act("received", datagrams.received);
     act("missing", datagrams.missing);
     act("doubled", datagrams.doubled);
     act("damaged", datagrams.damaged);
@@ -41,7 +41,7 @@ void each_number_of_peer(Do act, auto &peer) {
     act("sent", peer.sent);
     act("sent again", peer.sent_again);
     act("too early", peer.too_early);
-    act("come", peer.come);
+    act("received", peer.received);
     act("missing", peer.missing);
     act("round trip", peer.round_trip);
     act("least round trip", peer.least_round_trip);

@@ -28,14 +28,14 @@ struct RankProfile {
     struct Datagrams {
         struct Peer {
             int rank;
-            uint64_t sent, sent_again, too_early, come, missing;
+            uint64_t sent, sent_again, too_early, received, missing;
             double round_trip, least_round_trip;  // seconds; 0: not known
         };
         bool used = false;
         uint64_t sent = 0, bytes = 0;
         uint64_t by_order = 0, by_time = 0, by_probe = 0, too_early = 0;  // packets given up, so that what was in them was sent again
         uint64_t alone = 0, carried = 0;  // acknowledgements
-        uint64_t come = 0, missing = 0;   // of the packets that others have numbered
+        uint64_t received = 0, missing = 0;   // of the packets that others have numbered
         uint64_t doubled = 0, damaged = 0, strangers = 0, stale = 0, garbage = 0, without_room = 0;  // dropped
         std::vector<Peer> peers;          // those that most was sent again to, or is missing of
     };

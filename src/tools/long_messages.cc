@@ -1,6 +1,6 @@
-// libexec/lanyard/long-messages: two ranks of one node exchange long messages until the library knows how they are best copied, and rank 0 prints
-// what it has learned (src/p2p/ways.h): for each size a line "bytes once twice once_mapped twice_mapped", rates in MB/s, 0 where a way is not to
-// be had. Started by `lanyard info --paths`.
+// libexec/lanyard/long-messages: two ranks of one node exchange long messages until the library has learned the best
+// copy methods (src/p2p/copy_methods.h). Rank 0 prints what was learned: for each size a line "bytes once twice
+// once_mapped twice_mapped", with rates in MB/s, 0 if a method is not available. Started by `lanyard info --paths`.
 #include <mpi.h>
 
 #include <array>

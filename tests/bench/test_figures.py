@@ -211,8 +211,8 @@ def test_a_sweep_takes_its_route():
 
 
 def test_a_second_setting_of_a_library_is_forced_to_tcp_too():
-    crowded = peers.with_crowded_settings({"impi": shell_library("impi", "")})
-    moved = routes.over_loopback(crowded, "rate", [])
+    oversubscribed = peers.with_oversubscribed_settings({"impi": shell_library("impi", "")})
+    moved = routes.over_loopback(oversubscribed, "rate", [])
     assert moved["impi-wait"].environment == {**moved["impi"].environment, "I_MPI_WAIT_MODE": "1"}
 
 

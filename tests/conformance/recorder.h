@@ -74,12 +74,12 @@ public:
         ASSERT_TRUE(size > 0 && header.offset >= first && header.offset + size <= first + whole) << "bulk of another place came";
         size_t begin = header.offset - first;
         check(key_of(peer, own_, header.receive_id), payload, size, begin);
-        std::vector<uint8_t> &come = bulk_come_[{peer, header.receive_id}];
-        come.resize(whole);
-        auto from = come.begin() + static_cast<std::ptrdiff_t>(begin), until = from + static_cast<std::ptrdiff_t>(size);
+        std::vector<uint8_t> &received = bulk_come_[{peer, header.receive_id}];
+        received.resize(whole);
+        auto from = received.begin() + static_cast<std::ptrdiff_t>(begin), until = from + static_cast<std::ptrdiff_t>(size);
         EXPECT_TRUE(repeats_bulk || std::find(from, until, 1) == until) << "bulk frame " << header.receive_id << " came twice";
         std::fill(from, until, uint8_t{1});
-        if (std::find(come.begin(), come.end(), 0) == come.end()) bulk_seen.insert({peer, header.receive_id});
+        if (std::find(received.begin(), received.end(), 0) == received.end()) bulk_seen.insert({peer, header.receive_id});
     }
     void sent(uint64_t token) override {
         EXPECT_TRUE(polling) << "sent() must come from inside poll";

@@ -39,7 +39,7 @@ void read_as_all(const Frame &frame) {
 // One end of a connection whose other end says what the input says.
 class Connection {
 public:
-    Connection() : link_(loop_, patience_ns, {[this](const Frame &frame) { come(frame); }, [this](const std::string &why) { lost(why); }}) {
+    Connection() : link_(loop_, patience_ns, {[this](const Frame &frame) { received(frame); }, [this](const std::string &why) { lost(why); }}) {
         int in[2], out[2];
         must(pipe(in) == 0 && pipe(out) == 0, "there are pipes");
         to_link_ = in[1];
@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    void come(const Frame &frame) {
+    void received(const Frame &frame) {
         must(!lost_, "nothing comes after the loss");
         must(frame.kind > Kind::alive && frame.kind <= Kind::over, "a frame has a kind that there is");
         read_as_all(frame);

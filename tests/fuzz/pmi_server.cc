@@ -19,8 +19,8 @@ class Job {
 public:
     explicit Job(bool top) {
         PmiServer::Neighbours neighbours;
-        neighbours.branches = 1;
-        neighbours.below = [](size_t branch, const Frame &frame) { must(branch == 0 && is_for_below(frame), "below are release and answer"); };
+        neighbours.remote_hosts = 1;
+        neighbours.below = [](size_t remote, const Frame &frame) { must(remote == 0 && is_for_below(frame), "below are release and answer"); };
         if (!top) neighbours.above = [](const Frame &frame) { must(is_for_above(frame), "above are barrier and ask"); };
         Placement placement{{"a", "b"}, {0, 0, 1, 1}, 0};
         auto aborted = [](const Abort &abort) { must(abort.rank == 0 || abort.rank == 1, "a rank"); };
@@ -48,8 +48,8 @@ public:
         char who = text.empty() ? ' ' : text[0];
         std::string rest(text.substr(std::min<size_t>(text.size(), 2)));
         std::string key = rest.substr(0, rest.find(' ')), value = rest.substr(std::min(rest.size(), key.size() + 1));
-        if (who == 'b') server_->branch_entered({{key, value}});
-        else if (who == 'q') server_->branch_asks(0, key);
+        if (who == 'b') server_->remote_entered({{key, value}});
+        else if (who == 'q') server_->remote_asks(0, key);
         else if (who == 'r') server_->release({{key, value}});
         else if (who == 'a') server_->answered({key, value.empty() ? std::nullopt : std::optional(value)});
         else if (who == '0' || who == '1') speak(who - '0', text.size() > 1 ? text[1] : ' ', rest);

@@ -101,7 +101,7 @@ def test_datagrams_that_were_lost(mpirun, program, tmp_path):
     ranks = [rank["datagrams"] for rank in numbers["ranks"]]
     total = {name: sum(rank[name] for rank in ranks) for name in ranks[0] if name != "peers"}
     again = sum(total[f"given up by {why}"] for why in ("order", "time", "probe"))
-    assert 0 < total["missing"] < total["come"]
+    assert 0 < total["missing"] < total["received"]
     assert total["missing"] - 3 <= again, "what never came went again; the last packets may not have been missed by anybody"
     assert 0 < total["doubled"] < total["packets"] and 0 < total["damaged"] < total["packets"]
     assert total["strangers"] == total["stale"] == total["garbage"] == 0
@@ -112,11 +112,11 @@ def test_datagrams_that_were_lost(mpirun, program, tmp_path):
         assert peers.keys() == {0, 1, 2} - {own}
         assert sum(peer["sent again"] for peer in peers.values()) == sum(rank[f"given up by {why}"] for why in ("order", "time", "probe"))
         assert sum(peer["missing"] for peer in peers.values()) == rank["missing"]
-        assert sum(peer["come"] for peer in peers.values()) == rank["come"]
+        assert sum(peer["received"] for peer in peers.values()) == rank["received"]
         assert all(0 < peer["least round trip"] <= peer["round trip"] < 60 for peer in peers.values())
         for other, peer in peers.items():
             (back,) = (each for each in ranks[other]["peers"] if each["rank"] == own)
-            assert abs(back["come"] + back["missing"] - peer["sent"]) < 50, "but for what comes and goes while they are counted"
+            assert abs(back["received"] + back["missing"] - peer["sent"]) < 50, "but for what comes and goes while they are counted"
     row = re.search(r"^ +given up, and sent again +([\d,]+) packets? +[\d.]+ %$", err, re.M)
     assert int(row[1].replace(",", "")) == again
     assert re.search(r"^ +that never came +" + f"{total['missing']:,} packets?", err, re.M)

@@ -15,9 +15,9 @@ struct Seen final : Sink {
     int envelopes = 0, bulks = 0, begun = 0;
     std::string beginning;
     void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { ++envelopes; }
-    std::byte *begin(uint32_t, const Envelope &, const std::byte *payload, size_t come, size_t, size_t &) override {
+    std::byte *begin(uint32_t, const Envelope &, const std::byte *payload, size_t received, size_t, size_t &) override {
         ++begun;
-        beginning.assign(reinterpret_cast<const char *>(payload), come);
+        beginning.assign(reinterpret_cast<const char *>(payload), received);
         return nullptr;
     }
     void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override { ++bulks; }

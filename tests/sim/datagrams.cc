@@ -28,9 +28,9 @@ public:
     int receive(Arrived *list, int most) override {
         Baton &baton = datagrams_.baton_;
         if (baton.random().chance(preempt_percent)) baton.pass();
-        int come = host_.receive(list, most);
-        if (come > 0) baton.progress();
-        return come;
+        int received = host_.receive(list, most);
+        if (received > 0) baton.progress();
+        return received;
     }
     int descriptor() const override { return -1; }
     uint64_t now_ns() override { return datagrams_.baton_.now_ns(); }

@@ -19,7 +19,7 @@ struct Heard final : Sink {
     void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
     void sent(uint64_t) override {}
     void lost(uint32_t, Error error) override { losses.push_back(error.take().sentence); }
-    void rests() override { ++rested; }
+    void trim_memory() override { ++rested; }
 
     int envelopes = 0, rested = 0;
     std::vector<std::string> losses;

@@ -103,7 +103,7 @@ struct Dying {
         } else if (!operation.sends) {
             std::vector<std::byte> expected(operation.memory.size(), std::byte(operation.in.tag + 1));
             EXPECT_EQ(operation.memory, expected) << "tag " << operation.in.tag;
-            come += transfer.peer == victim;
+            received += transfer.peer == victim;
         }
     }
 
@@ -112,25 +112,25 @@ struct Dying {
     size_t bytes[ranks][ranks][messages] = {};
     int steps;
     bool died_early = false;
-    uint64_t failed = 0, come = 0;
+    uint64_t failed = 0, received = 0;
     Job job;
 };
 
 TEST(Dying, AtAnyStepOfAnyProtocolLeavesNobodyWaiting) {
-    uint64_t failed = 0, come = 0, early = 0;
+    uint64_t failed = 0, received = 0, early = 0;
     for_seeds(30, 15, [&](uint64_t seed) {
         SCOPED_TRACE("repeat with LANYARD_TEST_SEED=" + std::to_string(seed));
         Dying dying(seed);
         dying.job.each([&dying](Rank &rank) { dying.live(rank); });
         dying.baton.run();
         failed += dying.failed;
-        come += dying.come;
+        received += dying.received;
         early += dying.died_early;
         return !::testing::Test::HasFailure();
     });
     if (::testing::Test::HasFailure()) return;
     EXPECT_GT(failed, 100u);
-    EXPECT_GT(come, 100u);
+    EXPECT_GT(received, 100u);
     EXPECT_GT(early, 5u);
 }
 

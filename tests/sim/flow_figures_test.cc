@@ -75,12 +75,12 @@ TEST(FlowFigures, incastOfEnvelopesHasNoTimeouts) {
     constexpr size_t size = 16 * 1024, each = 64;
     for (size_t i = 0; i < each; ++i)
         for (uint32_t from = 1; from < 8; ++from) world.send(from, 0, size);
-    auto come = [&] {
+    auto received = [&] {
         for (uint32_t from = 1; from < 8; ++from)
             if (world.conversation(from, 0).came < each) return false;
         return true;
     };
-    while (!come()) ASSERT_TRUE(world.run_until(world.now_ns() + 100'000)) << world.describe();
+    while (!received()) ASSERT_TRUE(world.run_until(world.now_ns() + 100'000)) << world.describe();
     double share = line_share(7 * each * size, world.now_ns(), behaviour);
     std::printf("incast of envelopes: %.3f of the line\n%s", share, world.describe().c_str());
     EXPECT_GT(share, 0.92);
@@ -129,14 +129,14 @@ protected:
     static constexpr uint32_t hosts = 8;
     static constexpr size_t block = 64 * 1024;
 
-    bool has_come(uint32_t to, uint64_t each) {
+    bool is_acknowledged(uint32_t to, uint64_t each) {
         for (uint32_t from = 0; from < hosts; ++from)
             if (from != to && world_.conversation(from, to).came < each) return false;
         return true;
     }
     bool all_have(uint64_t each) {
         for (uint32_t to = 0; to < hosts; ++to)
-            if (!has_come(to, each)) return false;
+            if (!is_acknowledged(to, each)) return false;
         return true;
     }
     template <class Done>
@@ -158,7 +158,7 @@ protected:
         uint64_t since_ns = world_.now_ns();
         for (uint64_t round = 1; round <= rounds; ++round) {
             for (uint32_t from = 1; from < hosts; ++from) world_.send(from, 0, block);
-            run_until([&] { return has_come(0, had + round); });
+            run_until([&] { return is_acknowledged(0, had + round); });
         }
         judge("gather", rounds * (hosts - 1), since_ns, 0.9);
     }

@@ -17,15 +17,15 @@ constexpr uint64_t full_again_ns = 5'000;  // after which a card that was full i
 
 uint64_t Conversation::Bulk::add(uint64_t begin, uint64_t end) {
     uint64_t again = 0, first = begin, last = end;
-    auto at = come.upper_bound(begin);
-    if (at != come.begin() && std::prev(at)->second >= begin) --at;
-    for (; at != come.end() && at->first <= end; at = come.erase(at)) {
+    auto at = received.upper_bound(begin);
+    if (at != received.begin() && std::prev(at)->second >= begin) --at;
+    for (; at != received.end() && at->first <= end; at = received.erase(at)) {
         uint64_t from = std::max(begin, at->first), until = std::min(end, at->second);
         if (until > from) again += until - from;
         first = std::min(first, at->first);
         last = std::max(last, at->second);
     }
-    come[first] = last;
+    received[first] = last;
     return again;
 }
 

@@ -26,7 +26,7 @@ struct Conversation {
     size_t came_of_next = 0;
     struct Bulk {
         std::vector<std::byte> bytes;
-        std::map<uint64_t, uint64_t> come;  // ranges: from their begin to their end
+        std::map<uint64_t, uint64_t> received;  // ranges: from their begin to their end
         size_t missing;
         // How many of these bytes had come before.
         uint64_t add(uint64_t begin, uint64_t end);

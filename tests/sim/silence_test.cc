@@ -201,15 +201,15 @@ struct Parted {
         rank.finish();
     }
     void compare(uint32_t from, uint32_t to) {
-        uint64_t come = 0;
+        uint64_t received = 0;
         auto &unexpected = job.rank(to).messenger.unexpected();
-        for (Unexpected *message = unexpected.first(); message; message = unexpected.after(*message)) come += message->peer == from;
+        for (Unexpected *message = unexpected.first(); message; message = unexpected.after(*message)) received += message->peer == from;
         SCOPED_TRACE("from " + std::to_string(from) + " to " + std::to_string(to));
-        EXPECT_LE(come, sent[from][to] + failures[from][to]);
-        EXPECT_LE(sent[from][to], come + given_up[from][to]) << "something was lost silently";
+        EXPECT_LE(received, sent[from][to] + failures[from][to]);
+        EXPECT_LE(sent[from][to], received + given_up[from][to]) << "something was lost silently";
         EXPECT_LE(given_up[from][to], sent[from][to]) << "told twice, as the send failed too";
         if (!parted(from, to)) {
-            EXPECT_EQ(come, sent[from][to]);
+            EXPECT_EQ(received, sent[from][to]);
         }
     }
 

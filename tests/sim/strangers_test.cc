@@ -72,14 +72,14 @@ protected:
     }
     bool welcomed(int socket) {
         Greeting answer{};
-        size_t come = 0;
-        for (int turn = 0; turn < 10'000 && come < sizeof answer; ++turn) {
-            iovec place{reinterpret_cast<char *>(&answer) + come, sizeof answer - come};
+        size_t received = 0;
+        for (int turn = 0; turn < 10'000 && received < sizeof answer; ++turn) {
+            iovec place{reinterpret_cast<char *>(&answer) + received, sizeof answer - received};
             ssize_t some = sockets_.read(socket, &place, 1);
-            if (some > 0) come += static_cast<size_t>(some);
+            if (some > 0) received += static_cast<size_t>(some);
             poll_all(1);
         }
-        return come == sizeof answer && answer.kind == GreetingKind::welcome;
+        return received == sizeof answer && answer.kind == GreetingKind::welcome;
     }
     Greeting hello(const WireIdentity &as, uint32_t epoch) {
         Greeting greeting{};
@@ -139,11 +139,11 @@ TEST_F(Strangers, WhoSaysToHaveOtherSettingsChangesNoConnection) {
     int socket = connect();
     Greeting greeting = hello(other, 100), answer{};
     say(socket, &greeting, sizeof greeting);
-    for (size_t come = 0; come < sizeof answer;) {  // in portions
-        iovec rest{reinterpret_cast<char *>(&answer) + come, sizeof answer - come};
+    for (size_t received = 0; received < sizeof answer;) {  // in portions
+        iovec rest{reinterpret_cast<char *>(&answer) + received, sizeof answer - received};
         ssize_t bytes = sockets_.read(socket, &rest, 1);
         ASSERT_GT(bytes, 0);
-        come += static_cast<size_t>(bytes);
+        received += static_cast<size_t>(bytes);
     }
     EXPECT_EQ(answer.kind, GreetingKind::behind);
     EXPECT_EQ(doubt(answer, other, &greeting), "");
@@ -205,11 +205,11 @@ TEST_F(Strangers, OfAnotherVersionAreToldOurs) {
     int socket = connect();
     detail::log_level = -1;
     say(socket, &old, sizeof old);
-    for (size_t come = 0; come < sizeof answer;) {
-        iovec rest{reinterpret_cast<char *>(&answer) + come, sizeof answer - come};
+    for (size_t received = 0; received < sizeof answer;) {
+        iovec rest{reinterpret_cast<char *>(&answer) + received, sizeof answer - received};
         ssize_t bytes = sockets_.read(socket, &rest, 1);
         ASSERT_GT(bytes, 0);
-        come += static_cast<size_t>(bytes);
+        received += static_cast<size_t>(bytes);
     }
     detail::log_level = 0;
     EXPECT_TRUE(closed(socket));

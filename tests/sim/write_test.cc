@@ -320,11 +320,11 @@ private:
             auto number = static_cast<size_t>(message_of[i]);
             const SendPlan &sent = plan_.sends[number];
             taken[number] = true;
-            size_t come = std::min(sent.bytes, plan_.receives[i].room);
-            if (operation.tag != sent.tag || operation.received != come) return name + " has another message";
+            size_t received = std::min(sent.bytes, plan_.receives[i].room);
+            if (operation.tag != sent.tag || operation.received != received) return name + " has another message";
             if (operation.truncated != (sent.bytes > plan_.receives[i].room)) return name + " should be an error, or not";
             for (size_t k = 0; k < operation.memory.size(); ++k)
-                if (operation.memory[k] != (k < come ? content(number, k) : std::byte{0})) return name + " has a wrong byte " + std::to_string(k);
+                if (operation.memory[k] != (k < received ? content(number, k) : std::byte{0})) return name + " has a wrong byte " + std::to_string(k);
         }
         for (size_t message = 0; message < sends_.size(); ++message) {
             bool over = sends_[message]->out.completion.complete();

@@ -1,5 +1,5 @@
 // Which way the long contribution of an exchange takes, directly or by the stage, and what an exchange adds to what a team learns of both
-// (copy_ways.h). The setting may say it (LANYARD_COPIES); else it is what has turned out faster.
+// (copy_rates.h). The setting may say it (LANYARD_COPIES); else it is what has turned out faster.
 // Used by the parts of exchanges (exchange_run.h); by the engine's owner.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace lanyard {
 bool goes_by_stage(const ExchangeTask &, int64_t longest, int streams);
 
 // Do ranks of the team share processors?
-inline bool is_crowded(const Team &team) { return team.processors > 0 && team.size > team.processors; }
+inline bool is_oversubscribed(const Team &team) { return team.processors > 0 && team.size > team.processors; }
 
 // What has been copied one way of contributions of one size, while that is to be learned.
 class CopyMeter {
@@ -22,7 +22,7 @@ public:
     static bool is_learning(const ExchangeTask &, int64_t bytes);
     void add(int64_t bytes, uint64_t ns) { bytes_ += bytes, ns_ += ns; }
     // Tells all that has been added, which is of contributions of so many bytes, and begins anew.
-    void tell(const ExchangeTask &, CopyWays::Part, int64_t bytes);
+    void tell(const ExchangeTask &, CopyRates::Part, int64_t bytes);
 
 private:
     int64_t bytes_ = 0;

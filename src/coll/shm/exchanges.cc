@@ -81,7 +81,7 @@ int32_t list_parts(const ReduceShape &s, const Block &own, Schedule &schedule) {
 // The work of one use in which `takers` ranks each take `blocks` blocks of `bytes` from others, who post `posted` bytes each.
 Work taking(const Crew &crew, int takers, int blocks, double bytes, double posted, bool reduces = false) {
     bool in_slots = posted <= double(usual_slot_capacity);
-    // Slots and the stage stay in the caches. Where reading is chosen instead (copy_ways.h), that is because it is faster.
+    // Slots and the stage stay in the caches. Where reading is chosen instead (copy_rates.h), that is because it is faster.
     double all = double(takers) * blocks * bytes, moved = in_slots ? 0.5 : 0.25;
     Work work{.rounds = in_slots ? 0 : 1, .waits = in_slots ? 0 : crew.size, .bytes = static_cast<int64_t>(moved * all)};
     work.path_bytes = moved * (blocks * bytes + posted);

@@ -1,7 +1,7 @@
 // The memory that all ranks of a team share when they are on one node: each rank has slots of its own, which only it writes and all
 // read. What is done with it: exchange_run.h.
 //
-//   area:  counts | copy ways (copy_ways.h) | rank 0: header, calls, lent piece, slots, payloads | rank 1: ...
+//   area:  counts | copy rates (copy_rates.h) | rank 0: header, calls, lent piece, slots, payloads | rank 1: ...
 //   slot:  generation (the use it belongs to), done_through, bytes of the payload or what else it is, number of the collective, its
 //          check word (coll/agreement.h), a short payload
 //
@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "coll/shm/copy_ways.h"
+#include "coll/shm/copy_rates.h"
 #include "coll/team.h"
 
 namespace lanyard {
@@ -121,7 +121,7 @@ public:
     std::atomic<uint32_t> &awaited() const { return *reinterpret_cast<std::atomic<uint32_t> *>(base_); }
     // How many ask others for pieces of their memory.
     std::atomic<uint32_t> &asking() const { return *(reinterpret_cast<std::atomic<uint32_t> *>(base_) + 1); }
-    CopyWays &ways() const { return *reinterpret_cast<CopyWays *>(base_ + line); }
+    CopyRates &copy_rates() const { return *reinterpret_cast<CopyRates *>(base_ + line); }
     RankHeader &header(int rank) const { return *reinterpret_cast<RankHeader *>(of(rank)); }
     CallLog &calls(int rank) const { return *reinterpret_cast<CallLog *>(of(rank) + sizeof(RankHeader)); }
     std::byte *lent_piece(int rank) const { return of(rank) + sizeof(RankHeader) + sizeof(CallLog); }
@@ -147,7 +147,7 @@ public:
     }
 
 private:
-    static constexpr size_t line = 64, before_ranks = line + (sizeof(CopyWays) + line - 1) / line * line;
+    static constexpr size_t line = 64, before_ranks = line + (sizeof(CopyRates) + line - 1) / line * line;
     static constexpr size_t before_slots = sizeof(RankHeader) + sizeof(CallLog) + lent_bytes;
     static constexpr int few = 8, small_team = 16;
     static constexpr uint32_t payload_small = usual_slot_capacity, payload_large = smallest_slot_capacity;

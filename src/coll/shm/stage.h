@@ -100,8 +100,8 @@ public:
         known_free_ &= ~(1u << entry);
     }
     // Asked once for each use that has been learned.
-    bool is_time_to_try_anew(CopyWays::Kind kind, int64_t bytes) {
-        return ++uses_of_size_[static_cast<int>(kind)][CopyWays::size_of(bytes)] % CopyWays::tried_anew_after == 0;
+    bool is_time_to_try_anew(CopyRates::Kind kind, int64_t bytes) {
+        return ++uses_of_size_[static_cast<int>(kind)][CopyRates::size_of(bytes)] % CopyRates::tried_anew_after == 0;
     }
     bool is_free(int entry) { return (known_free_ >> entry & 1) || look(entry); }
 
@@ -124,7 +124,7 @@ private:
     int next_ = 0;
     uint32_t next_stamp_ = 1;
     Use uses_[StageMemory::entries];
-    uint32_t uses_of_size_[CopyWays::kinds][CopyWays::sizes] = {};
+    uint32_t uses_of_size_[CopyRates::kinds][CopyRates::sizes] = {};
 };
 
 }  // namespace lanyard

@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t wait_for_entries_ns = 1'000'000;
 // So many entries at most for the streams of one exchange, where that gives each one: others are for the next exchange meanwhile. Ranks that
 // share a processor share its caches, too.
-constexpr int usual_entries = StageMemory::entries / 2, usual_entries_crowded = StageMemory::entries / 4;
+constexpr int usual_entries = StageMemory::entries / 2, usual_entries_oversubscribed = StageMemory::entries / 4;
 
 int64_t piece_of(const Exchange &exchange) { return StageMemory::piece_bytes / exchange.unit * exchange.unit; }
 
@@ -74,7 +74,7 @@ void Streams::plan(const ExchangeTask &task) {
 
 bool Streams::allot(const ExchangeTask &task) {
     int64_t pieces = (longest_ + piece_ - 1) / piece_;
-    int usual = is_crowded(task.team) ? usual_entries_crowded : usual_entries;
+    int usual = is_oversubscribed(task.team) ? usual_entries_oversubscribed : usual_entries;
     entries_ = static_cast<int>(std::min<int64_t>(pieces, std::max(usual / count_, 1)));
     if (!stage_->allot(entries_ * count_, first_)) {
         uint64_t now_ns = clock_ns();
@@ -142,7 +142,7 @@ bool Streams::put(const ExchangeTask &task, int rounds) {
     if (learning && bytes_put > 0) {
         CopyMeter copied;
         copied.add(bytes_put, clock_ns() - since_ns);
-        copied.tell(task, CopyWays::Part::put, longest_);
+        copied.tell(task, CopyRates::Part::put, longest_);
     }
     if (!open) close();
     return bytes_put > 0;

@@ -120,7 +120,7 @@ bool Taking::copy_from(const Use &use, int rank, const Buffer &into, int64_t &po
     if (!learning) return whole;
     CopyMeter &copied = posted.staged ? staged_ : directly_;
     if (position > from) copied.add(position - from, clock_ns() - since_ns);
-    if (whole) copied.tell(task, posted.staged ? CopyWays::Part::taken : CopyWays::Part::direct, bytes);
+    if (whole) copied.tell(task, posted.staged ? CopyRates::Part::taken : CopyRates::Part::direct, bytes);
     return whole;
 }
 
@@ -193,7 +193,7 @@ bool Taking::reduce_pieces(const Use &use, const Buffer &into) {
         if (learning) staged_.add(piece * exchange.last, clock_ns() - since_ns);
         left_ -= piece * (exchange.last + 1);
     }
-    staged_.tell(task, staged ? CopyWays::Part::taken : CopyWays::Part::direct, bytes);
+    staged_.tell(task, staged ? CopyRates::Part::taken : CopyRates::Part::direct, bytes);
     return true;
 }
 

@@ -49,10 +49,10 @@ void Arrivals::settle(uint64_t below) {
     advance();
 }
 
-uint64_t Arrivals::find(uint64_t from, bool come) const {
+uint64_t Arrivals::find(uint64_t from, bool received) const {
     while (from < end_) {
         uint64_t word = words_[from % most_span / 64];
-        uint64_t wanted = (come ? word : ~word) >> from % 64;
+        uint64_t wanted = (received ? word : ~word) >> from % 64;
         if (wanted) return std::min(end_, from + static_cast<uint64_t>(std::countr_zero(wanted)));
         from += 64 - from % 64;
     }

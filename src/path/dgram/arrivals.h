@@ -60,7 +60,7 @@ public:
 private:
     bool bit(uint64_t number) const { return words_[number % most_span / 64] >> number % 64 & 1; }
     // The first number from `from` on, before end_, that has come, or not; else end_.
-    uint64_t find(uint64_t from, bool come) const;
+    uint64_t find(uint64_t from, bool received) const;
     void advance();
 
     uint64_t next_, end_;

@@ -14,16 +14,16 @@ using Rows = std::vector<CounterRow<FlowCounts>>;
 
 // The two are read one after the other.
 uint64_t missing(const FlowCounts &counts) {
-    uint64_t named = counts.named, come = counts.come;
-    return named > come ? named - come : 0;
+    uint64_t named = counts.named, received = counts.received;
+    return named > received ? named - received : 0;
 }
 
 Rows packet_rows() {
     return {
         {"dgram_packets_sent", counter, user, "packets", "datagrams sent", &FlowCounts::packets_out},
         {"dgram_bytes_sent", counter, user, "bytes", "bytes of datagrams sent", &FlowCounts::bytes_out},
-        {"dgram_packets_come", counter, user, "packets", "datagrams that came and were believed", &FlowCounts::packets_in},
-        {"dgram_bytes_come", counter, user, "bytes", "bytes of datagrams that came and were believed", &FlowCounts::bytes_in},
+        {"dgram_packets_received", counter, user, "packets", "datagrams that came and were believed", &FlowCounts::packets_in},
+        {"dgram_bytes_received", counter, user, "bytes", "bytes of datagrams that came and were believed", &FlowCounts::bytes_in},
         {"dgram_acknowledgements_alone", counter, user, "packets", "datagrams sent with nothing in them but an acknowledgement",
          &FlowCounts::acknowledgements_out},
         {"dgram_acknowledgements_carried", counter, user, "packets", "acknowledgements sent beside something else",
@@ -93,7 +93,7 @@ Counters<DgramPath> &datagram_counters() {
         peer_row<&PeerCounts::given_up>("dgram_peer_given_up", "packets", "of dgram_peer_sent: given up, and what was in them sent again"),
         peer_row<&PeerCounts::too_early>("dgram_peer_too_early", "packets",
                                          "of dgram_peer_given_up: had come nevertheless, as far as that was noticed"),
-        peer_row<&PeerCounts::come>("dgram_peer_come", "packets", "datagrams with anything but acknowledgements that came, by process"),
+        peer_row<&PeerCounts::received>("dgram_peer_received", "packets", "datagrams with anything but acknowledgements that came, by process"),
         peer_row<&PeerCounts::missing>("dgram_peer_missing", "packets",
                                        "the same that have not come, by the numbers that their senders gave them"),
         peer_row<&PeerCounts::round_trip_ns>("dgram_peer_round_trip", "ns", "how long answers take, smoothed, by process"),

@@ -122,13 +122,13 @@ Sent DgramPath::send(uint32_t number, const Envelope &envelope, Payload payload)
     ++undelivered_;
     peer->flow.log_grew(peer->log.end());
     list(*peer);
-    if (sink_ || batching_.keeps(peer->series, bytes, home_.crowded)) to_write_ = true;
+    if (sink_ || batching_.keeps(peer->series, bytes, home_.oversubscribed)) to_write_ = true;
     else write_out();
     return Sent::done;
 }
 
 void DgramPath::begin_series(bool more_follows) {
-    batching_.gather(more_follows);
+    batching_.allow(more_follows);
     if (to_write_) write_out();
 }
 
@@ -170,7 +170,7 @@ void DgramPath::bulk_delivered(Flow &flow, uint64_t slot) {
 void DgramPath::envelope(Flow &flow, const Piece &piece, const std::byte *payload) {
     if (piece.first() && piece.size == piece.total) {
         ++told_;
-        ++counts_.envelopes_come;
+        ++counts_.envelopes_received;
         return sink_->envelope(flow.peer(), piece.envelope, payload, piece.size);
     }
     std::unique_ptr<Arriving> &arriving = peers_[flow.peer()]->arriving;
@@ -180,13 +180,13 @@ void DgramPath::envelope(Flow &flow, const Piece &piece, const std::byte *payloa
         from = arriving->assembly.begin(*sink_, flow.peer(), piece.envelope, payload, piece.size, piece.total);
         ++assembling_;
     }
-    LANYARD_MUST(arriving && arriving->assembly.come() == piece.at.offset + from);
+    LANYARD_MUST(arriving && arriving->assembly.received() == piece.at.offset + from);
     arriving->assembly.add(payload + from, piece.size - from);
     if (arriving->assembly.missing() > 0) return;
     std::unique_ptr<Arriving> whole = std::move(arriving);
     --assembling_;
     ++told_;
-    ++counts_.envelopes_come;
+    ++counts_.envelopes_received;
     whole->assembly.deliver(*sink_, flow.peer(), whole->envelope);
 }
 
@@ -194,7 +194,7 @@ void DgramPath::bulk(Flow &flow, const BulkHeader &header, const std::byte *payl
     std::byte *place = sink_->place(flow.peer(), header, size);
     if (place) std::memcpy(place, payload, size);
     ++told_;
-    ++counts_.bulk_come;
+    ++counts_.bulk_received;
     sink_->bulk(flow.peer(), header, place ? place : payload, size);
 }
 
@@ -207,7 +207,7 @@ void DgramPath::ended(Flow &flow, FlowEnd how) {
     peer.lost = true;
     assembling_ -= peer.arriving != nullptr;
     peer.arriving.reset();
-    if (lifelines_) lifelines_->heard(flow.peer());
+    if (liveness_) liveness_->heard(flow.peer());
     std::vector<Envelope> undelivered;
     for (uint64_t at = peer.log.begin(); at < peer.log.end(); ++at) undelivered.push_back(peer.log.at(at).envelope);
     undelivered_ -= peer.log.end() - peer.log.begin();
@@ -216,8 +216,8 @@ void DgramPath::ended(Flow &flow, FlowEnd how) {
     if (!leaving_ || how != FlowEnd::closed) reports_.lost(flow.peer(), why(peer, how), std::move(undelivered));
 }
 
-void DgramPath::take_packet(const PacketIo::Arrived &come) {
-    std::span<const std::byte> packet(come.data, come.size);
+void DgramPath::take_packet(const PacketIo::Arrived &received) {
+    std::span<const std::byte> packet(received.data, received.size);
     uint32_t serial;
     uint32_t number = Flow::sender_of(packet, serial) ? processes_.find(serial) : nobody;
     if (!reaches(number) || (!peers_[number] && !Flow::is_proven(home_, packet)))
@@ -225,21 +225,21 @@ void DgramPath::take_packet(const PacketIo::Arrived &come) {
     Peer *peer = contact(number);
     if (!peer) return;
     if (peer->flow.received(packet, now_ns_) != Flow::Came::dropped) {
-        if (peer->way != Way::known) learn_way(*peer, come);
+        if (peer->way != Way::known) learn_way(*peer, received);
         quiet_at_ns_ = now_ns_ + asked_within_ns;
         peer->quarters = 0;
-        if (lifelines_) lifelines_->heard(number);
+        if (liveness_) liveness_->heard(number);
     }
     if (peer->flow.active()) list(*peer);
 }
 
 int DgramPath::take_packets(int budget) {
-    PacketIo::Arrived come[Outbox::most];
+    PacketIo::Arrived received[Outbox::most];
     int packets = 0;
     bool looked_behind = true;
     more_ = true;
     while (told_ < budget) {
-        int count = io_.receive(come, std::min(budget - told_, Outbox::most));
+        int count = io_.receive(received, std::min(budget - told_, Outbox::most));
         if (count <= 0) {
             if (count < 0) note_trouble(-count);
             more_ = false;
@@ -247,7 +247,7 @@ int DgramPath::take_packets(int budget) {
         }
         now_ns_ = io_.now_ns();  // the engine's may be older than what was sent since
         PacketIo::Behind behind = io_.behind();
-        for (int i = 0; i < count; ++i) take_packet(come[i]);
+        for (int i = 0; i < count; ++i) take_packet(received[i]);
         packets += count;
         if (behind != PacketIo::Behind::perhaps) {
             more_ = false;
@@ -258,7 +258,7 @@ int DgramPath::take_packets(int budget) {
     if (notes_origins_ && now_ns_ >= note_origins_until_ns_) note_origins(false);
     bool empty = !more_ && looked_behind;
     if (empty || now_ns_ - heard_all_ns_ >= longest_flood_ns) home_.heard_all(heard_all_ns_ = now_ns_, empty);
-    if (packets > 0 && !home_.crowded && ++come_awake_ == arrivals_to_ask) io_.watch(false);
+    if (packets > 0 && !home_.oversubscribed && ++wakeful_polls_ == arrivals_to_ask) io_.watch(false);
     return packets;
 }
 
@@ -320,7 +320,7 @@ void DgramPath::write_out() {
 void DgramPath::look_after_peers() {
     uint64_t quarter_ns = limits_.flow.peer_timeout_ns / 4;
     look_at_ns_ = now_ns_ + quarter_ns;
-    if (lifelines_) lifelines_->tend();
+    if (liveness_) liveness_->tend();
     for (Published<Peer> &peer : peers_) {
         if (!peer || peer->lost || leaving_ || peer->flow.active() || peer->flow.heard_ns() + quarter_ns > now_ns_) continue;
         peer->flow.ask();
@@ -337,7 +337,7 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
     int work = reports_.tell(sink);
     told_ += work;
     if (now_ns >= look_at_ns_) look_after_peers();
-    if (now_ns >= quiet_at_ns_) rest();
+    if (now_ns >= quiet_at_ns_) trim_memory();
     int packets = take_packets(budget);
     bool looks = std::exchange(postponed_, false) || packets > 0;
     if (packets > 0 && may_wait()) {
@@ -352,7 +352,7 @@ int DgramPath::poll(Sink &sink, int budget, uint64_t now_ns) {
 
 // What has come is for the program, which waits for it; our answer may go with what the program sends then, or is due later.
 bool DgramPath::may_wait() const {
-    return !home_.crowded && told_ > 0 && due_.size() == 1 && peers_[due_[0]]->flow.may_wait(now_ns_);
+    return !home_.oversubscribed && told_ > 0 && due_.size() == 1 && peers_[due_[0]]->flow.may_wait(now_ns_);
 }
 
 // The look at this peer, which sets its timers, to the next poll, or to when an answer would be due.
@@ -362,15 +362,15 @@ void DgramPath::postpone() {
 }
 
 // Nothing has come for long: memory that is not in use goes back to the system. Sooner it would be had again at once, by a fault for each page.
-void DgramPath::rest() {
+void DgramPath::trim_memory() {
     quiet_at_ns_ = no_deadline;
     log_pool_.shrink();
     home_.give_back();
-    sink_->rests();
+    sink_->trim_memory();
 }
 
 void DgramPath::prepare_to_sleep(bool) {
-    come_awake_ = 0;
+    wakeful_polls_ = 0;
     io_.watch(true);
 }
 
@@ -441,7 +441,7 @@ void DgramPath::close() {
             list(*peer);
         }
     write_out();
-    if (lifelines_) lifelines_->close();
+    if (liveness_) liveness_->close();
 }
 
 }  // namespace lanyard

@@ -8,7 +8,7 @@
 // What time asks for is the matter of poll() alone, when it has read what has come: a process that had to wait for a processor finds timers that
 // have passed and the answers in its socket.
 //
-// Several envelopes may share a packet (batching.h).
+// Several envelopes may share a packet (packet_batching.h).
 // What is kept leaves with whatever leaves, at the end of poll(), and at flush(): when the program waits or tests, also for a
 // request that was complete at once, and at the end of any call but a nonblocking send. A program that sends and then computes for
 // long, against the habit, has a helper (the engine says more_follows() only where there is one), to which activity() says that there is
@@ -21,7 +21,7 @@
 //
 // A poll delivers whole packets, which may hold many envelopes, and what waited for them: beyond its budget up to info.most_at_once.
 // Peers that are silent are asked whether they live four times within LANYARD_PEER_TIMEOUT, as who only waits for them would never know. A process
-// that does not answer, though its kernel does (lifelines.h), computes, and is waited for; once it is told of, as nothing but UDP may be closed.
+// that does not answer, though its kernel does (liveness.h), computes, and is waited for; once it is told of, as nothing but UDP may be closed.
 // A peer is an object from the first packet to or from it; after that it holds what its flow holds, and nothing for what has been delivered.
 // Where a peer has several addresses any may lead nowhere, or to somebody else: ways.cc says how one is found that leads there.
 // Thread rule: the owner of the engine.
@@ -37,12 +37,12 @@
 #include "base/published.h"
 #include "net/packet_io.h"
 #include "path/assembly.h"
-#include "path/dgram/batching.h"
+#include "path/dgram/packet_batching.h"
 #include "path/dgram/bulk_slots.h"
 #include "path/dgram/counters.h"
 #include "path/dgram/envelope_log.h"
 #include "path/dgram/flow.h"
-#include "path/dgram/lifelines.h"
+#include "path/dgram/liveness.h"
 #include "path/network_counters.h"
 #include "path/network_path.h"
 #include "path/reliable/limits.h"
@@ -73,7 +73,7 @@ public:
     ~DgramPath() override;
 
     // Peers that do not answer are asked by these too.
-    void use(Lifelines &lifelines) { lifelines_ = &lifelines; }
+    void use(Liveness &liveness) { liveness_ = &liveness; }
 
     void grow() override {
         while (peers_.size() < processes_.count() && peers_.append()) {  // where there is no room, the others are not reached
@@ -83,8 +83,8 @@ public:
     bool connected_to_all() override { return true; }  // there are no connections
     void leave(bool leaving) override { leaving_ = leaving; }
     void answer_all() override;
-    void rest_all() override {}
-    void share_processors() override { home_.crowded = true; }
+    void close_idle() override {}
+    void share_processors() override { home_.oversubscribed = true; }
 
     bool reaches(uint32_t peer) const override { return peer < peers_.size() && peer != own_; }
     Sent send(uint32_t peer, const Envelope &envelope, Payload payload) override;
@@ -176,10 +176,10 @@ private:
     bool fill_from(Peer &peer);
     bool send_filled();
     void note_origins(bool on);
-    void learn_way(Peer &peer, const PacketIo::Arrived &come);
+    void learn_way(Peer &peer, const PacketIo::Arrived &received);
     void send_by_other_ways(const Peer &peer, PacketIo::Outgoing packet);
     bool all_delivered() const { return undelivered_ == 0 && bulk_.count() == 0; }
-    void rest();
+    void trim_memory();
     void report_holes() const;
     void report_silence(const Peer &peer) const;
 
@@ -199,7 +199,7 @@ private:
     size_t assembling_ = 0;       // likewise
     BytePool log_pool_;  // of what lies in all logs
     dgram::BulkSlots bulk_;
-    dgram::Batching batching_;
+    dgram::PacketBatching batching_;
     Reports reports_;  // bulk that has been delivered, peers that are lost
     std::unique_ptr<Outbox> outbox_;
     Sink *sink_ = nullptr;  // during poll()
@@ -207,9 +207,9 @@ private:
     uint64_t now_ns_ = 0, next_ns_ = no_deadline, ask_at_ns_ = 0;
     uint64_t look_at_ns_ = 0;  // after peers, next
     uint64_t quiet_at_ns_ = no_deadline;  // when nothing will have come for so long that no peer asks any more, and this process rests
-    uint32_t come_awake_ = 0;    // looks that found something since this process last slept
+    uint32_t wakeful_polls_ = 0;    // looks that found something since this process last slept
     uint64_t heard_all_ns_ = 0;  // when the endpoint was last found to have nothing more
-    Lifelines *lifelines_ = nullptr;
+    Liveness *liveness_ = nullptr;
     const bool seeks_ways_;  // the endpoint can note where packets come from, which it does for a while
     bool notes_origins_ = false;
     uint64_t note_origins_until_ns_ = 0;

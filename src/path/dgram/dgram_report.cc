@@ -21,7 +21,7 @@ std::string part_of(uint64_t part, uint64_t whole) {
 std::string with(uint64_t number, const char *what) { return number ? ", " + std::to_string(number) + " " + what : ""; }
 
 // What never came here is known to be lost, while what was sent again may only have been late.
-uint64_t missing(const dgram::FlowCounts &counts) { return counts.named - std::min<uint64_t>(counts.named, counts.come); }
+uint64_t missing(const dgram::FlowCounts &counts) { return counts.named - std::min<uint64_t>(counts.named, counts.received); }
 
 bool much_is_missing(const dgram::FlowCounts &all) {
     constexpr uint64_t least_packets = 1000, one_in = 10;
@@ -73,8 +73,8 @@ std::string DgramPath::why(const Peer &peer, dgram::FlowEnd how) const {
 
 // The flow asks after each quarter of LANYARD_PEER_TIMEOUT in which nothing came.
 dgram::Life DgramPath::life(dgram::Flow &flow) {
-    if (!lifelines_) return dgram::Life::unknown;
-    dgram::Life life = lifelines_->ask(flow.peer());
+    if (!liveness_) return dgram::Life::unknown;
+    dgram::Life life = liveness_->ask(flow.peer());
     Peer &peer = *peers_[flow.peer()];
     if (life == dgram::Life::lives && peer.quarters < 4 && ++peer.quarters == 4 && !std::exchange(told_silence_, true)) report_silence(peer);
     return life;

@@ -94,7 +94,7 @@ void Flow::end(FlowEnd how) {
 uint64_t Flow::probe_due_ns() const {
     const Traffic &traffic = current();
     const AnswerLimits &answer = home_.limits.answer;
-    uint64_t kept_back_ns = home_.crowded ? answer.most_delay_ns : answer.delay_ns;
+    uint64_t kept_back_ns = home_.oversubscribed ? answer.most_delay_ns : answer.delay_ns;
     uint64_t after_ns = trip_.probe_after_ns(kept_back_ns, home_.limits.first_probe_ns);
     if (trip_.known() && grants().several()) after_ns += trip_.smoothed_ns();
     return traffic.last_sent_ns + std::min(after_ns << std::min(traffic.probes, 20u), home_.limits.longest_probe_ns);
@@ -162,9 +162,9 @@ PeerCounts Flow::counts() const {
     counts.sent = static_cast<uint32_t>(next_number_ - 1);
     counts.given_up = given_up_;
     counts.too_early = too_early_;
-    counts.come = come_;
+    counts.received = received_;
     uint32_t named = named_;
-    counts.missing = named > counts.come ? named - counts.come : 0;
+    counts.missing = named > counts.received ? named - counts.received : 0;
     counts.round_trip_ns = trip_.smoothed_ns();
     counts.least_round_trip_ns = trip_.known() ? trip_.least_ns() : 0;
     return counts;

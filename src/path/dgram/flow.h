@@ -216,7 +216,7 @@ private:
     RoundTrip trip_;
     Tally<uint32_t> given_up_, too_early_;
     // receiving
-    Tally<uint32_t> named_, come_;  // the last number that the peer is known to have given; how many were taken
+    Tally<uint32_t> named_, received_;  // the last number that the peer is known to have given; how many were taken
     uint64_t next_arrival_;
     uint64_t expected_ = 0;
     uint32_t expected_offset_ = 0, expected_total_ = 0;

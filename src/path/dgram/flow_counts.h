@@ -14,7 +14,7 @@ struct FlowCounts {
     Count packets_out, bytes_out, numbered_out;
     Count acknowledgements_out, acknowledgements_carried;    // alone in their packet; in one that has a number
     Count packets_in, bytes_in;                              // believed
-    Count named, come;                                       // numbers that peers are known to have given, and those of them that were taken
+    Count named, received;                                       // numbers that peers are known to have given, and those of them that were taken
     Count lost_by_order, lost_by_time, lost_by_probe;        // packets that were given up, so that what was in them was sent again
     Count given_up_too_early;                                // of these: acknowledged after all
     Count probes, silences, taken_back;
@@ -28,7 +28,7 @@ struct FlowCounts {
 // The same of one peer, as much of it as few bytes hold; counts are modulo 2^32.
 struct PeerCounts {
     uint32_t sent = 0, given_up = 0, too_early = 0;
-    uint32_t come = 0, missing = 0;  // of the packets that the peer has numbered
+    uint32_t received = 0, missing = 0;  // of the packets that the peer has numbered
     uint64_t round_trip_ns = 0, least_round_trip_ns = 0;  // 0: not known
 };
 

@@ -122,7 +122,7 @@ struct FlowHome {
     Secret secret;  // before the first flow is made
     const Crc32c crc;
     const FlowLimits limits;
-    bool crowded = false;  // processes share processors: a peer takes as long to look as it has to wait for one
+    bool oversubscribed = false;  // processes share processors: a peer takes as long to look as it has to wait for one
     FlowOwner &owner;
     uint64_t heard_until_ns = UINT64_MAX;  // as heard_all() was told; UINT64_MAX: nobody tells
     uint64_t empty_ns = UINT64_MAX;        // when nothing more was there

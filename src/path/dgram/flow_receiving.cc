@@ -166,7 +166,7 @@ Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const 
     if (over_) return Came::taken;
     if (number == 0) return Came::taken;
     if (verdict != Arrivals::Verdict::beyond) count_number(number, fresh);
-    grants().came(sender_, static_cast<uint32_t>(bytes), now_ns);
+    grants().received(sender_, static_cast<uint32_t>(bytes), now_ns);
     if (!fresh) return verdict == Arrivals::Verdict::copy ? Came::copy : Came::dropped;
     traffic.early.keep(home_.early);
     traffic.early.take(home_.early, [&] { return expected(); }, [&](const Piece &piece, const std::byte *payload) { deliver(piece, payload); });
@@ -177,7 +177,7 @@ Flow::Came Flow::take(uint64_t number, std::span<const std::byte> frames, const 
 // Among processes that share processors the peer will not look sooner than it has until now, and has something for us before that, mostly.
 AnswerLimits Flow::answer_limits() const {
     AnswerLimits limits = home_.limits.answer;
-    if (home_.crowded) limits.delay_ns = std::clamp(2 * trip_.smoothed_ns(), limits.delay_ns, limits.most_delay_ns);
+    if (home_.oversubscribed) limits.delay_ns = std::clamp(2 * trip_.smoothed_ns(), limits.delay_ns, limits.most_delay_ns);
     return limits;
 }
 
@@ -188,8 +188,8 @@ void Flow::count_number(uint64_t number, bool fresh) {
         named_ += static_cast<uint32_t>(later);
         home_.counts.named += static_cast<uint32_t>(later);
     }
-    come_ += fresh;
-    home_.counts.come += fresh;
+    received_ += fresh;
+    home_.counts.received += fresh;
 }
 
 Piece Flow::piece_of(const Frame &frame) const {
@@ -256,7 +256,7 @@ void Flow::acknowledged(const Acknowledgement &said, uint64_t now_ns) {
 
     size_t before = traffic.sent.in_flight();
     SentPackets::Found found = traffic.sent.acknowledge(home_.sent, cumulative, said, [&](const SentPacket &packet) {
-        size_.came(packet.bytes);
+        size_.received(packet.bytes);
         if (packet.bulk_size) bulk_came(packet.bulk_item, packet.bulk_size);
     });
     home_.counts.given_up_too_early += found.too_early;

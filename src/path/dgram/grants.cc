@@ -15,16 +15,16 @@ uint64_t bytes_in(uint64_t ns, uint64_t rate) { return static_cast<uint64_t>(sta
 
 }  // namespace
 
-void Grants::came(Sender &sender, uint32_t bytes, uint64_t now_ns) {
+void Grants::received(Sender &sender, uint32_t bytes, uint64_t now_ns) {
     turn(now_ns);
-    come_ += bytes;
+    received_ += bytes;
     longest_ = std::max(longest_, bytes);
     if (sender.round != round_) sender = {round_, 0};
-    if (sender.come == Sender::counted) return;
-    uint32_t come = sender.come + bytes;
-    bool counts = come >= std::min(limits_.little, longest_);
+    if (sender.received == Sender::counted) return;
+    uint32_t received = sender.received + bytes;
+    bool counts = received >= std::min(limits_.little, longest_);
     senders_ += counts;
-    sender.come = counts ? Sender::counted : static_cast<uint16_t>(come);
+    sender.received = counts ? Sender::counted : static_cast<uint16_t>(received);
 }
 
 uint32_t Grants::window(size_t packet, uint64_t least_ns, uint64_t now_ns) {
@@ -40,17 +40,17 @@ uint64_t Grants::in_flight(uint64_t least_ns) const { return bytes_in(least_ns, 
 // Into the next round, when it is time.
 void Grants::turn(uint64_t now_ns) {
     uint64_t took_ns = now_ns - started_ns_;
-    bool quicker = come_ >= 2 * enough_ && took_ns >= limits_.least_round_ns;  // the line than was known
+    bool quicker = received_ >= 2 * enough_ && took_ns >= limits_.least_round_ns;  // the line than was known
     if (took_ns < length_ns_ && !quicker) return;
     bool goes_on = took_ns < forgotten_after * length_ns_;
-    if (goes_on && come_ == 0) return;
-    if (goes_on) measure(come_, took_ns);
+    if (goes_on && received_ == 0) return;
+    if (goes_on) measure(received_, took_ns);
     senders_before_ = goes_on ? senders_ : 0;
     enough_ = std::max<uint64_t>(in_flight(limits_.unknown_trip_ns), uint64_t{2} * senders_ * longest_);
     length_ns_ = limits_.least_round_ns;
     if (rate_) length_ns_ = std::max(length_ns_, static_cast<uint64_t>(static_cast<double>(enough_) * 1e9 / static_cast<double>(rate_)));
     senders_ = 0;
-    come_ = 0;
+    received_ = 0;
     ++round_;
     started_ns_ = now_ns;
 }

@@ -44,13 +44,13 @@ public:
     struct Sender {
         static constexpr uint16_t counted = UINT16_MAX;
         uint16_t round = 0;  // in which something came last,
-        uint16_t come = 0;   // so many bytes in it, or `counted` among the senders, however long packets become later in the round
+        uint16_t received = 0;   // so many bytes in it, or `counted` among the senders, however long packets become later in the round
     };
 
     explicit Grants(const GrantLimits &limits) : limits_(limits) {}
 
     // A packet of so many bytes, which counted as on its way.
-    void came(Sender &sender, uint32_t bytes, uint64_t now_ns);
+    void received(Sender &sender, uint32_t bytes, uint64_t now_ns);
     // `packet`: of the largest; `least_ns`: the flow's least round trip, 0 where it is not known.
     uint32_t window(size_t packet, uint64_t least_ns, uint64_t now_ns);
     // Was there more than one sender of late?
@@ -66,7 +66,7 @@ private:
 
     const GrantLimits limits_;
     uint64_t started_ns_ = 0, length_ns_ = 0;  // of the round
-    uint64_t enough_ = 0, come_ = 0;           // bytes that make it one; that have come in it
+    uint64_t enough_ = 0, received_ = 0;           // bytes that make it one; that have come in it
     uint64_t rate_ = 0, rate_before_ = 0;      // bytes a second; of the last round alone
     uint32_t senders_ = 0, senders_before_ = 0;
     uint32_t longest_ = 1024;                  // packet that ever came

@@ -57,7 +57,7 @@ public:
     void sent(size_t bytes) { if (bytes > fits_) trying_ = true; }
     void not_sent(size_t bytes) { if (bytes > fits_) trying_ = false; }
     // It has come.
-    void came(size_t bytes) {
+    void received(size_t bytes) {
         if (bytes > fits_) {
             fits_ = static_cast<uint16_t>(bytes);
             fails_ = std::max<uint16_t>(fails_, static_cast<uint16_t>(fits_ + 1));

@@ -13,7 +13,7 @@ void SentPackets::add(Records &records, const SentPacket &packet) {
     in_flight_ += packet.bytes;
 }
 
-bool SentPackets::has_come(uint64_t number, uint64_t cumulative, const Acknowledgement &acknowledgement) {
+bool SentPackets::is_acknowledged(uint64_t number, uint64_t cumulative, const Acknowledgement &acknowledgement) {
     if (number < cumulative) return true;
     uint64_t distance = number - cumulative;
     const Range *end = acknowledgement.ranges + acknowledgement.count;

@@ -78,7 +78,7 @@ public:
     void add(Records &records, const SentPacket &packet);
     // Takes away what has come, telling `come(record)` of each.
     template <class Come>
-    Found acknowledge(Records &records, uint64_t cumulative, const Acknowledgement &acknowledgement, Come come);
+    Found acknowledge(Records &records, uint64_t cumulative, const Acknowledgement &acknowledgement, Come received);
     // Gives up what is lost by order or time, telling `size` of each; how many.
     uint32_t find_lost(Records &records, const RoundTrip &trip, PacketSize &size, uint64_t now_ns, uint32_t &by_order);
     void give_up_oldest(Records &records, PacketSize &size, uint64_t now_ns);
@@ -102,9 +102,9 @@ private:
     void give_up(Records &records, uint32_t index);
     SentPacket *first_of(Records &records, Lost &list);
     template <class Come>
-    void acknowledge_lost(Records &records, Lost &list, uint64_t cumulative, const Acknowledgement &acknowledgement, Found &found, Come come);
+    void acknowledge_lost(Records &records, Lost &list, uint64_t cumulative, const Acknowledgement &acknowledgement, Found &found, Come received);
     void put_to_lost(Records &records, uint32_t index);
-    static bool has_come(uint64_t number, uint64_t cumulative, const Acknowledgement &acknowledgement);
+    static bool is_acknowledged(uint64_t number, uint64_t cumulative, const Acknowledgement &acknowledgement);
 
     uint32_t first_ = none, last_ = none;            // outstanding
     Lost lost_envelopes_, lost_bulk_;
@@ -115,7 +115,7 @@ private:
 };
 
 template <class Come>
-SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulative, const Acknowledgement &acknowledgement, Come come) {
+SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulative, const Acknowledgement &acknowledgement, Come received) {
     Found found;
     uint64_t end = cumulative;
     if (acknowledgement.count) {
@@ -126,7 +126,7 @@ SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulativ
     for (uint32_t index = first_, next; index != none && records.at(index).number < end; index = next) {
         SentPacket &packet = records.at(index);
         next = packet.next;
-        if (!has_come(packet.number, cumulative, acknowledgement)) {
+        if (!is_acknowledged(packet.number, cumulative, acknowledgement)) {
             before = index;
             continue;
         }
@@ -137,24 +137,24 @@ SentPackets::Found SentPackets::acknowledge(Records &records, uint64_t cumulativ
         found.bytes += packet.bytes;
         found.highest = packet.number;
         found.sent_ns = packet.sent_ns;
-        come(packet);
+        received(packet);
         records.give(index);
     }
     if (found.highest > highest_acknowledged_) highest_acknowledged_ = found.highest;
-    acknowledge_lost(records, lost_envelopes_, cumulative, acknowledgement, found, come);
-    acknowledge_lost(records, lost_bulk_, cumulative, acknowledgement, found, come);
+    acknowledge_lost(records, lost_envelopes_, cumulative, acknowledgement, found, received);
+    acknowledge_lost(records, lost_bulk_, cumulative, acknowledgement, found, received);
     return found;
 }
 
 template <class Come>
 void SentPackets::acknowledge_lost(Records &records, Lost &list, uint64_t cumulative, const Acknowledgement &acknowledgement, Found &found,
-                                   Come come) {
+                                   Come received) {
     uint32_t before = none;
     for (uint32_t index = list.first, next; index != none; index = next) {
         SentPacket &packet = records.at(index);
         next = packet.next;
         bool told = packet.number >= cumulative || packet.number >= told_settled_;
-        if (!told || !has_come(packet.number, cumulative, acknowledgement)) {
+        if (!told || !is_acknowledged(packet.number, cumulative, acknowledgement)) {
             before = index;
             continue;
         }
@@ -162,7 +162,7 @@ void SentPackets::acknowledge_lost(Records &records, Lost &list, uint64_t cumula
         if (list.last == index) list.last = before;
         ++found.too_early;
         if (order_ < most_order) ++order_;
-        come(packet);
+        received(packet);
         records.give(index);
     }
 }

@@ -27,11 +27,11 @@ int Inlet::drain(Sink &sink, int budget) {
     return frames;
 }
 
-void Inlet::gather(void *to, size_t size) const { ring_.gather(static_cast<std::byte *>(to), size); }
+void Inlet::copy_out(void *to, size_t size) const { ring_.copy_out(static_cast<std::byte *>(to), size); }
 
 void Inlet::deliver_lines(Sink &sink, size_t size) const {
     std::byte gathered[most_inlined];
-    ring_.gather(gathered, size);
+    ring_.copy_out(gathered, size);
     sink.envelope(peer_, ring_.envelope(), gathered, size);
 }
 

@@ -45,12 +45,12 @@ public:
         size_t size = frame_payload(ring_.peek());
         bool one_line = size <= first_line_room;
         if (one_line) copy_few(payload, ring_.first() + sizeof(Envelope), size);
-        else gather(payload, size);
+        else copy_out(payload, size);
         if (ring_.pass(one_line ? 1 : lines_for(size))) [[unlikely]] wake_if_asleep(writer_.sleep);
     }
 
 private:
-    void gather(void *to, size_t size) const;  // not inline, as take() is and needs it seldom
+    void copy_out(void *to, size_t size) const;  // not inline, as take() is and needs it seldom
     void deliver_lines(Sink &sink, size_t size) const;
     void deliver_cell(Sink &sink, RingFrame kind, size_t size);
     void take_part(Sink &sink, const std::byte *payload, size_t size);

@@ -353,11 +353,11 @@ bool SimSockets::readable(const Socket &socket) const {
     if (socket.listener) return !socket.listener->waiting.empty() && socket.listener->waiting.front().time_ns <= now;
     const SimInternet::End &own = socket.stream->ends[socket.side];
     if (own.reset_time_ns <= now) return true;
-    size_t come = 0, wanted = own.coming_bytes >= net_.behaviour_.capacity ? 1 : socket.wake_at;
+    size_t received = 0, wanted = own.coming_bytes >= net_.behaviour_.capacity ? 1 : socket.wake_at;
     for (const auto &chunk : own.coming) {
         if (chunk.time_ns > now) break;
-        come += chunk.bytes.size() - (come == 0 ? own.read_of_first : 0);
-        if (come >= wanted) return true;
+        received += chunk.bytes.size() - (received == 0 ? own.read_of_first : 0);
+        if (received >= wanted) return true;
     }
     return own.ended && own.end_time_ns <= now;
 }

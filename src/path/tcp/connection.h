@@ -55,7 +55,7 @@ public:
     // Is payload half read, or bulk half written?
     bool is_busy() const { return bulk.is_open() || frames.in_payload(); }
     // Does payload come so slowly that who waits for it had better sleep?
-    bool comes_slowly() const { return wake_at_ > 1; }
+    bool is_slow() const { return wake_at_ > 1; }
     // The socket has taken all it could: it is watched for room.
     bool awaits_room() const { return awaits_room_; }
     uint64_t bulk_bytes() const { return bulk_bytes_; }
@@ -87,7 +87,7 @@ public:
             work += frames.read(form, buffer, *this, static_cast<size_t>(result), now_ns, user);
             if (static_cast<size_t>(result) < wanted) break;  // there was no more
         }
-        if (frames.in_payload() || comes_slowly()) fit_waking_to_pace(sockets, now_ns);
+        if (frames.in_payload() || is_slow()) fit_waking_to_pace(sockets, now_ns);
         return work;
     }
     // The socket is watched, also for room where that is awaited.

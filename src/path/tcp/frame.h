@@ -8,7 +8,7 @@
 //   acknowledge    no body
 //
 // `acknowledged`, in every frame: the sender has all envelopes of the other direction up to, not including, this one. `flags`:
-// answer_now asks for a frame back at once, if only an `acknowledge`; at_rest: the connection is closed behind this frame, as it is quiet.
+// answer_now asks for a frame back at once, if only an `acknowledge`; idle_close: the connection is closed behind this frame, as it is quiet.
 //
 // With LANYARD_CHECKSUM=on every frame has a FrameCheck behind its body, and `reserved` is kind_check(), which says that the kind, and with
 // it the number of bytes to wait for, is right. Every part is checked before it is believed: the kind when the header is here, header and
@@ -24,7 +24,7 @@ namespace lanyard {
 
 enum class FrameKind : uint8_t { envelope = 1, bulk, acknowledge };
 
-constexpr uint8_t answer_now = 1, at_rest = 2;
+constexpr uint8_t answer_now = 1, idle_close = 2;
 
 struct FrameHeader {
     FrameKind kind;

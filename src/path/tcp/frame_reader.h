@@ -53,7 +53,7 @@ public:
     bool in_payload() const { return payload_.is_open(); }
     size_t missing() const { return payload_.missing(); }
     // Of the payload, since it is known to come in parts; and when that was.
-    size_t received_since_begun() const { return payload_.come() - std::min(payload_.come(), at_once_); }
+    size_t received_since_begun() const { return payload_.received() - std::min(payload_.received(), at_once_); }
     uint64_t begun_ns() const { return begun_ns_; }
 
     // Where to read to next: what is missing of a payload, then the buffer. How many parts; `bytes` in all.
@@ -120,7 +120,7 @@ private:
             return;
         }
         if (!user.begin(head_, buffer.at(), static_cast<size_t>(believed), payload_)) return buffer.drop();
-        summed_ = payload_.come();
+        summed_ = payload_.received();
         if (form.is_checked()) sum_ = form.sum(buffer.at(), summed_);
         was_long_ = true;
         at_once_ = at_once;

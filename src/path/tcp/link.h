@@ -27,7 +27,7 @@ struct Link {
     bool was_connected = false;
     bool told_waiting = false;  // that there is no connection yet
     bool lost = false;          // given up for ever
-    bool resting = false;       // one side closes the connection, or has closed it, as it is quiet
+    bool idle_closed = false;       // one side closes the connection, or has closed it, as it is quiet
     bool to_flush = false;      // something was said inside poll(), at whose end it is written
     bool keeps = false;         // in the list of those whose log keeps payload of the program
     bool due = false;           // in the list of those with something due

@@ -29,7 +29,7 @@ void LinkKeeper::connected(uint32_t peer, int socket, uint64_t peer_expects) {
     link.connection.open(links_.sockets, socket);
     ++links_.open;
     link.parted_ns = 0;
-    link.resting = false;
+    link.idle_closed = false;
     link.sent_ns = links_.now_ns;
     routes_.connected(link.route, socket);
     link.incoming.told();  // by the greeting
@@ -51,12 +51,12 @@ Error LinkKeeper::addresses(uint32_t peer, std::vector<Address> &list, size_t &f
 
 void LinkKeeper::measured(uint32_t peer, const AddressChoice::Found &found) {
     Link &link = links_.at(peer);
-    if (!link.lost) routes_.measured(peer, link.route, found, !link.resting);
+    if (!link.lost) routes_.measured(peer, link.route, found, !link.idle_closed);
 }
 
 void LinkKeeper::not_moved(uint32_t peer) {
     Link &link = links_.at(peer);
-    routes_.not_moved(peer, link.route, !link.resting);
+    routes_.not_moved(peer, link.route, !link.idle_closed);
 }
 
 void LinkKeeper::alive(uint32_t peer) {
@@ -82,7 +82,7 @@ void LinkKeeper::part(Link &link) {
     link.answer_asked = false;
     link.log.rewind();
     links_.recount(link);
-    if (links_.leaving || (link.resting && link.log.empty())) return;
+    if (links_.leaving || (link.idle_closed && link.log.empty())) return;
     ++links_.counts.broken;
     if (event_wanted(Event::connection_broken)) tell_event(Event::connection_broken, 0, {link.peer});
     links_.miss(link, link.connection.silence.ended(links_.sockets.now_ns()));
@@ -116,7 +116,7 @@ void LinkKeeper::tend_one(Link &link, uint64_t now_ns) {
     if (connection.has_failed() && connection.is_open()) {
         part(link);
         // What the other side had for us may have been lost with it, and it may wait for us to ask.
-        if (!links_.leaving && (!link.resting || !link.log.empty())) connector_.want(link.peer);
+        if (!links_.leaving && (!link.idle_closed || !link.log.empty())) connector_.want(link.peer);
     }
     if (connection.silence.due_ns() && connection.silence.due_ns() <= now_ns) check_silence(link, now_ns);
     if (link.incoming.answer_due_ns() <= now_ns && connection.is_open()) writer_.answer(link);
@@ -176,11 +176,11 @@ bool LinkKeeper::make_room() {
 }
 
 bool LinkKeeper::close_quiet(Link &link) {
-    writer_.answer(link, at_rest);
+    writer_.answer(link, idle_close);
     if (link.connection.has_failed() || link.log.unwritten() > 0) return false;  // it will be closed for that, or is not quiet any more
     log(LogLevel::debug, "tcp", "peer %u: the connection is closed while it is quiet", link.peer);
     ++links_.counts.rested;
-    link.resting = true;
+    link.idle_closed = true;
     part(link);
     return true;
 }

@@ -2,7 +2,7 @@
 //
 // Connections are closed though nothing is wrong with them, too, as a process may have only so many: those that have been quiet longest.
 // Nothing is under way on such a one: all that this side sent is acknowledged, no frame is half read or half written. It says so with
-// its last frame (at_rest), and then closes. The other side may have sent something meanwhile; then it finds its log not empty,
+// its last frame (idle_close), and then closes. The other side may have sent something meanwhile; then it finds its log not empty,
 // connects again and sends it again, as after any loss. Otherwise it leaves the connection closed until one of the two needs it.
 // Thread rule: the owner of the engine.
 #pragma once

@@ -12,8 +12,8 @@ public:
     int budget() const { return budget_; }
     void spend() { --budget_; }
     bool has_enough(int frames) const { return budget_ <= 0 || (frames > 0 && reader_.links_.sink->sated()); }
-    bool begin(const FrameHead &head, const std::byte *payload, size_t come, Assembly &assembly) {
-        return reader_.begin(link_, head, payload, come, assembly);
+    bool begin(const FrameHead &head, const std::byte *payload, size_t received, Assembly &assembly) {
+        return reader_.begin(link_, head, payload, received, assembly);
     }
     bool complete(const FrameHead &head, const std::byte *payload) {
         --budget_;
@@ -54,14 +54,14 @@ int LinkReader::take_rest(int budget) {
 }
 
 // The payload comes in parts, so many bytes of it are here.
-bool LinkReader::begin(Link &link, const FrameHead &head, const std::byte *payload, size_t come, Assembly &assembly) {
+bool LinkReader::begin(Link &link, const FrameHead &head, const std::byte *payload, size_t received, Assembly &assembly) {
     if (head.header.kind == FrameKind::bulk) {
         assembly.begin(*links_.sink, link.peer, head.bulk.bulk, head.header.size);
         return true;
     }
     if (!link.incoming.is_next(head.header)) return garbled(link, "an envelope that is not the next");
     const Envelope envelope = head.envelope.envelope;
-    assembly.begin(*links_.sink, link.peer, envelope, payload, come, head.header.size);
+    assembly.begin(*links_.sink, link.peer, envelope, payload, received, head.header.size);
     if (link.to_flush && !link.connection.awaits_room()) writer_.write_out(link);  // the answer to an offer, while its first bytes come
     return true;
 }
@@ -74,10 +74,10 @@ bool LinkReader::take_frame(Link &link, const FrameHead &head, const std::byte *
     link.log.acknowledged(acknowledged);
     link.log.take_released(links_.reports.tokens());
     if (header.flags & answer_now) link.incoming.ask();
-    link.resting = header.flags & at_rest;
+    link.idle_closed = header.flags & idle_close;
     if (header.kind == FrameKind::envelope) return take_envelope(link, header, head.envelope.envelope, payload);
     if (header.kind == FrameKind::bulk) {
-        ++links_.counts.bulk_come;
+        ++links_.counts.bulk_received;
         links_.sink->bulk(link.peer, head.bulk.bulk, payload, header.size);
     }
     return true;
@@ -86,7 +86,7 @@ bool LinkReader::take_frame(Link &link, const FrameHead &head, const std::byte *
 bool LinkReader::take_envelope(Link &link, const FrameHeader &header, const Envelope &carried, const std::byte *payload) {
     if (!link.incoming.is_next(header)) return garbled(link, "an envelope that is not the next");
     const Envelope envelope = carried;  // what the sink sends may change what is here
-    ++links_.counts.envelopes_come;
+    ++links_.counts.envelopes_received;
     bool was_told = link.incoming.answer_due_ns() == no_deadline;
     link.incoming.take(sizeof(EnvelopeFrame) + header.size, links_.now_ns + links_.limits.answer_within_ns);
     if (was_told) links_.set_due(link, link.incoming.answer_due_ns());

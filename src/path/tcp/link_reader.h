@@ -18,7 +18,7 @@ public:
 private:
     class Frames;
 
-    bool begin(Link &link, const FrameHead &head, const std::byte *payload, size_t come, Assembly &assembly);
+    bool begin(Link &link, const FrameHead &head, const std::byte *payload, size_t received, Assembly &assembly);
     bool take_frame(Link &link, const FrameHead &head, const std::byte *payload);
     bool take_envelope(Link &link, const FrameHeader &header, const Envelope &carried, const std::byte *payload);
     void damaged(Link &link);

@@ -35,7 +35,7 @@ public:
     // After anything that was written, read or acknowledged.
     void recount(Link &link) {
         const Connection &connection = link.connection;
-        Counted now{link.log.unwritten() > 0 || connection.is_busy(), !link.log.empty(), connection.comes_slowly()};
+        Counted now{link.log.unwritten() > 0 || connection.is_busy(), !link.log.empty(), connection.is_slow()};
         if (now != link.counted) count(link, now);
         if (link.connection.silence.begin(now.unsettled, connection.bulk_bytes(), now_ns)) set_due(link, connection.silence.due_ns());
     }

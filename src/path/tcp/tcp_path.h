@@ -59,7 +59,7 @@ public:
     bool connected_to_all() override;
     void leave(bool leaving) override { links_.leaving = leaving; }
     void answer_all() override;
-    void rest_all() override { keeper_.close_quiet(); }
+    void close_idle() override { keeper_.close_quiet(); }
     void share_processors() override { hot_.disable(); }
     void grow() override;
     void set_secret(const Secret &secret) override { identity_.secret = secret; }

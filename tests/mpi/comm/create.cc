@@ -368,15 +368,15 @@ void names() {
 // The ranks part for good; what is under way on the communicator ends with its requests.
 void disconnected() {
     MPI_Comm comm, two_groups;
-    int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), come = -1;
+    int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), received = -1;
     MPI_Request requests[2];
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Irecv(&come, 1, MPI_INT, (rank + size - 1) % size, 3, comm, &requests[0]);
+    MPI_Irecv(&received, 1, MPI_INT, (rank + size - 1) % size, 3, comm, &requests[0]);
     MPI_Isend(&rank, 1, MPI_INT, (rank + 1) % size, 3, comm, &requests[1]);
     check_equal(MPI_Comm_disconnect(&comm), MPI_SUCCESS);
     check(comm == MPI_COMM_NULL);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    check_equal(come, (rank + size - 1) % size);
+    check_equal(received, (rank + size - 1) % size);
     if (size > 1) {
         MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &comm);
         MPI_Intercomm_create(comm, 0, MPI_COMM_WORLD, 1 - rank % 2, 4, &two_groups);

@@ -16,7 +16,7 @@ volatile sig_atomic_t told = 0;
 void hear(int) { told = 1; }
 
 // What a program sees of a receive that is not complete is a race with the library's thread, and here it is meant to be.
-[[gnu::no_sanitize_thread]] bool has_come(const volatile char *byte) { return *byte == 1; }
+[[gnu::no_sanitize_thread]] bool is_acknowledged(const volatile char *byte) { return *byte == 1; }
 
 template <class Condition>
 void compute_until(Condition condition, const char *what) {
@@ -44,7 +44,7 @@ int main(int argc, char **argv) {
             MPI_Precv_init(memory.data(), 1, partitions * count, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
             MPI_Start(&request);
             if (receive_first) MPI_Send(nullptr, 0, MPI_CHAR, 0, 2, MPI_COMM_WORLD);
-            compute_until([&] { return has_come(first) && has_come(last); }, "the data do not come while the programs compute");
+            compute_until([&] { return is_acknowledged(first) && is_acknowledged(last); }, "the data do not come while the programs compute");
             kill(pid, SIGUSR1);
         } else {
             if (receive_first) MPI_Recv(nullptr, 0, MPI_CHAR, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -264,7 +264,7 @@ bool by_datagrams() {
 void datagrams(bool used, bool all) {
     Reading<> sent("dgram_packets_sent"), known("dgram_peers", MPI_T_PVAR_CLASS_LEVEL), trip("dgram_round_trip", MPI_T_PVAR_CLASS_LEVEL),
         least("dgram_round_trip_least", MPI_T_PVAR_CLASS_LEVEL);
-    Reading<> sent_to("dgram_peer_sent", MPI_T_PVAR_CLASS_LEVEL), come_from("dgram_peer_come", MPI_T_PVAR_CLASS_LEVEL),
+    Reading<> sent_to("dgram_peer_sent", MPI_T_PVAR_CLASS_LEVEL), come_from("dgram_peer_received", MPI_T_PVAR_CLASS_LEVEL),
         trip_to("dgram_peer_round_trip", MPI_T_PVAR_CLASS_LEVEL), least_to("dgram_peer_round_trip_least", MPI_T_PVAR_CLASS_LEVEL);
     for (const Reading<> *each : {&sent_to, &come_from, &trip_to, &least_to}) check_equal(each->count, used ? size : 1);
     int value = 0, to = (rank + 1) % size, from = (rank + size - 1) % size;
@@ -293,14 +293,15 @@ void ways() {
     int here = ranks_here();
     bool sharing = here > 1 && (!paths || std::strstr(paths, "shm")), connected = size > here || (size > 1 && !sharing);
     bool dgrams = connected && by_datagrams();
-    Reading<> sent("network_envelopes_sent"), come("network_envelopes_come"), bulk_sent("network_bulk_sent"), bulk_come("network_bulk_come");
+    Reading<> sent("network_envelopes_sent"), received("network_envelopes_received");
+    Reading<> bulk_sent("network_bulk_sent"), bulk_received("network_bulk_received");
     Reading<> open("network_connections", MPI_T_PVAR_CLASS_LEVEL), rings("shm_rings", MPI_T_PVAR_CLASS_LEVEL);
     Reading<> cells("shm_cells", MPI_T_PVAR_CLASS_SIZE), segment("shm_segment_bytes", MPI_T_PVAR_CLASS_LEVEL);
     ring(3, 1 << 20, true);
     MPI_Barrier(MPI_COMM_WORLD);
     if (!connected || !sharing) {  // with both ways it depends on the rank which of them its neighbours have
-        for (const Reading<> *each : {&sent, &come}) check(connected ? each->value() >= 3 : each->value() == 0);
-        for (const Reading<> *each : {&bulk_sent, &bulk_come}) check(connected ? each->value() >= 1 : each->value() == 0);
+        for (const Reading<> *each : {&sent, &received}) check(connected ? each->value() >= 3 : each->value() == 0);
+        for (const Reading<> *each : {&bulk_sent, &bulk_received}) check(connected ? each->value() >= 1 : each->value() == 0);
     }
     check(connected && !dgrams ? open.value() >= 1 : open.value() == 0);
     datagrams(dgrams, connected && !sharing);

@@ -122,7 +122,7 @@ void distributed_errors(MPI_Comm comm, int size) {
 
 // Blocks of different lengths, on a ring: negative counts and arrays that are not there.
 void neighbor_errors(MPI_Comm comm, int size) {
-    int periodic = 1, zeros[2] = {0, 0}, ones[2] = {1, 1}, negative[2] = {-1, 1}, data[2] = {}, come[2] = {};
+    int periodic = 1, zeros[2] = {0, 0}, ones[2] = {1, 1}, negative[2] = {-1, 1}, data[2] = {}, received[2] = {};
     MPI_Aint bytes[2] = {0, 4};
     MPI_Datatype types[2] = {MPI_INT, MPI_INT};
     MPI_Comm ring;
@@ -130,23 +130,23 @@ void neighbor_errors(MPI_Comm comm, int size) {
     MPI_Cart_create(comm, 1, &size, &periodic, 0, &ring);
     for (const int *wrong : {static_cast<const int *>(negative), static_cast<const int *>(nullptr)}) {
         int error = wrong ? MPI_ERR_COUNT : MPI_ERR_ARG;
-        check_error(MPI_Neighbor_allgatherv(data, 1, MPI_INT, come, wrong, zeros, MPI_INT, ring), error, "recvcounts");
-        check_error(MPI_Ineighbor_allgatherv(data, 1, MPI_INT, come, wrong, zeros, MPI_INT, ring, &request), error, "recvcounts");
-        check_error(MPI_Neighbor_allgatherv_init(data, 1, MPI_INT, come, wrong, zeros, MPI_INT, ring, MPI_INFO_NULL, &request), error,
+        check_error(MPI_Neighbor_allgatherv(data, 1, MPI_INT, received, wrong, zeros, MPI_INT, ring), error, "recvcounts");
+        check_error(MPI_Ineighbor_allgatherv(data, 1, MPI_INT, received, wrong, zeros, MPI_INT, ring, &request), error, "recvcounts");
+        check_error(MPI_Neighbor_allgatherv_init(data, 1, MPI_INT, received, wrong, zeros, MPI_INT, ring, MPI_INFO_NULL, &request), error,
                     "recvcounts");
-        check_error(MPI_Neighbor_alltoallv(data, wrong, zeros, MPI_INT, come, ones, zeros, MPI_INT, ring), error, "sendcounts");
-        check_error(MPI_Neighbor_alltoallv(data, ones, zeros, MPI_INT, come, wrong, zeros, MPI_INT, ring), error, "recvcounts");
-        check_error(MPI_Ineighbor_alltoallv(data, wrong, zeros, MPI_INT, come, ones, zeros, MPI_INT, ring, &request), error, "sendcounts");
-        check_error(MPI_Neighbor_alltoallv_init(data, ones, zeros, MPI_INT, come, wrong, zeros, MPI_INT, ring, MPI_INFO_NULL, &request), error,
+        check_error(MPI_Neighbor_alltoallv(data, wrong, zeros, MPI_INT, received, ones, zeros, MPI_INT, ring), error, "sendcounts");
+        check_error(MPI_Neighbor_alltoallv(data, ones, zeros, MPI_INT, received, wrong, zeros, MPI_INT, ring), error, "recvcounts");
+        check_error(MPI_Ineighbor_alltoallv(data, wrong, zeros, MPI_INT, received, ones, zeros, MPI_INT, ring, &request), error, "sendcounts");
+        check_error(MPI_Neighbor_alltoallv_init(data, ones, zeros, MPI_INT, received, wrong, zeros, MPI_INT, ring, MPI_INFO_NULL, &request), error,
                     "recvcounts");
-        check_error(MPI_Neighbor_alltoallw(data, wrong, bytes, types, come, ones, bytes, types, ring), error, "sendcounts");
-        check_error(MPI_Ineighbor_alltoallw(data, ones, bytes, types, come, wrong, bytes, types, ring, &request), error, "recvcounts");
-        check_error(MPI_Neighbor_alltoallw_init(data, wrong, bytes, types, come, ones, bytes, types, ring, MPI_INFO_NULL, &request), error,
+        check_error(MPI_Neighbor_alltoallw(data, wrong, bytes, types, received, ones, bytes, types, ring), error, "sendcounts");
+        check_error(MPI_Ineighbor_alltoallw(data, ones, bytes, types, received, wrong, bytes, types, ring, &request), error, "recvcounts");
+        check_error(MPI_Neighbor_alltoallw_init(data, wrong, bytes, types, received, ones, bytes, types, ring, MPI_INFO_NULL, &request), error,
                     "sendcounts");
     }
-    check_error(MPI_Neighbor_allgatherv(data, 1, MPI_INT, come, ones, nullptr, MPI_INT, ring), MPI_ERR_ARG, "displs is a null pointer");
-    check_error(MPI_Neighbor_alltoallv(data, ones, nullptr, MPI_INT, come, ones, zeros, MPI_INT, ring), MPI_ERR_ARG, "sdispls is a null pointer");
-    check_error(MPI_Neighbor_alltoallw(data, ones, bytes, types, come, ones, nullptr, types, ring), MPI_ERR_ARG, "rdispls is a null pointer");
+    check_error(MPI_Neighbor_allgatherv(data, 1, MPI_INT, received, ones, nullptr, MPI_INT, ring), MPI_ERR_ARG, "displs is a null pointer");
+    check_error(MPI_Neighbor_alltoallv(data, ones, nullptr, MPI_INT, received, ones, zeros, MPI_INT, ring), MPI_ERR_ARG, "sdispls is a null pointer");
+    check_error(MPI_Neighbor_alltoallw(data, ones, bytes, types, received, ones, nullptr, types, ring), MPI_ERR_ARG, "rdispls is a null pointer");
     use(ring);
     MPI_Comm_free(&ring);
 }

@@ -20,7 +20,7 @@ struct Kitchen {
     explicit Kitchen(int ovens);
 
     uint64_t guests() const { return guests_; }
-    void come(uint64_t guests) { most_.note(guests_ = guests); }
+    void received(uint64_t guests) { most_.note(guests_ = guests); }
     Peak &most() { return most_; }
 
     Counts counts;
@@ -82,8 +82,8 @@ TEST(Counters, AreTheSumOfAllThatAreRegistered) {
     uint64_t before = eggs().value();
     one.counts.eggs += 3;
     other.counts.eggs += 4;
-    one.come(10);
-    other.come(20);
+    one.received(10);
+    other.received(20);
     EXPECT_EQ(eggs().value() - before, 7u);
     EXPECT_EQ(guests().value(), 30u);
 }
@@ -92,7 +92,7 @@ TEST(Counters, NeverGoBackWhenAnObjectEnds) {
     uint64_t before = eggs().value();
     auto one = std::make_unique<Kitchen>(1);
     one->counts.eggs += 5;
-    one->come(2);
+    one->received(2);
     one.reset();
     EXPECT_EQ(eggs().value() - before, 5u);
     EXPECT_EQ(guests().value(), 0u) << "a level is what there is now";
@@ -105,12 +105,12 @@ TEST(Counters, OfWatermarksBeginAnewFromTheLevel) {
     most_guests().begin_anew();
     {
         Kitchen one(1);
-        one.come(9);
-        one.come(4);
+        one.received(9);
+        one.received(4);
         EXPECT_EQ(most_guests().highest(), 9u);
         EXPECT_EQ(most_guests().begin_anew(), 9u);
         EXPECT_EQ(most_guests().highest(), 4u);
-        one.come(6);
+        one.received(6);
     }
     EXPECT_EQ(most_guests().highest(), 6u) << "of an object that has ended, too";
     EXPECT_EQ(most_guests().begin_anew(), 6u);

@@ -145,7 +145,7 @@ TEST(Engine, WaitsUntilALimit) {
 // Who falls asleep again and again keeps the memory that it needs again and again.
 TEST(Engine, RestsNowAndThen) {
     struct Resting final : NoSink {
-        void rests() override { ++times; }
+        void trim_memory() override { ++times; }
         int times = 0;
     } sink;
     Deadline deadline("a completion has been lost");

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/gathering.h"
+#include "engine/batching.h"
 #include "engine/test_pace.h"
 #include "unit/engine/stubs.h"
 
@@ -215,30 +215,30 @@ public:
     int held = 0, flushed = 0;
 };
 
-TEST(Gathering, LastsUntilAThreadLeavesThatIsInNoSuchCall) {
+TEST(Batching, LastsUntilAThreadLeavesThatIsInNoSuchCall) {
     PolledPaths paths;
-    Gathering gathering(paths);
-    gathering.allow(true);
-    EXPECT_FALSE(gathering.possible());  // no path batches
+    Batching batching(paths);
+    batching.allow(true);
+    EXPECT_FALSE(batching.possible());  // no path batches
     BatchingPath path;
     paths.add(path);
-    gathering.allow(false);
-    EXPECT_FALSE(gathering.possible());
-    gathering.allow(true);
-    EXPECT_TRUE(gathering.possible());
+    batching.allow(false);
+    EXPECT_FALSE(batching.possible());
+    batching.allow(true);
+    EXPECT_TRUE(batching.possible());
     for (int call = 0; call < 3; ++call) {
-        gathering.begin();
-        gathering.leave();
+        batching.begin();
+        batching.leave();
     }
     EXPECT_EQ(path.held, 1);
     EXPECT_EQ(path.flushed, 0);
-    gathering.leave();
+    batching.leave();
     EXPECT_EQ(path.flushed, 1);
-    gathering.begin();
-    gathering.end();
+    batching.begin();
+    batching.end();
     EXPECT_EQ(path.flushed, 2);
-    gathering.begin();
-    gathering.allow(false);  // the helper has gone
+    batching.begin();
+    batching.allow(false);  // the helper has gone
     EXPECT_EQ(path.flushed, 3);
     EXPECT_EQ(path.held, 3);
 }

@@ -18,8 +18,8 @@ public:
             Placement placement{{"a", "b", "c"}, {0, 0, 1, 1, 2, 2}, node};
             PmiServer::Neighbours neighbours;
             if (node == 0) {
-                neighbours.branches = 2;
-                neighbours.below = [this](size_t branch, const Frame &frame) { down(branch + 1, frame); };
+                neighbours.remote_hosts = 2;
+                neighbours.below = [this](size_t remote, const Frame &frame) { down(remote + 1, frame); };
             } else {
                 neighbours.above = [this, node](const Frame &frame) { up(static_cast<size_t>(node - 1), frame); };
             }
@@ -50,13 +50,13 @@ public:
     int barriers = 0, releases = 0, asks = 0, departures = 0;
 
 private:
-    void up(size_t branch, const Frame &frame) {
+    void up(size_t remote, const Frame &frame) {
         Values values;
         Text key;
         (frame.kind == Kind::barrier ? barriers : frame.kind == Kind::departed ? departures : asks)++;
-        if (frame.kind == Kind::departed) servers_[0]->branch_departed();
-        if (frame.kind == Kind::barrier && read_frame(frame, values)) servers_[0]->branch_entered(values);
-        if (frame.kind == Kind::ask && read_frame(frame, key)) servers_[0]->branch_asks(branch, key.text);
+        if (frame.kind == Kind::departed) servers_[0]->remote_departed();
+        if (frame.kind == Kind::barrier && read_frame(frame, values)) servers_[0]->remote_entered(values);
+        if (frame.kind == Kind::ask && read_frame(frame, key)) servers_[0]->remote_asks(remote, key.text);
     }
     void down(size_t node, const Frame &frame) {
         Values values;

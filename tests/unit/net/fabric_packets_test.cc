@@ -55,10 +55,10 @@ struct Endpoint {
         std::vector<PacketIo::Arrived> list(static_cast<size_t>(at_once));
         int count = packets->receive(list.data(), at_once);
         EXPECT_GE(count, 0);
-        std::vector<std::string> come;
+        std::vector<std::string> received;
         list.resize(static_cast<size_t>(std::max(count, 0)));
-        for (const PacketIo::Arrived &each : list) come.emplace_back(reinterpret_cast<const char *>(each.data), each.size);
-        return come;
+        for (const PacketIo::Arrived &each : list) received.emplace_back(reinterpret_cast<const char *>(each.data), each.size);
+        return received;
     }
     bool wait(int ms) {
         pollfd wanted{packets->descriptor(), POLLIN, 0};
@@ -120,16 +120,16 @@ protected:
 
     // All of them, by as many calls as it takes, and what comes meanwhile; in at most five seconds.
     std::vector<std::string> exchange(const std::vector<std::string> &texts, int at_once) {
-        std::vector<std::string> come;
+        std::vector<std::string> received;
         size_t sent = 0;
-        for (int turn = 0; turn < 5000 && come.size() < texts.size(); ++turn) {
+        for (int turn = 0; turn < 5000 && received.size() < texts.size(); ++turn) {
             if (sent < texts.size()) sent += static_cast<size_t>(send_one(*from, destination, texts[sent]));
             from->take();
             std::vector<std::string> more = to->take(at_once);
-            come.insert(come.end(), more.begin(), more.end());
+            received.insert(received.end(), more.begin(), more.end());
             if (more.empty() && sent == texts.size()) to->wait(1);
         }
-        return come;
+        return received;
     }
 
     const FabricLibrary *library_ = nullptr;
@@ -147,23 +147,23 @@ TEST_P(FabricPacketsOver, ComeWholeAndAlone) {
         }
         ASSERT_EQ(exchange(texts, 1 + static_cast<int>(random.below(40))), texts);
     }
-    EXPECT_EQ(from->packets->counts().sent, to->packets->counts().come);
+    EXPECT_EQ(from->packets->counts().sent, to->packets->counts().received);
 }
 
 TEST_P(FabricPacketsOver, SeveralAreSentByOneCall) {
-    std::vector<std::string> texts{"one", "two", "six", "ten", "x"}, come;
+    std::vector<std::string> texts{"one", "two", "six", "ten", "x"}, received;
     std::vector<Packet> packets;
     packets.reserve(texts.size());
     std::vector<PacketIo::Outgoing> list;
     for (const std::string &text : texts) list.push_back(packets.emplace_back(destination, text).outgoing);
     ASSERT_EQ(from->packets->send(list.data(), 5), 5);
-    for (int turn = 0; turn < 1000 && come.size() < 5; ++turn) {
+    for (int turn = 0; turn < 1000 && received.size() < 5; ++turn) {
         std::vector<std::string> more = to->take(2);
         EXPECT_LE(more.size(), 2u);
-        come.insert(come.end(), more.begin(), more.end());
+        received.insert(received.end(), more.begin(), more.end());
         if (more.empty()) to->wait(1);
     }
-    EXPECT_EQ(come, texts);
+    EXPECT_EQ(received, texts);
 }
 
 TEST_P(FabricPacketsOver, KnowsTheLargestAndDropsWhatIsLonger) {
@@ -250,7 +250,7 @@ struct Pair {
 TEST_F(FabricPacketsMock, IsFullWhileTheTransmitContextIs) {
     Pair pair;
     mock_fabric::hold(true);
-    std::vector<std::string> texts, come;
+    std::vector<std::string> texts, received;
     for (int i = 0; i < 100; ++i) {
         std::string text = "number " + std::to_string(i);
         if (pair.send(text) == 1) texts.push_back(text);
@@ -262,12 +262,12 @@ TEST_F(FabricPacketsMock, IsFullWhileTheTransmitContextIs) {
     mock_fabric::hold(false);
     EXPECT_EQ(pair.send("more"), 1);
     texts.push_back("more");
-    while (come.size() < texts.size()) {
+    while (received.size() < texts.size()) {
         std::vector<std::string> more = pair.to.take();
         ASSERT_FALSE(more.empty());
-        come.insert(come.end(), more.begin(), more.end());
+        received.insert(received.end(), more.begin(), more.end());
     }
-    EXPECT_EQ(come, texts);
+    EXPECT_EQ(received, texts);
     pair.from.wait(100);  // the timer that was set
     pair.from.take();
     EXPECT_FALSE(pair.from.wait(20)) << "the timer is over, and nothing waits";

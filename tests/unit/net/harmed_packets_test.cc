@@ -44,7 +44,7 @@ public:
 };
 
 struct Outcome {
-    std::map<uint32_t, int> come;  // packets by number
+    std::map<uint32_t, int> received;  // packets by number
     int damaged = 0, disordered = 0;
     HarmedPackets::Counts counts;
 };
@@ -66,7 +66,7 @@ Outcome suffer(const Harm &harm) {
                     ++outcome.damaged;
                     continue;
                 }
-                ++outcome.come[number[0]];
+                ++outcome.received[number[0]];
                 outcome.disordered += number[0] < latest;
                 latest = std::max(latest, number[0]);
             }
@@ -85,7 +85,7 @@ Outcome suffer(const Harm &harm) {
 
 TEST(HarmedPackets, DoesNoHarmUnasked) {
     Outcome outcome = suffer({});
-    EXPECT_EQ(outcome.come.size(), packets);
+    EXPECT_EQ(outcome.received.size(), packets);
     EXPECT_EQ(outcome.damaged + outcome.disordered, 0);
 }
 
@@ -103,20 +103,20 @@ TEST(HarmedPackets, DoesTheHarmItIsAskedFor) {
     EXPECT_TRUE(about(outcome.counts.doubled, 0.01));
     EXPECT_TRUE(about(outcome.counts.overtaken, 0.03));
     EXPECT_TRUE(about(outcome.counts.damaged, 0.005));
-    EXPECT_EQ(outcome.come.size(), packets - outcome.counts.lost - outcome.counts.damaged);
+    EXPECT_EQ(outcome.received.size(), packets - outcome.counts.lost - outcome.counts.damaged);
     EXPECT_EQ(static_cast<uint64_t>(outcome.damaged), outcome.counts.damaged);
     EXPECT_GT(outcome.disordered, 100);
     int doubled = 0;
-    for (auto [number, times] : outcome.come) doubled += times == 2;
+    for (auto [number, times] : outcome.received) doubled += times == 2;
     EXPECT_EQ(static_cast<uint64_t>(doubled), outcome.counts.doubled);
 }
 
 TEST(HarmedPackets, IsTheSameForASeed) {
     Harm harm{.lost = 100'000, .overtaken = 100'000, .seed = 3};
-    EXPECT_EQ(suffer(harm).come, suffer(harm).come);
+    EXPECT_EQ(suffer(harm).received, suffer(harm).received);
     Harm other = harm;
     other.seed = 4;
-    EXPECT_NE(suffer(harm).come, suffer(other).come);
+    EXPECT_NE(suffer(harm).received, suffer(other).received);
 }
 
 TEST(HarmedPackets, LetsPacketsBeAsLongAsItIsAskedForAndTheEndpointSays) {

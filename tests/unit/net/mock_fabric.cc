@@ -62,7 +62,7 @@ struct Endpoint {
     fid_ep fid{};
     Domain *parent = nullptr;
     uint64_t number = 0;
-    Queue *sent = nullptr, *come = nullptr;
+    Queue *sent = nullptr, *received = nullptr;
     Vector *vector = nullptr;
     bool enabled = false;
     std::deque<Posted> sends, receives;
@@ -142,7 +142,7 @@ int close_endpoint(fid *which) {
     auto *endpoint = reinterpret_cast<Endpoint *>(which);
     state().endpoints.erase(endpoint->number);
     if (endpoint->sent) --endpoint->sent->users;
-    if (endpoint->come) --endpoint->come->users;
+    if (endpoint->received) --endpoint->received->users;
     if (endpoint->vector) --endpoint->vector->users;
     return close_of_domain(endpoint);
 }
@@ -156,7 +156,7 @@ int control_queue(fid *which, int command, void *argument) {
 int control_endpoint(fid *which, int command, void *) {
     auto *endpoint = reinterpret_cast<Endpoint *>(which);
     if (command != FI_ENABLE) return -FI_ENOSYS;
-    if (!endpoint->sent || !endpoint->come || !endpoint->vector) return -FI_EOPBADSTATE;
+    if (!endpoint->sent || !endpoint->received || !endpoint->vector) return -FI_EOPBADSTATE;
     endpoint->enabled = true;
     return 0;
 }
@@ -169,7 +169,7 @@ int bind_endpoint(fid *which, fid *to, uint64_t flags) {
     }
     auto *queue = reinterpret_cast<Queue *>(to);
     if (flags != FI_TRANSMIT && flags != FI_RECV) return -FI_EBADFLAGS;
-    (flags == FI_TRANSMIT ? endpoint->sent : endpoint->come) = queue;
+    (flags == FI_TRANSMIT ? endpoint->sent : endpoint->received) = queue;
     ++queue->users;
     return 0;
 }
@@ -229,7 +229,7 @@ void arrive(const Posted &sent) {
     std::memset(into.bytes, 0xee, prefix);
     bool fails = std::exchange(now.fail_arrival, false) || sent.size > into.size;
     if (!fails) std::memcpy(into.bytes + prefix, sent.bytes + prefix, sent.size - prefix);
-    complete(*to.come, into, FI_RECV, fails ? 0 : sent.size, fails ? FI_ETRUNC : 0);
+    complete(*to.received, into, FI_RECV, fails ? 0 : sent.size, fails ? FI_ETRUNC : 0);
 }
 
 // All that was sent leaves.

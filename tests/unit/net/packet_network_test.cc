@@ -63,12 +63,12 @@ TEST(PacketNetwork, LosesDoublesAndDamagesAsOftenAsItSays) {
     behaviour.doubled_ppm = 50'000;
     behaviour.damaged_ppm = 20'000;
     PacketNetwork network(1, behaviour, 2);
-    int damaged = 0, come = 0;
+    int damaged = 0, received = 0;
     for (int i = 0; i < 20'000; ++i) {
         send(network, 0, 1, "some text");
         network.advance(network.now_ns() + 1'000'000);
         for (const std::string &text : receive(network, 1)) {
-            ++come;
+            ++received;
             damaged += text != "some text";
         }
     }
@@ -77,7 +77,7 @@ TEST(PacketNetwork, LosesDoublesAndDamagesAsOftenAsItSays) {
     EXPECT_NEAR(static_cast<double>(counts.doubled), 900, 120);
     EXPECT_EQ(counts.damaged, static_cast<uint64_t>(damaged));
     EXPECT_NEAR(damaged, 360, 80);
-    EXPECT_EQ(counts.sent - counts.lost + counts.doubled, static_cast<uint64_t>(come));
+    EXPECT_EQ(counts.sent - counts.lost + counts.doubled, static_cast<uint64_t>(received));
 }
 
 TEST(PacketNetwork, DropsWhatManySendToOneAtOnce) {

@@ -30,15 +30,15 @@ struct Endpoint {
 
     // In at most five seconds.
     std::vector<std::string> receive(size_t wanted, int at_once = 64) {
-        std::vector<std::string> come;
+        std::vector<std::string> received;
         std::vector<PacketIo::Arrived> list(static_cast<size_t>(at_once));
-        for (int turn = 0; turn < 5000 && come.size() < wanted; ++turn) {
+        for (int turn = 0; turn < 5000 && received.size() < wanted; ++turn) {
             int count = packets.receive(list.data(), at_once);
             EXPECT_GE(count, 0);
-            for (int i = 0; i < count; ++i) come.push_back(text_of(list[static_cast<size_t>(i)]));
+            for (int i = 0; i < count; ++i) received.push_back(text_of(list[static_cast<size_t>(i)]));
             if (count == 0) wait(1);
         }
-        return come;
+        return received;
     }
     bool wait(int ms) {
         pollfd wanted{packets.descriptor(), POLLIN, 0};
@@ -91,7 +91,7 @@ TEST(UdpPackets, ComeWholeAndAlone) {
             ASSERT_EQ(from.packets.send(out.list.data(), out.count()), out.count());
             ASSERT_EQ(to.receive(texts.size(), 1 + static_cast<int>(random.below(64))), texts);
         }
-        EXPECT_EQ(from.packets.counts().sent, to.packets.counts().come);
+        EXPECT_EQ(from.packets.counts().sent, to.packets.counts().received);
         if (join) {
             EXPECT_LT(from.packets.counts().send_calls * 10, from.packets.counts().sent);
         }
@@ -135,13 +135,13 @@ TEST(UdpPackets, LendsWhatDidNotFitTheNextTime) {
     EXPECT_EQ(from.packets.send(out.list.data(), out.count()), 5);
     EXPECT_TRUE(to.wait(5000));
     std::vector<PacketIo::Arrived> list(2);
-    std::vector<std::string> come;
-    for (int turn = 0; turn < 100 && come.size() < 5; ++turn) {
+    std::vector<std::string> received;
+    for (int turn = 0; turn < 100 && received.size() < 5; ++turn) {
         int count = to.packets.receive(list.data(), 2);
         ASSERT_LE(count, 2);
-        for (int i = 0; i < count; ++i) come.push_back(text_of(list[static_cast<size_t>(i)]));
+        for (int i = 0; i < count; ++i) received.push_back(text_of(list[static_cast<size_t>(i)]));
     }
-    EXPECT_EQ(come, texts);
+    EXPECT_EQ(received, texts);
 }
 
 TEST(UdpPackets, KnowsWhenNothingIsBehindWhatItLent) {
@@ -152,9 +152,9 @@ TEST(UdpPackets, KnowsWhenNothingIsBehindWhatItLent) {
     EXPECT_EQ(from.packets.send(out.list.data(), out.count()), 3);
     EXPECT_TRUE(to.wait(5000));
     std::vector<PacketIo::Arrived> list(64);
-    int come = 0;
-    for (int turn = 0; turn < 100 && come < 2; ++turn) come += to.packets.receive(list.data(), 2 - come);
-    ASSERT_EQ(come, 2);
+    int received = 0;
+    for (int turn = 0; turn < 100 && received < 2; ++turn) received += to.packets.receive(list.data(), 2 - received);
+    ASSERT_EQ(received, 2);
     EXPECT_EQ(to.packets.behind(), PacketIo::Behind::perhaps) << "one is left";
     ASSERT_EQ(to.packets.receive(list.data(), 64), 1);
     EXPECT_EQ(to.packets.behind(), PacketIo::Behind::nothing);
@@ -287,18 +287,18 @@ TEST(UdpPackets, KnowsTheWayBackToWhoSentAPacket) {
                 Outgoing out(way, std::vector<std::string>(packets, "there"));
                 EXPECT_EQ(a.packets.send(out.list.data(), out.count()), out.count());
                 PacketIo::Arrived list[8];
-                int come = 0;
-                for (int turn = 0; turn < 5000 && come == 0; ++turn, b.wait(1)) come = b.packets.receive(list, 8);
-                ASSERT_GT(come, 0);
-                for (int i = 0; i < come; ++i) {
+                int received = 0;
+                for (int turn = 0; turn < 5000 && received == 0; ++turn, b.wait(1)) received = b.packets.receive(list, 8);
+                ASSERT_GT(received, 0);
+                for (int i = 0; i < received; ++i) {
                     int64_t back = b.packets.origin(list[i]);
                     ASSERT_GE(back, 0);
                     EXPECT_EQ(b.packets.origin(list[i]), back);
                     Outgoing answer(static_cast<uint64_t>(back), {"back"});
                     EXPECT_EQ(b.packets.send(answer.list.data(), 1), 1);
                 }
-                EXPECT_EQ(a.receive(static_cast<size_t>(come)), std::vector<std::string>(static_cast<size_t>(come), "back"));
-                b.receive(packets - static_cast<size_t>(come));
+                EXPECT_EQ(a.receive(static_cast<size_t>(received)), std::vector<std::string>(static_cast<size_t>(received), "back"));
+                b.receive(packets - static_cast<size_t>(received));
             }
         }
 }
@@ -309,9 +309,9 @@ TEST(UdpPackets, NotesNoOriginsWithinAHost) {
     Outgoing out(static_cast<uint64_t>(from.packets.destination(to.packets.name())), {"there"});
     EXPECT_EQ(from.packets.send(out.list.data(), 1), 1);
     PacketIo::Arrived list[1];
-    int come = 0;
-    for (int turn = 0; turn < 5000 && come == 0; ++turn, to.wait(1)) come = to.packets.receive(list, 1);
-    ASSERT_EQ(come, 1);
+    int received = 0;
+    for (int turn = 0; turn < 5000 && received == 0; ++turn, to.wait(1)) received = to.packets.receive(list, 1);
+    ASSERT_EQ(received, 1);
     EXPECT_EQ(to.packets.origin(list[0]), -1);
 }
 

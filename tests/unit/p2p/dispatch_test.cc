@@ -33,7 +33,7 @@ public:
 
 class DispatchTest : public ScriptedTest {
 protected:
-    void come(const Envelope &envelope, const std::string &payload = {}) {
+    void received(const Envelope &envelope, const std::string &payload = {}) {
         dispatch.envelope(1, envelope, bytes_of(payload), payload.size());
     }
     Receiver receiver{endpoint};
@@ -45,12 +45,12 @@ TEST_F(DispatchTest, GivesEachKindToItsHandler) {
     dispatch.bind(EnvelopeKind{40}, handler);
     dispatch.bind(EnvelopeKind{41}, handler);
     dispatch.bind(EnvelopeKind{42}, other);
-    for (int kind : {41, 40, 42, 43, 63, 64, 255}) come(answer(static_cast<EnvelopeKind>(kind), 0), "abc");
+    for (int kind : {41, 40, 42, 43, 63, 64, 255}) received(answer(static_cast<EnvelopeKind>(kind), 0), "abc");
     EXPECT_EQ(handler.kinds, (std::vector<int>{41, 40}));
     EXPECT_EQ(handler.sizes[0], 3u);
     EXPECT_EQ(other.kinds, std::vector<int>{42});
     dispatch.unbind(handler);
-    come(answer(EnvelopeKind{40}, 0));
+    received(answer(EnvelopeKind{40}, 0));
     EXPECT_EQ(handler.kinds.size(), 2u);
     dispatch.bind(EnvelopeKind{40}, other);
 }
@@ -60,13 +60,13 @@ TEST_F(DispatchTest, GivesOtherKindsToTheTargetThatIsNamed) {
     endpoint.targets.add(target);
     endpoint.targets.add(other);
     uint64_t id = target.id();
-    come(answer(EnvelopeKind::finished, id, 5));
-    come(answer(EnvelopeKind{60}, id, 6));
+    received(answer(EnvelopeKind::finished, id, 5));
+    received(answer(EnvelopeKind{60}, id, 6));
     dispatch.bulk(1, {id, 100}, nullptr, 0);
     dispatch.sent(id);
     dispatch.renewed(1);
     endpoint.targets.remove(target);
-    come(answer(EnvelopeKind::finished, id, 7));
+    received(answer(EnvelopeKind::finished, id, 7));
     dispatch.bulk(1, {id, 200}, nullptr, 0);
     dispatch.sent(id);
     EXPECT_EQ(target.answers, (std::vector<int>{5, 6}));
@@ -82,11 +82,11 @@ TEST_F(DispatchTest, TakesTheCreditThatComesOnce) {
     peer().credit_left = 0;
     Envelope envelope = answer(EnvelopeKind::credit, 0);
     envelope.credit = 3;
-    come(envelope);
+    received(envelope);
     EXPECT_EQ(peer().credit_left, 3 * 64);
     envelope = message(EnvelopeKind::eager, 3);
     envelope.credit = 1;
-    come(envelope, "abc");
+    received(envelope, "abc");
     EXPECT_EQ(peer().credit_left, 4 * 64);
     EXPECT_EQ(receiver.unexpected().count(), 1u);
 }
@@ -94,7 +94,7 @@ TEST_F(DispatchTest, TakesTheCreditThatComesOnce) {
 // Of each byte of eager payload the peer learns once that it has been taken.
 TEST_F(DispatchTest, OwesCreditOnceForWhatIsTaken) {
     std::string payload = text(1000), room(1000, '.');
-    come(message(EnvelopeKind::eager, 1000), payload);
+    received(message(EnvelopeKind::eager, 1000), payload);
     EXPECT_EQ(peer().credit_owed, 0);
     ReceiveOperation stored, posted;
     describe(stored, room);
@@ -104,9 +104,9 @@ TEST_F(DispatchTest, OwesCreditOnceForWhatIsTaken) {
     EXPECT_EQ(peer().credit_owed, 1024);
     describe(posted, room);
     receiver.receive(posted);
-    come(message(EnvelopeKind::eager, 1000), payload);
+    received(message(EnvelopeKind::eager, 1000), payload);
     EXPECT_EQ(peer().credit_owed, 2048);
-    come(message(EnvelopeKind::eager, 1000), payload);
+    received(message(EnvelopeKind::eager, 1000), payload);
     EXPECT_EQ(peer().credit_owed, 2048);
     receiver.purge(context, "the communicator is revoked");
     EXPECT_EQ(peer().credit_owed, 3072);
@@ -120,7 +120,7 @@ TEST_F(DispatchTest, PurgesWhatBelongsToOneContext) {
     elsewhere.context = context + 4;
     receiver.receive(here);
     receiver.receive(elsewhere);
-    come(message(EnvelopeKind::eager, 3, 2), "abc");
+    received(message(EnvelopeKind::eager, 3, 2), "abc");
     receiver.purge(context, "the communicator is revoked");
     ASSERT_TRUE(here.error);
     EXPECT_EQ(here.error.take().sentence, "the communicator is revoked");
@@ -154,11 +154,11 @@ TEST_F(DispatchTest, TellsEveryPartOnceThatAPeerIsLost) {
 TEST_F(DispatchTest, AnswersACancelledOffer) {
     dispatch.bind(EnvelopeKind::cancel, receiver);
     RendezvousOffer offer{4711, 0};
-    come(message(EnvelopeKind::rendezvous, 100'000), {reinterpret_cast<const char *>(&offer), sizeof offer});
+    received(message(EnvelopeKind::rendezvous, 100'000), {reinterpret_cast<const char *>(&offer), sizeof offer});
     EXPECT_EQ(receiver.unexpected().count(), 1u);
-    come(answer(EnvelopeKind::cancel, 4712));
+    received(answer(EnvelopeKind::cancel, 4712));
     EXPECT_EQ(path->sent.back().envelope.tag, 0) << "there is no such offer";
-    come(answer(EnvelopeKind::cancel, 4711));
+    received(answer(EnvelopeKind::cancel, 4711));
     EXPECT_EQ(path->sent.back().envelope.kind, EnvelopeKind::cancel_reply);
     EXPECT_EQ(path->sent.back().envelope.tag, 1);
     EXPECT_EQ(receiver.unexpected().count(), 0u);

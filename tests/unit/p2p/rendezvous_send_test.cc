@@ -11,7 +11,7 @@ class RendezvousSendTest : public ScriptedTest {
 protected:
     // An announcement over a network (receive_advert.h).
     struct Advert {
-        uint64_t receive_id, come;
+        uint64_t receive_id, received;
     };
     void offer(size_t size = 2500) {
         bytes = text(size);
@@ -29,11 +29,11 @@ protected:
         ASSERT_TRUE(target);
         target->answer(1, envelope, payload, size);
     }
-    void announce(uint64_t receive_id, uint64_t room, uint64_t come = 0) {
+    void announce(uint64_t receive_id, uint64_t room, uint64_t received = 0) {
         Envelope envelope = message(EnvelopeKind::announcement, room);
         envelope.source = 0;  // my rank, as the receive names it
         envelope.flags = flag_in_place;
-        Advert advert{receive_id, come};
+        Advert advert{receive_id, received};
         sends.envelope(1, envelope, bytes_of(advert), sizeof advert);
     }
     bool over() const { return send.completion.complete(); }

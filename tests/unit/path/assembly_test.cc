@@ -31,8 +31,8 @@ public:
     std::byte *place(uint32_t, const BulkHeader &header, size_t) override {
         return memory.empty() ? nullptr : memory.data() + header.offset;
     }
-    std::byte *begin(uint32_t, const Envelope &, const std::byte *payload, size_t come, size_t size, size_t &from) override {
-        beginning = as_text(payload, come);
+    std::byte *begin(uint32_t, const Envelope &, const std::byte *payload, size_t received, size_t size, size_t &from) override {
+        beginning = as_text(payload, received);
         from = reads;  // also where there is no place: it means nothing then
         return memory.size() < size ? nullptr : memory.data();
     }
@@ -54,12 +54,12 @@ Envelope with_tag(int tag) {
 
 // In parts of so many bytes, the first of them with begin().
 void assemble(Assembly &assembly, PlacingSink &sink, size_t part, int tag) {
-    size_t come = std::min(part, text.size());
-    size_t done = assembly.begin(sink, 3, with_tag(tag), bytes(text), come, text.size());
-    assembly.add(bytes(text) + done, come - done);
-    for (; assembly.missing() > 0; come += std::min(part, text.size() - come)) {
-        EXPECT_EQ(assembly.come(), come);
-        assembly.add(bytes(text) + come, std::min(part, text.size() - come));
+    size_t received = std::min(part, text.size());
+    size_t done = assembly.begin(sink, 3, with_tag(tag), bytes(text), received, text.size());
+    assembly.add(bytes(text) + done, received - done);
+    for (; assembly.missing() > 0; received += std::min(part, text.size() - received)) {
+        EXPECT_EQ(assembly.received(), received);
+        assembly.add(bytes(text) + received, std::min(part, text.size() - received));
     }
     assembly.deliver(sink, 3, with_tag(tag));
 }
@@ -97,7 +97,7 @@ TEST(Assembly, MayBeginWithoutABeginningAndBeReadStraight) {
     EXPECT_EQ(assembly.begin(sink, 0, with_tag(1), nullptr, 0, text.size()), 0u);
     while (size_t missing = assembly.missing()) {
         size_t part = std::min<size_t>(missing, 5);
-        std::memcpy(assembly.next(), text.data() + assembly.come(), part);
+        std::memcpy(assembly.next(), text.data() + assembly.received(), part);
         assembly.arrived(part);
     }
     const std::byte *payload = assembly.payload();

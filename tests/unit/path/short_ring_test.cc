@@ -46,7 +46,7 @@ void expect(RingReader &reader, const Frame &frame) {
     std::memcpy(&envelope, reader.first(), sizeof envelope);
     ASSERT_EQ(envelope.context, frame.id);
     std::vector<std::byte> payload(frame.size + 1);
-    reader.gather(payload.data(), frame.size);
+    reader.copy_out(payload.data(), frame.size);
     for (size_t i = 0; i < frame.size; ++i) ASSERT_EQ(payload[i], content(frame.id, i));
     reader.pass(lines_for(frame.size));
 }

@@ -24,14 +24,14 @@ RankProfile some_rank(int number) {
 }
 
 TEST(Profile, NumbersSurviveTheirWayAsText) {
-    RankProfile sent = some_rank(1), come = rank_profile(text_of(sent));
-    EXPECT_EQ(text_of(come), text_of(sent));
-    EXPECT_EQ(come.rank, 1);
-    EXPECT_EQ(come.calls.at(0).calls, 1200u);
-    EXPECT_EQ(come.waits[1].moving, 0.25);
-    EXPECT_EQ(come.by_size.at(4).bytes, 9600u);
-    EXPECT_EQ(come.by_path.at(0).path, "shm");
-    EXPECT_EQ(come.most_unexpected_bytes, 2048u);
+    RankProfile sent = some_rank(1), received = rank_profile(text_of(sent));
+    EXPECT_EQ(text_of(received), text_of(sent));
+    EXPECT_EQ(received.rank, 1);
+    EXPECT_EQ(received.calls.at(0).calls, 1200u);
+    EXPECT_EQ(received.waits[1].moving, 0.25);
+    EXPECT_EQ(received.by_size.at(4).bytes, 9600u);
+    EXPECT_EQ(received.by_path.at(0).path, "shm");
+    EXPECT_EQ(received.most_unexpected_bytes, 2048u);
 }
 
 TEST(Profile, TableOfTwoRanks) {
@@ -87,20 +87,20 @@ RankProfile rank_with_datagrams(int number, int other, uint64_t again, uint64_t 
     all.by_probe = 1;
     all.alone = 300;
     all.carried = 50;
-    all.come = 1000 - missing;
+    all.received = 1000 - missing;
     all.missing = missing;
     all.doubled = 4;
-    all.peers = {{other, 1200, again, 0, all.come, missing, 250e-6, 40e-6}};
+    all.peers = {{other, 1200, again, 0, all.received, missing, 250e-6, 40e-6}};
     return rank;
 }
 
 TEST(Profile, DatagramsSurviveTheirWayAsText) {
-    RankProfile sent = rank_with_datagrams(0, 1, 7, 5), come = rank_profile(text_of(sent));
-    EXPECT_EQ(text_of(come), text_of(sent));
-    EXPECT_TRUE(come.datagrams.used);
-    EXPECT_EQ(come.datagrams.by_order, 6u);
-    EXPECT_EQ(come.datagrams.missing, 5u);
-    EXPECT_EQ(come.datagrams.peers.at(0).least_round_trip, 40e-6);
+    RankProfile sent = rank_with_datagrams(0, 1, 7, 5), received = rank_profile(text_of(sent));
+    EXPECT_EQ(text_of(received), text_of(sent));
+    EXPECT_TRUE(received.datagrams.used);
+    EXPECT_EQ(received.datagrams.by_order, 6u);
+    EXPECT_EQ(received.datagrams.missing, 5u);
+    EXPECT_EQ(received.datagrams.peers.at(0).least_round_trip, 40e-6);
     EXPECT_FALSE(rank_profile(text_of(some_rank(1))).datagrams.used);
 }
 
@@ -109,10 +109,10 @@ TEST(Profile, DatagramsOfTwoRanks) {
     std::string table = table_of({rank_with_datagrams(0, 1, 7, 5), rank_with_datagrams(1, 0, 3, 6)});
     EXPECT_EQ(table.substr(table.find("\ndatagrams")), R"(
 datagrams  sent                                  3,000 packets      2 MiB
-           given up, and sent again                 10 packets      0.5 %
-           of these as later ones had come 8, by time 0, as nothing came 2; too early 0
-           that never came                          11 packets      0.6 %
-           that came twice                           8 packets      0.4 %
+           declared lost, sent again                10 packets      0.5 %
+           of these by order 8, by timer 0, by probe 2; too early 0
+           never received                           11 packets      0.6 %
+           received twice                            8 packets      0.4 %
            acknowledgements alone                  600 packets     20.0 %
            acknowledgements carried                100 packets      3.3 %
 

@@ -12,10 +12,10 @@ constexpr AnswerLimits limits{.packets = 4, .delay_ns = 1000};
 constexpr uint64_t never = UINT64_MAX;
 
 std::set<uint64_t> said_to_have_come(const Acknowledgement &said, uint64_t next) {
-    std::set<uint64_t> come;
+    std::set<uint64_t> received;
     for (uint32_t i = 0; i < said.count; ++i)
-        for (uint32_t j = 0; j < said.ranges[i].length; ++j) come.insert(next + said.ranges[i].begin + j);
-    return come;
+        for (uint32_t j = 0; j < said.ranges[i].length; ++j) received.insert(next + said.ranges[i].begin + j);
+    return received;
 }
 
 TEST(Arrivals, AcknowledgeEveryFewPacketsOrAfterAWhile) {
@@ -122,16 +122,16 @@ TEST(Arrivals, AreThoseOfAPlainSet) {
     for (uint64_t seed = 1; seed < 60; ++seed) {
         sim::Random random(seed);
         Arrivals arrivals(1);
-        std::set<uint64_t> come;
+        std::set<uint64_t> received;
         uint64_t next = 1, end = 1;
         for (int i = 0; i < 3000; ++i) {
             uint64_t number = random.chance(70) ? end + random.below(3) : next + random.below(random.chance(5) ? 5000 : 60);
-            bool had = number < next || come.count(number);
+            bool had = number < next || received.count(number);
             auto verdict = arrivals.judge(number);
             ASSERT_EQ(verdict, number >= next + most_span ? Arrivals::Verdict::beyond : had ? Arrivals::Verdict::copy : Arrivals::Verdict::fresh);
             if (verdict == Arrivals::Verdict::fresh) {
                 arrivals.add(number, false, limits, 0);
-                come.insert(number);
+                received.insert(number);
                 end = std::max(end, number + 1);
             }
             if (random.chance(3)) {
@@ -139,16 +139,16 @@ TEST(Arrivals, AreThoseOfAPlainSet) {
                 arrivals.settle(below);
                 next = std::max(next, below);
             }
-            while (come.count(next)) come.erase(next++);
-            come.erase(come.begin(), come.lower_bound(next));
+            while (received.count(next)) received.erase(next++);
+            received.erase(received.begin(), received.lower_bound(next));
             ASSERT_EQ(arrivals.next(), next);
-            ASSERT_EQ(arrivals.gaps(), !come.empty());
+            ASSERT_EQ(arrivals.gaps(), !received.empty());
             if (!random.chance(10)) continue;
             Acknowledgement said;
             arrivals.acknowledge(said, 0, 1000);
             std::set<uint64_t> told = said_to_have_come(said, next);
-            if (said.count < most_ranges) ASSERT_EQ(told, come);
-            else ASSERT_TRUE(std::includes(come.begin(), come.end(), told.begin(), told.end()) && *told.rbegin() == *come.rbegin());
+            if (said.count < most_ranges) ASSERT_EQ(told, received);
+            else ASSERT_TRUE(std::includes(received.begin(), received.end(), told.begin(), told.end()) && *told.rbegin() == *received.rbegin());
         }
     }
 }

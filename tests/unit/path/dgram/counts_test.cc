@@ -38,17 +38,17 @@ TEST_F(Counted, ThePacketsThatWereLostAndWhy) {
     EXPECT_EQ(out.probes, 0u);
     EXPECT_EQ(out.given_up(), 3u);
     EXPECT_EQ(out.given_up_too_early, 0u);
-    EXPECT_EQ(in.named - in.come, 3u);
+    EXPECT_EQ(in.named - in.received, 3u);
     EXPECT_EQ(in.named, out.numbered_out);
     EXPECT_EQ(in.copies, 0u);
-    PeerCounts sent = a.flow.counts(), come = b.flow.counts();
+    PeerCounts sent = a.flow.counts(), received = b.flow.counts();
     EXPECT_EQ(sent.sent, out.numbered_out);
     EXPECT_EQ(sent.given_up, 3u);
-    EXPECT_EQ(come.missing, 3u);
-    EXPECT_EQ(come.come, sent.sent - 3);
+    EXPECT_EQ(received.missing, 3u);
+    EXPECT_EQ(received.received, sent.sent - 3);
     EXPECT_GE(sent.round_trip_ns, sent.least_round_trip_ns);
     EXPECT_GT(sent.least_round_trip_ns, 0u);
-    EXPECT_EQ(come.round_trip_ns, 0u) << "it has sent nothing that is acknowledged";
+    EXPECT_EQ(received.round_trip_ns, 0u) << "it has sent nothing that is acknowledged";
     send(1);  // lost, and nothing behind it
     settle();
     EXPECT_EQ(b.came.size(), 11u);
@@ -62,7 +62,7 @@ TEST_F(Counted, WhatCameTwiceOrLateIsNotMissing) {
     std::vector<PacketBytes> packets = send(3);
     for (size_t which : {2u, 0u, 1u, 1u, 2u, 1u}) b.give(packets[which], now_ns);
     EXPECT_EQ(b.home.counts.copies, 3u);
-    EXPECT_EQ(b.flow.counts().come, 3u);
+    EXPECT_EQ(b.flow.counts().received, 3u);
     EXPECT_EQ(b.flow.counts().missing, 0u);
     settle();
     EXPECT_EQ(a.home.counts.given_up(), 0u);
@@ -150,9 +150,9 @@ TEST(PathCounts, AgreeWithWhatHappenedToEveryPacket) {
         const FlowCounts &counts = world.path(own).counts();
         PeerCounts here = world.path(own).counts_of(other), there = world.path(other).counts_of(own);
         EXPECT_GT(in.dropped, 20u);
-        EXPECT_EQ(counts.named - counts.come, in.dropped + in.damaged);
+        EXPECT_EQ(counts.named - counts.received, in.dropped + in.damaged);
         EXPECT_EQ(here.missing, in.dropped + in.damaged);
-        EXPECT_EQ(here.come + here.missing, there.sent);
+        EXPECT_EQ(here.received + here.missing, there.sent);
         EXPECT_EQ(counts.copies, in.doubled);
         EXPECT_EQ(counts.damaged, in.damaged);
         EXPECT_EQ(counts.garbage + counts.strangers + counts.stale + counts.malformed + counts.no_room + counts.beyond, 0u);
@@ -160,7 +160,7 @@ TEST(PathCounts, AgreeWithWhatHappenedToEveryPacket) {
         EXPECT_GT(here.least_round_trip_ns, 0u);
     }
     EXPECT_EQ(world.path(0).message_counts().envelopes_sent, 3000u);
-    EXPECT_EQ(world.path(1).message_counts().envelopes_come, 3000u);
+    EXPECT_EQ(world.path(1).message_counts().envelopes_received, 3000u);
     EXPECT_EQ(world.path(1).known(), 1u);
     DgramPath::RoundTrips trips = world.path(0).round_trips();
     EXPECT_EQ(trips.mean_ns, world.path(0).counts_of(1).round_trip_ns) << "of the only peer";

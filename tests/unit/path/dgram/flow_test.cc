@@ -206,7 +206,7 @@ TEST_F(TwoSides, ReceiverLimitsWhatIsOnItsWay) {
         c.send("hello");
         PacketBytes hello = c.packet(now_ns);
         Grants::Sender others[2];
-        for (Grants::Sender &other : others) d.home.grants.came(other, limits.grants.little, now_ns);
+        for (Grants::Sender &other : others) d.home.grants.received(other, limits.grants.little, now_ns);
         d.give(hello, now_ns);
         d.flow.answer();
         c.give(d.packet(now_ns), now_ns);
@@ -328,7 +328,7 @@ TEST_F(TwoSides, ShortPacketsAreNotAnsweredAtOnceBecauseLongOnesMayBe) {
 
 TEST_F(TwoSides, WhereProcessorsAreSharedAnAnswerWaitsForSomethingToRideOn) {
     meet();
-    b.home.crowded = true;
+    b.home.oversubscribed = true;
     a.send("question");
     b.give(a.packet(now_ns), now_ns);
     uint64_t due_ns = b.flow.deadline_ns(), trip_ns = b.flow.trip().smoothed_ns();
@@ -341,7 +341,7 @@ TEST_F(TwoSides, WhereProcessorsAreSharedAnAnswerWaitsForSomethingToRideOn) {
 
 TEST_F(TwoSides, WhereProcessorsAreSharedTheSenderWaitsForTheLongestAnswer) {
     meet();
-    a.home.crowded = true;
+    a.home.oversubscribed = true;
     a.send("question");
     a.packet(now_ns);
     EXPECT_GE(a.flow.deadline_ns(), now_ns + a.home.limits.answer.most_delay_ns);

@@ -20,7 +20,7 @@ public:
 
     // The first `senders` of them send, for so long.
     void busy(uint64_t ns, size_t senders) {
-        for (uint64_t until_ns = now_ns + ns; now_ns < until_ns; now_ns += packet_ns_) grants.came(senders_[next_++ % senders], packet, now_ns);
+        for (uint64_t until_ns = now_ns + ns; now_ns < until_ns; now_ns += packet_ns_) grants.received(senders_[next_++ % senders], packet, now_ns);
     }
     uint32_t window() { return grants.window(packet, trip_ns, now_ns); }
 
@@ -47,7 +47,7 @@ TEST(Grants, CountWhosePacketsGrowOnce) {
     GrantLimits limits;
     Grants grants(limits);
     Grants::Sender sender;
-    for (uint32_t bytes : {1100u, 1200u, 1300u, 9000u, 100u}) grants.came(sender, bytes, 1'000'000);
+    for (uint32_t bytes : {1100u, 1200u, 1300u, 9000u, 100u}) grants.received(sender, bytes, 1'000'000);
     EXPECT_EQ(grants.window(packet, trip_ns, 1'000'000), no_limit);
 }
 
@@ -84,7 +84,7 @@ TEST(Grants, DoNotCountWhoSendsLittle) {
     Line line(1, 125'000'000);
     std::vector<Grants::Sender> others(6);
     for (int i = 0; i < 50; ++i) {
-        for (Grants::Sender &other : others) line.grants.came(other, 100, line.now_ns);
+        for (Grants::Sender &other : others) line.grants.received(other, 100, line.now_ns);
         line.busy(200'000, 1);
         ASSERT_EQ(line.window(), no_limit);
     }
@@ -133,7 +133,7 @@ TEST(Grants, TakeNotForARateWhatWaitedInTheHost) {
         line.now_ns += 1'000'000;
         uint64_t until_ns = line.now_ns + 1'000'000;
         std::vector<Grants::Sender> senders(7);
-        for (int j = 0; j < 85; ++j) line.grants.came(senders[static_cast<size_t>(j) % 7], packet, line.now_ns);
+        for (int j = 0; j < 85; ++j) line.grants.received(senders[static_cast<size_t>(j) % 7], packet, line.now_ns);
         line.busy(until_ns - line.now_ns, 7);
     }
     EXPECT_LT(line.grants.bytes_per_s(), 2 * before);

@@ -100,11 +100,11 @@ private:
 
 class Taker final : public Sink {
 public:
-    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { ++come; }
+    void envelope(uint32_t, const Envelope &, const std::byte *, size_t) override { ++received; }
     void bulk(uint32_t, const BulkHeader &, const std::byte *, size_t) override {}
     void sent(uint64_t) override { ++delivered; }
     void lost(uint32_t, Error reason) override { LANYARD_MUST(!reason); }
-    uint64_t come = 0, delivered = 0;
+    uint64_t received = 0, delivered = 0;
 };
 
 struct World {

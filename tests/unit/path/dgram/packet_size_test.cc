@@ -17,7 +17,7 @@ int send_until_settled(PacketSize &size, size_t carried, uint64_t &now_ns, int m
         size_t bytes = i % 3 == 2 ? least_packet : size.next(0, now_ns);
         size.sent(bytes);
         if (bytes <= carried) {
-            size.came(bytes);
+            size.received(bytes);
         } else {
             size.lost(bytes, now_ns);
             ++lost;
@@ -94,7 +94,7 @@ TEST(PacketSize, isNotMistakenWhereOneOfTwentyIsLostAtRandom) {
             size_t bytes = random.chance(30) ? random.between(100, 1472) : size.next(0, 0);
             size.sent(bytes);
             if (random.chance(5)) size.lost(bytes, 0);
-            else size.came(bytes);
+            else size.received(bytes);
         }
         EXPECT_EQ(size.usual(), 1472u) << "Repeat with LANYARD_TEST_SEED=" << seed;
         return !testing::Test::HasFailure();
@@ -105,23 +105,23 @@ TEST(PacketSize, fallsAndIsProvenWrongByTheFirstLongOneThatComes) {
     PacketSize size(1472);
     for (int i = 0; i < 6; ++i) size.lost(1472, 0);
     EXPECT_EQ(size.usual(), 1472u) << "no short one has come";
-    size.came(600);
-    size.came(500);
+    size.received(600);
+    size.received(500);
     size.lost(1472, 0);
     EXPECT_EQ(size.usual(), 600u);
     EXPECT_EQ(size.next(0, 0), 1472u);
     size.sent(1472);
     EXPECT_EQ(size.next(0, 0), 600u) << "one at a time";
-    size.came(1472);
+    size.received(1472);
     EXPECT_EQ(size.usual(), 1472u);
 }
 
 TEST(PacketSize, believesALongerRunToBeChanceWhereManyAreLost) {
     PacketSize size(1472);
-    for (int i = 0; i < 60; ++i) i % 3 ? size.came(1472) : size.lost(1472, 0);
+    for (int i = 0; i < 60; ++i) i % 3 ? size.received(1472) : size.lost(1472, 0);
     for (int i = 0; i < 8; ++i) {
         size.lost(1472, 0);
-        size.came(100);
+        size.received(100);
     }
     EXPECT_EQ(size.usual(), 1472u);
     for (int i = 0; i < 31 - 8; ++i) size.lost(1472, 0);
@@ -140,7 +140,7 @@ TEST(PacketSize, isSeldomShortWhereManyAreLostAtRandom) {
                 size_t bytes = random.chance(30) ? random.between(100, 1472) : size.next(0, now_ns);
                 size.sent(bytes);
                 if (random.chance(percent)) size.lost(bytes, now_ns);
-                else size.came(bytes);
+                else size.received(bytes);
                 short_ones += size.usual() + 16 < 1472;
             }
             EXPECT_LE(short_ones, packets / 200) << percent << " %; repeat with LANYARD_TEST_SEED=" << seed;

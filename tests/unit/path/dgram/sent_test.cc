@@ -25,9 +25,9 @@ protected:
         Acknowledgement said;
         said.count = static_cast<uint32_t>(ranges.size());
         std::copy(ranges.begin(), ranges.end(), said.ranges);
-        std::vector<uint64_t> come;
-        found = sent.acknowledge(records, cumulative, said, [&](const SentPacket &packet) { come.push_back(packet.number); });
-        return come;
+        std::vector<uint64_t> received;
+        found = sent.acknowledge(records, cumulative, said, [&](const SentPacket &packet) { received.push_back(packet.number); });
+        return received;
     }
     uint32_t find_lost(uint64_t now_ns) { return sent.find_lost(records, trip, size, now_ns, by_order); }
     std::vector<uint64_t> lost() {

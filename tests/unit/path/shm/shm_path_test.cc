@@ -91,8 +91,8 @@ public:
     std::vector<std::byte> memory;
     uint64_t total = 0, placed = 0;
     bool as_sent = true;
-    std::byte *begin(uint32_t, const Envelope &envelope, const std::byte *payload, size_t come, size_t size, size_t &from) override {
-        as_sent &= size == envelope.length && come < size && matches(envelope, payload, 0, come);
+    std::byte *begin(uint32_t, const Envelope &envelope, const std::byte *payload, size_t received, size_t size, size_t &from) override {
+        as_sent &= size == envelope.length && received < size && matches(envelope, payload, 0, received);
         if (envelope.context % 4) return nullptr;
         memory.assign(size, std::byte{0xee});
         from = head;

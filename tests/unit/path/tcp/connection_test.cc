@@ -49,7 +49,7 @@ class Reading {
 public:
     explicit Reading(const FrameForm &form) : form_(form) { connection.open(sockets, first_socket); }
 
-    void come(Bytes portion) {
+    void received(Bytes portion) {
         if (!portion.empty()) sockets.sockets[first_socket].to_read.push_back(std::move(portion));
     }
     int read(Noting &user) {
@@ -83,9 +83,9 @@ TEST(Connection, ReadsTheSameFramesInAllCuttings) {
                 Noting user;
                 user.room.gives_places = (first + second) % 2;
                 user.room.skips = first % 5;
-                reading.come(stream.part(0, first));
-                reading.come(stream.part(first, second));
-                reading.come(stream.part(second, stream.bytes.size()));
+                reading.received(stream.part(0, first));
+                reading.received(stream.part(first, second));
+                reading.received(stream.part(second, stream.bytes.size()));
                 reading.read_all(user);
                 ASSERT_EQ(user.frames, stream.frames) << "cut at " << first << " and " << second << (checked ? ", checked" : "");
                 ASSERT_TRUE(user.faults.empty());
@@ -108,7 +108,7 @@ TEST(Connection, ReadsTheSameFramesInRandomPortions) {
         Reading reading(stream.form);
         for (size_t at = 0; at < stream.bytes.size();) {
             size_t end = std::min(stream.bytes.size(), at + 1 + random.below(random.chance(50) ? 100 : 150'000));
-            reading.come(stream.part(at, end));
+            reading.received(stream.part(at, end));
             at = end;
         }
         Noting all(0);
@@ -137,8 +137,8 @@ TEST(Connection, BelievesNoFrameThatWasDamaged) {
             Reading reading(stream.form);
             Noting user;
             user.room.gives_places = cut % 2;
-            reading.come(stream.part(0, cut));
-            reading.come(stream.part(cut, stream.bytes.size()));
+            reading.received(stream.part(0, cut));
+            reading.received(stream.part(cut, stream.bytes.size()));
             Bytes &portion = reading.sockets.sockets[first_socket].to_read[cut > at ? 0 : cut > 0 ? 1 : 0];
             portion[at - (cut > at ? 0 : cut)] ^= std::byte{0x10};
             reading.read_all(user);
@@ -158,8 +158,8 @@ TEST(Connection, SaysWhatIsNoFrame) {
     Stream stream(false);
     stream.envelope(0, 10);
     Reading reading(stream.form);
-    reading.come(stream.bytes);
-    reading.come(Bytes(16, std::byte{0xff}));
+    reading.received(stream.bytes);
+    reading.received(Bytes(16, std::byte{0xff}));
     Noting user;
     reading.read_all(user);
     EXPECT_EQ(user.frames.size(), 1u);
@@ -170,7 +170,7 @@ TEST(Connection, TakesNothingOfAFrameThatIsRefused) {
     Stream stream(false);
     stream.envelope(0, 100);
     Reading reading(stream.form);
-    reading.come(stream.part(0, 80));
+    reading.received(stream.part(0, 80));
     Noting user;
     user.refuses = true;
     reading.read(user);
@@ -182,7 +182,7 @@ TEST(Connection, TakesNothingOfAFrameThatIsRefused) {
     two.envelope(0, 10);
     two.envelope(1, 10);
     Reading whole(two.form);
-    whole.come(two.bytes);
+    whole.received(two.bytes);
     whole.read(user);
     EXPECT_EQ(user.frames.size(), 1u) << "what is behind it is not looked at";
 }
@@ -191,7 +191,7 @@ TEST(Connection, LeavesTheRestInTheBufferWhenTheBudgetIsSpent) {
     Stream stream(false);
     for (uint64_t i = 0; i < 5; ++i) stream.envelope(i, 8);
     Reading reading(stream.form);
-    reading.come(stream.bytes);
+    reading.received(stream.bytes);
     Noting user(2);
     reading.read(user);
     EXPECT_EQ(user.frames.size(), 2u);
@@ -213,7 +213,7 @@ TEST(Connection, FailsAtTheEndOfTheStreamAndReadsNoMore) {
     Stream stream(false);
     stream.envelope(0, 8);
     Reading reading(stream.form);
-    reading.come(stream.bytes);
+    reading.received(stream.bytes);
     reading.sockets.sockets[first_socket].ended = true;
     Noting user;
     reading.read(user);
@@ -230,7 +230,7 @@ TEST(Connection, ForgetsWhatWasHalfReadWhenItIsClosed) {
     stream.envelope(0, 100);
     Reading reading(stream.form);
     for (size_t half : {size_t{10}, size_t{30}, size_t{90}}) {
-        reading.come(stream.part(0, half));
+        reading.received(stream.part(0, half));
         Noting user;
         reading.read(user);
         EXPECT_TRUE(reading.connection.frames.in_frame());
@@ -238,7 +238,7 @@ TEST(Connection, ForgetsWhatWasHalfReadWhenItIsClosed) {
         reading.connection.close(reading.sockets, tokens);
         EXPECT_TRUE(tokens.empty());
         reading.connection.open(reading.sockets, first_socket);
-        reading.come(stream.bytes);
+        reading.received(stream.bytes);
         reading.read(user);
         EXPECT_EQ(user.frames, stream.frames) << "after " << half << " bytes of the connection before";
     }
@@ -265,7 +265,7 @@ struct Writing {
     // What came through this connection, as frames.
     std::vector<SeenFrame> read() {
         Reading reading(form);
-        reading.come(sockets.sockets[socket].written);
+        reading.received(sockets.sockets[socket].written);
         Noting user;
         reading.read_all(user);
         EXPECT_TRUE(user.faults.empty());
@@ -414,17 +414,17 @@ TEST(Connection, TellsASleeperByTheChunk) {
     stream.envelope(0, 150'000);
     Reading reading(stream.form);
     Noting user;
-    reading.come(stream.part(0, 1000));
+    reading.received(stream.part(0, 1000));
     reading.read(user);
-    EXPECT_FALSE(reading.connection.comes_slowly());
+    EXPECT_FALSE(reading.connection.is_slow());
     reading.now_ns += 10'000'000;
-    reading.come(stream.part(1000, 30'000));
+    reading.received(stream.part(1000, 30'000));
     reading.read(user);
-    EXPECT_TRUE(reading.connection.comes_slowly());
+    EXPECT_TRUE(reading.connection.is_slow());
     EXPECT_EQ(reading.sockets.sockets[first_socket].wake_at, 64u * 1024);
-    reading.come(stream.part(30'000, stream.bytes.size()));
+    reading.received(stream.part(30'000, stream.bytes.size()));
     reading.read(user);
-    EXPECT_FALSE(reading.connection.comes_slowly());
+    EXPECT_FALSE(reading.connection.is_slow());
     EXPECT_EQ(reading.sockets.sockets[first_socket].wake_at, 1u);
     EXPECT_EQ(user.frames, stream.frames);
 }

@@ -73,10 +73,10 @@ public:
         if (gives_places) bytes.assign(size, std::byte{0xcc});
         return gives_places ? bytes.data() : nullptr;
     }
-    std::byte *begin(uint32_t, const Envelope &, const std::byte *payload, size_t come, size_t size, size_t &from) override {
+    std::byte *begin(uint32_t, const Envelope &, const std::byte *payload, size_t received, size_t size, size_t &from) override {
         if (!gives_places) return nullptr;
         bytes.assign(size, std::byte{0xcc});
-        from = std::min(come, skips);  // a part that it has taken already
+        from = std::min(received, skips);  // a part that it has taken already
         kept.assign(payload, payload + from);
         return bytes.data();
     }
@@ -93,11 +93,11 @@ public:
     int budget() const { return left; }
     void spend() {}
     bool has_enough(int) const { return left <= 0; }
-    bool begin(const FrameHead &head, const std::byte *payload, size_t come, Assembly &assembly) {
+    bool begin(const FrameHead &head, const std::byte *payload, size_t received, Assembly &assembly) {
         ++places;
         if (refuses) return false;
         if (head.header.kind == FrameKind::bulk) assembly.begin(room, 0, head.bulk.bulk, head.header.size);
-        else assembly.begin(room, 0, head.envelope.envelope, payload, come, head.header.size);
+        else assembly.begin(room, 0, head.envelope.envelope, payload, received, head.header.size);
         return true;
     }
     bool complete(const FrameHead &head, const std::byte *payload) {

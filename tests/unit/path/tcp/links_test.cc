@@ -308,7 +308,7 @@ TEST_F(LinksTest, ClosesTheConnectionThatWasQuietLongestForAnother) {
     ++sockets.time_ns;
     connect(0, 3);
     EXPECT_FALSE(links.at(1).connection.is_open());
-    EXPECT_TRUE(links.at(1).resting);
+    EXPECT_TRUE(links.at(1).idle_closed);
     EXPECT_TRUE(links.at(2).connection.is_open());
     EXPECT_EQ(links.open, 2u);
     EXPECT_EQ(links.counts.broken, 0u);

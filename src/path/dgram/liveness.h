@@ -22,14 +22,14 @@
 
 namespace lanyard {
 
-class Lifelines {
+class Liveness {
 public:
     using FindAddresses = std::function<Error(uint32_t peer, std::vector<Address> &list)>;
 
-    Lifelines(Sockets &sockets, FindAddresses find) : sockets_(sockets), find_(std::move(find)) {}
-    ~Lifelines() { close(); }
-    Lifelines(const Lifelines &) = delete;
-    Lifelines &operator=(const Lifelines &) = delete;
+    Liveness(Sockets &sockets, FindAddresses find) : sockets_(sockets), find_(std::move(find)) {}
+    ~Liveness() { close(); }
+    Liveness(const Liveness &) = delete;
+    Liveness &operator=(const Liveness &) = delete;
 
     // At these addresses, all with one port: `wanted` if it is free, else one of least..most (0, 0: any). 0: at none.
     uint16_t listen(const std::vector<Address> &addresses, uint16_t wanted, uint16_t least, uint16_t most);

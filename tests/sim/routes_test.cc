@@ -129,7 +129,7 @@ struct Hosts {
     std::vector<Heard> heard;
 };
 
-TEST(Ways, ThatLeadThereAreFoundWhateverElseThereIs) {
+TEST(Routes, ThatLeadThereAreFoundWhateverElseThereIs) {
     for_seeds(10, 15, [&](uint64_t seed) {
         Random random(seed);
         Hosts hosts(random, static_cast<uint32_t>(random.between(2, 5)), random.between(2, 4));
@@ -160,7 +160,7 @@ TEST(Ways, ThatLeadThereAreFoundWhateverElseThereIs) {
 }
 
 // Where the first packet is answered nothing goes twice.
-TEST(Ways, NothingGoesTwiceWhereTheFirstIsGood) {
+TEST(Routes, NothingGoesTwiceWhereTheFirstIsGood) {
     Random random(first_seed());
     Hosts hosts(random, 2, 3);
     for (auto &network : hosts.networks) {

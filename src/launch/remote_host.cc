@@ -1,5 +1,5 @@
-// A host behind a remote shell; see branch.h.
-#include "launch/branch.h"
+// See remote_host.h.
+#include "launch/remote_host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,16 +27,16 @@ constexpr size_t most_heard = 64 * 1024;
 
 }  // namespace
 
-Branch::Branch(Loop &loop, const Assignment &job, std::vector<int> nodes, char **environment, const InheritedState &inherited, Report report)
+RemoteHost::RemoteHost(Loop &loop, const Assignment &job, std::vector<int> nodes, char **environment, const InheritedState &inherited, Report report)
     : loop_(loop), job_(job), nodes_(std::move(nodes)), host_(job.plan.placement.hosts[static_cast<size_t>(nodes_[0])]), environment_(environment),
       inherited_(inherited), report_(std::move(report)), shell_(loop),
       link_(loop, job.peer_timeout_s * second_ns,
             {[this](const Frame &frame) { on_frame(frame); }, [this](const std::string &why) { on_lost(why); }}),
       silence_ns_(job.peer_timeout_s * second_ns) {}
 
-bool Branch::leads_to(int node) const { return node < 0 || std::find(nodes_.begin(), nodes_.end(), node) != nodes_.end(); }
+bool RemoteHost::leads_to(int node) const { return node < 0 || std::find(nodes_.begin(), nodes_.end(), node) != nodes_.end(); }
 
-void Branch::prepare() {
+void RemoteHost::prepare() {
     if (stage_ != Stage::idle) return;
     std::vector<std::string> words = remote_shell_words(job_.plan, host_, job_.agent);
     shell_name_ = words[0];
@@ -57,7 +57,7 @@ void Branch::prepare() {
 }
 
 // Before the agent has spoken.
-void Branch::hear() {
+void RemoteHost::hear() {
     char chunk[4096];
     ssize_t count = read(out_, chunk, sizeof chunk);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -72,7 +72,7 @@ void Branch::hear() {
     if (heard_.size() > most_heard) heard_.erase(0, heard_.size() - most_heard / 2);
 }
 
-bool Branch::read_hello() {
+bool RemoteHost::read_hello() {
     size_t mark = heard_.find(hello_mark);
     size_t end = mark == std::string::npos ? mark : heard_.find('\n', mark + 1);
     if (end == std::string::npos) return false;
@@ -92,7 +92,7 @@ bool Branch::read_hello() {
     return true;
 }
 
-void Branch::link(std::string rest) {
+void RemoteHost::link(std::string rest) {
     stage_ = Stage::linked;
     limit_ns_ = ask_at_ns_ = UINT64_MAX;
     heard_.clear();
@@ -104,13 +104,13 @@ void Branch::link(std::string rest) {
     link_.send(make_frame(Kind::job, part));
 }
 
-void Branch::on_frame(const Frame &frame) {
+void RemoteHost::on_frame(const Frame &frame) {
     if (frame.kind != Kind::over) return report_(frame);
     link_.close();  // the agent has waited for that
     close_shell(farewell_ns);
 }
 
-void Branch::on_lost(const std::string &why) {
+void RemoteHost::on_lost(const std::string &why) {
     std::string said = last_words(shell_.said());
     std::string who = ranks_text(job_.plan.placement, nodes_[0]);
     if (nodes_.size() == 2) who += ", and a host more that it started";
@@ -120,7 +120,7 @@ void Branch::on_lost(const std::string &why) {
     close_shell(0);
 }
 
-void Branch::on_shell_end() {
+void RemoteHost::on_shell_end() {
     if (stage_ == Stage::greeting) {
         while (stage_ == Stage::greeting && out_ >= 0) {
             size_t before = heard_.size();
@@ -136,16 +136,16 @@ void Branch::on_shell_end() {
     }
 }
 
-void Branch::fail_start(bool running) {
+void RemoteHost::fail_start(bool running) {
     FailedStart start{host_, shell_name_, job_.agent, shell_.status(), running, heard_ + shell_.said()};
     fail(exit_own_trouble, explain(start));
     close_shell(0);
 }
 
-void Branch::fail(int exit_code, const std::string &sentence) { report_(make_frame(Kind::failed, Failure{exit_code, sentence})); }
+void RemoteHost::fail(int exit_code, const std::string &sentence) { report_(make_frame(Kind::failed, Failure{exit_code, sentence})); }
 
 // Ends the connection; the shell gets `patience_ns` to follow.
-void Branch::close_shell(uint64_t patience_ns) {
+void RemoteHost::close_shell(uint64_t patience_ns) {
     if (stage_ == Stage::over) return;
     stage_ = Stage::closing;
     link_.close();
@@ -164,7 +164,7 @@ void Branch::close_shell(uint64_t patience_ns) {
     }
 }
 
-void Branch::command(const Frame &frame) {
+void RemoteHost::command(const Frame &frame) {
     if (stage_ == Stage::linked) {
         Signal signal;
         if (frame.kind == Kind::signal && read_frame(frame, signal) && signal.number == SIGTSTP) link_.expect_silence();
@@ -174,14 +174,14 @@ void Branch::command(const Frame &frame) {
     }
 }
 
-void Branch::abandon() {
+void RemoteHost::abandon() {
     std::string note = fmt::format("host {} has not confirmed that the job's processes there have ended; they end when they miss mpirun", host_);
     if (stage_ == Stage::linked) report_(make_frame(Kind::note, Text{note}));
     if (stage_ == Stage::idle) be_over();
     else if (stage_ != Stage::over) close_shell(0);
 }
 
-void Branch::tick(uint64_t now_ns) {
+void RemoteHost::tick(uint64_t now_ns) {
     link_.tick(now_ns);
     if (stage_ == Stage::greeting) {
         bool asks = asks_for_secret(shell_.said()) || asks_for_secret(heard_);
@@ -195,9 +195,9 @@ void Branch::tick(uint64_t now_ns) {
     }
 }
 
-uint64_t Branch::deadline_ns() const { return std::min({limit_ns_, ask_at_ns_, link_.deadline_ns()}); }
+uint64_t RemoteHost::deadline_ns() const { return std::min({limit_ns_, ask_at_ns_, link_.deadline_ns()}); }
 
-void Branch::be_over() {
+void RemoteHost::be_over() {
     if (stage_ == Stage::over) return;
     stage_ = Stage::over;
     limit_ns_ = ask_at_ns_ = UINT64_MAX;

@@ -22,8 +22,8 @@ void DgramPath::note_origins(bool on) {
 }
 
 // By a believed packet, the first whose origin was noted.
-void DgramPath::learn_way(Peer &peer, const PacketIo::Arrived &come) {
-    int64_t way = io_.origin(come);
+void DgramPath::learn_way(Peer &peer, const PacketIo::Arrived &received) {
+    int64_t way = io_.origin(received);
     if (way < 0) return note_origins(true);
     peer.way = Way::known;
     peer.destination = static_cast<uint64_t>(way);

@@ -1,10 +1,10 @@
-#include "path/dgram/lifelines.h"
+#include "path/dgram/liveness.h"
 
 #include <errno.h>
 
 namespace lanyard {
 
-bool Lifelines::listen_at(const std::vector<Address> &addresses, uint16_t port) {
+bool Liveness::listen_at(const std::vector<Address> &addresses, uint16_t port) {
     for (const Address &address : addresses) {
         int listener = sockets_.listen(address.with_port(port));
         if (listener < 0) {
@@ -18,19 +18,19 @@ bool Lifelines::listen_at(const std::vector<Address> &addresses, uint16_t port) 
     return !listeners_.empty();
 }
 
-uint16_t Lifelines::listen(const std::vector<Address> &addresses, uint16_t wanted, uint16_t least, uint16_t most) {
+uint16_t Liveness::listen(const std::vector<Address> &addresses, uint16_t wanted, uint16_t least, uint16_t most) {
     bool listens = listen_at(addresses, wanted);
     for (uint32_t port = least; !listens && port <= most; ++port) listens = listen_at(addresses, static_cast<uint16_t>(port));
     return listens ? sockets_.bound(listeners_.front()).port : 0;
 }
 
-bool Lifelines::has_ended(int socket) {
+bool Liveness::has_ended(int socket) {
     char byte;
     iovec place{&byte, 1};
     return sockets_.read(socket, &place, 1) != -EAGAIN;  // nobody sends anything
 }
 
-dgram::Life Lifelines::ask(uint32_t peer) {
+dgram::Life Liveness::ask(uint32_t peer) {
     auto [entry, first] = lines_.try_emplace(peer);
     std::vector<Line> &lines = entry->second;
     if (first) {
@@ -57,7 +57,7 @@ dgram::Life Lifelines::ask(uint32_t peer) {
     return ended ? dgram::Life::gone : dgram::Life::unknown;
 }
 
-void Lifelines::let_go(uint32_t peer) {
+void Liveness::let_go(uint32_t peer) {
     auto entry = lines_.find(peer);
     if (entry == lines_.end()) return;
     for (const Line &line : entry->second)
@@ -65,7 +65,7 @@ void Lifelines::let_go(uint32_t peer) {
     lines_.erase(entry);
 }
 
-void Lifelines::tend() {
+void Liveness::tend() {
     for (int listener : listeners_)
         for (int socket; (socket = sockets_.accept(listener)) >= 0;) from_others_.push_back(socket);
     std::erase_if(from_others_, [&](int socket) {
@@ -75,7 +75,7 @@ void Lifelines::tend() {
     });
 }
 
-void Lifelines::close() {
+void Liveness::close() {
     while (!lines_.empty()) let_go(lines_.begin()->first);
     for (std::vector<int> *list : {&from_others_, &listeners_}) {
         for (int socket : *list) sockets_.close(socket);

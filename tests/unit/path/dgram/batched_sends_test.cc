@@ -37,14 +37,14 @@ public:
     void lost(uint32_t, Error reason) override { reason.discard(); }
 };
 
-class Gathering : public testing::Test {
+class BatchedSends : public testing::Test {
 protected:
     static DgramLimits limits() {
         DgramLimits made;
         made.flow.congestion.first_window = 1 << 20;  // nothing else holds packets back
         return made;
     }
-    Gathering() : path(io, {}, processes, 1, Crc32c::built_in(), limits(), [](uint32_t, std::string &) { return Error(); }) {
+    BatchedSends() : path(io, {}, processes, 1, Crc32c::built_in(), limits(), [](uint32_t, std::string &) { return Error(); }) {
         path.set_secret(sim::known_secret());
     }
     // True: something left.
@@ -68,19 +68,19 @@ protected:
     DgramPath path;
 };
 
-TEST_F(Gathering, AllLeaveAtOnceWithoutIt) {
+TEST_F(BatchedSends, AllLeaveAtOnceWithoutIt) {
     EXPECT_EQ(when_they_leave(5), (std::vector<int>{1, 2, 3, 4, 5}));
     EXPECT_FALSE(path.activity().io_pending);
 }
 
-TEST_F(Gathering, OfASeriesTheFirstLeavesAtOnceAndThreeTimesAsManyWithTheNext) {
+TEST_F(BatchedSends, OfASeriesTheFirstLeavesAtOnceAndThreeTimesAsManyWithTheNext) {
     path.more_follows();
     EXPECT_EQ(when_they_leave(64), (std::vector<int>{1, 4, 16, 64}));
     EXPECT_EQ(io.packets, 4);
     EXPECT_FALSE(path.activity().io_pending);
 }
 
-TEST_F(Gathering, WhatIsKeptLeavesWhenItIsOver) {
+TEST_F(BatchedSends, WhatIsKeptLeavesWhenItIsOver) {
     path.more_follows();
     EXPECT_EQ(when_they_leave(3), (std::vector<int>{1}));
     EXPECT_TRUE(path.activity().io_pending);
@@ -89,7 +89,7 @@ TEST_F(Gathering, WhatIsKeptLeavesWhenItIsOver) {
     EXPECT_FALSE(path.activity().io_pending);
 }
 
-TEST_F(Gathering, WhatIsKeptLeavesWithAPollAndAnotherSeriesBegins) {
+TEST_F(BatchedSends, WhatIsKeptLeavesWithAPollAndAnotherSeriesBegins) {
     path.more_follows();
     when_they_leave(3);
     path.poll(sink, 64, io.now_ns());
@@ -98,7 +98,7 @@ TEST_F(Gathering, WhatIsKeptLeavesWithAPollAndAnotherSeriesBegins) {
     EXPECT_EQ(when_they_leave(4), (std::vector<int>{1, 4}));
 }
 
-TEST_F(Gathering, EachPeerHasItsFirstAtOnce) {
+TEST_F(BatchedSends, EachPeerHasItsFirstAtOnce) {
     path.more_follows();
     EXPECT_TRUE(send(1));
     EXPECT_FALSE(send(1));
@@ -107,7 +107,7 @@ TEST_F(Gathering, EachPeerHasItsFirstAtOnce) {
     EXPECT_FALSE(path.activity().io_pending);
 }
 
-TEST_F(Gathering, LongOnesDoNotWaitAndTakeAlongWhatDoes) {
+TEST_F(BatchedSends, LongOnesDoNotWaitAndTakeAlongWhatDoes) {
     path.more_follows();
     send(1);
     EXPECT_FALSE(send(1));
@@ -116,7 +116,7 @@ TEST_F(Gathering, LongOnesDoNotWaitAndTakeAlongWhatDoes) {
     EXPECT_FALSE(path.activity().io_pending);
 }
 
-TEST_F(Gathering, WhereProcessorsAreSharedTheFirstWaitsTooAndOneCallSendsToAll) {
+TEST_F(BatchedSends, WhereProcessorsAreSharedTheFirstWaitsTooAndOneCallSendsToAll) {
     path.share_processors();
     path.more_follows();
     for (int i = 0; i < 5; ++i)
@@ -129,15 +129,15 @@ TEST_F(Gathering, WhereProcessorsAreSharedTheFirstWaitsTooAndOneCallSendsToAll) 
     EXPECT_TRUE(send(1)) << "what is not gathered leaves at once";
 }
 
-TEST_F(Gathering, WhereProcessorsAreSharedNoMoreWaitThanTheLimitSays) {
+TEST_F(BatchedSends, WhereProcessorsAreSharedNoMoreWaitThanTheLimitSays) {
     path.share_processors();
     path.more_follows();
     int kept = 0;
     while (!send(1, 256)) ++kept;
-    EXPECT_EQ(static_cast<size_t>(kept), (limits().most_gathered_crowded - 1) / (256 + 35));
+    EXPECT_EQ(static_cast<size_t>(kept), (limits().most_kept_oversubscribed - 1) / (256 + 35));
 }
 
-TEST_F(Gathering, WhatTimeAsksForWaitsForAPoll) {
+TEST_F(BatchedSends, WhatTimeAsksForWaitsForAPoll) {
     send(1);
     io.later_ns = 10'000'000'000;
     EXPECT_TRUE(send(2));
@@ -146,7 +146,7 @@ TEST_F(Gathering, WhatTimeAsksForWaitsForAPoll) {
     EXPECT_GT(io.packets, 2);
 }
 
-TEST_F(Gathering, NoMoreWaitThanOneBurstHolds) {
+TEST_F(BatchedSends, NoMoreWaitThanOneBurstHolds) {
     path.more_follows();
     size_t most = 0, before = 0;
     for (int i = 0; i < 2000; ++i) {
@@ -154,8 +154,8 @@ TEST_F(Gathering, NoMoreWaitThanOneBurstHolds) {
         if (i > 0) most = std::max(most, io.bytes - before);
         before = io.bytes;
     }
-    EXPECT_LE(most, limits().most_gathered + (256 + 35) + 2 * 36);  // the one that is too much, and the heads of two packets
-    EXPECT_GT(most, limits().most_gathered / 2);
+    EXPECT_LE(most, limits().most_kept + (256 + 35) + 2 * 36);  // the one that is too much, and the heads of two packets
+    EXPECT_GT(most, limits().most_kept / 2);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Envelopes that wait for those behind them. A call that another must follow and complete (a nonblocking send) says before it sends that it
-// gathers: paths that batch may then keep envelopes until a thread leaves MPI that is in no such call, to send them with those that follow.
-// Who completes what was sent so enters MPI for this. Only where a path batches, and a helper looks after what it keeps should the program
-// stay away.
+// Batching of envelopes. A nonblocking send must be completed by a later call, which enters MPI again. So such a call allows
+// batching before it sends: paths that can batch may then hold envelopes back, to send them together with later ones, until
+// a thread that is in no such call leaves MPI. Batching is possible only if a path batches and a helper thread sends what is
+// held back while the program stays away.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace lanyard {
 
-class Gathering {
+class Batching {
 public:
-    explicit Gathering(PolledPaths &paths) : paths_(paths) {}
+    explicit Batching(PolledPaths &paths) : paths_(paths) {}
 
     bool possible() const { return possible_; }
     void allow(bool helped) {
@@ -25,7 +25,7 @@ public:
         for_call_ = true;
         if (!on_) turn(true);
     }
-    // What was kept goes now.
+    // Sends what was held back.
     void end() {
         for_call_ = false;
         if (on_) turn(false);

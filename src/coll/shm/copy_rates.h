@@ -13,7 +13,7 @@
 
 namespace lanyard {
 
-class CopyWays {
+class CopyRates {
 public:
     enum class Kind : uint8_t { copied, combined };
     enum class Part : uint8_t { direct, put, taken };  // put: into the stage, taken: from there

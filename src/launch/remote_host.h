@@ -1,5 +1,5 @@
-// A host behind a remote shell, with all hosts that it starts in turn; see place.h for how it is used and protocol.h for
-// what is said. Stages, each entered once and in this order (any may be skipped towards the end):
+// A host behind a remote shell, with all hosts that it starts in turn; see host.h for its use and protocol.h for the
+// frames. Stages, each entered once and in this order (any may be skipped towards the end):
 //     idle - greeting (the shell runs, the agent has not spoken) - linked - closing (the shell is to end) - over
 #pragma once
 
@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "launch/frame_link.h"
-#include "launch/place.h"
+#include "launch/host.h"
 #include "launch/shell_process.h"
 
 namespace lanyard::launch {
 
-class Branch final : public Place {
+class RemoteHost final : public Host {
 public:
     // `nodes`: the first is the host started from here, the others are those behind it.
-    Branch(Loop &loop, const Assignment &job, std::vector<int> nodes, char **environment, const InheritedState &inherited, Report report);
+    RemoteHost(Loop &loop, const Assignment &job, std::vector<int> nodes, char **environment, const InheritedState &inherited, Report report);
 
     void prepare() override;
     void command(const Frame &frame) override;

@@ -1,0 +1,63 @@
+// Several envelopes in one packet. While batching is allowed (nonblocking sends), the first envelope to a peer leaves at
+// once; later ones are held back until they are three times as many as have left, or until most_kept bytes are held back
+// in all. So a single message is not delayed, and a long series travels in few packets, with at most three quarters of it
+// waiting. Where processes are oversubscribed all envelopes are held back until the program waits, or until there are
+// most_kept_oversubscribed bytes: the peer has to wait for a processor anyway, and envelopes to many peers leave in one
+// system call. Pure: the path sends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "path/dgram/packet.h"
+
+namespace lanyard::dgram {
+
+struct BatchLimits {
+    size_t most_kept = 16 * 1024;                 // bytes of envelopes held back
+    size_t most_kept_oversubscribed = 64 * 1024;  // the same where processes are oversubscribed
+    size_t batched_below = 512;                   // bytes of payload
+};
+
+// The last series in which envelopes were sent to one peer.
+struct Series {
+    uint32_t number = 0;
+    uint32_t sent = 0;  // envelopes
+    uint32_t next = 0;  // they leave when this many have been sent
+};
+
+class PacketBatching {
+public:
+    explicit PacketBatching(const BatchLimits &limits) : limits_(limits) {}
+
+    // While `on`, envelopes may be held back.
+    void allow(bool on) {
+        on_ = on;
+        end_series();
+    }
+    // All that was held back leaves, because no more is being sent for now.
+    void end_series() { ++series_; }
+    // An envelope with this payload is sent to the peer of this series. True: it is to be held back.
+    bool keeps(Series &series, size_t payload, bool oversubscribed) {
+        if (!on_ || payload >= limits_.batched_below) return false;
+        if (std::exchange(series.number, series_) != series_) {
+            series.sent = 0;
+            series.next = oversubscribed ? UINT32_MAX : 0;
+        }
+        kept_bytes_ += payload + queued_frame_bytes;
+        if (series.sent++ < series.next && kept_bytes_ < (oversubscribed ? limits_.most_kept_oversubscribed : limits_.most_kept)) return true;
+        series.next = 4 * series.sent - 1;
+        return false;
+    }
+    // All that was held back, for all peers, has left.
+    void left() { kept_bytes_ = 0; }
+
+private:
+    const BatchLimits limits_;
+    bool on_ = false;
+    uint32_t series_ = 0;  // incremented when all that was held back has left
+    size_t kept_bytes_ = 0;
+};
+
+}  // namespace lanyard::dgram
