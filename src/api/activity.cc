@@ -19,6 +19,8 @@
 #include "base/race_checker.h"
 #include "coll/collectives.h"
 #include "comm/info.h"
+#include "engine/helper.h"
+#include "path/network_path.h"
 #include "runtime/profiles.h"
 #include "runtime/runtime.h"
 #include "runtime/waiting.h"

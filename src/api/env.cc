@@ -15,6 +15,7 @@
 #include "base/locality.h"
 #include "comm/info.h"
 #include "datatype/predefined.h"
+#include "path/shm/shm_path.h"
 #include "runtime/runtime.h"
 
 namespace lanyard {

@@ -11,7 +11,11 @@
 #include "base/clock.h"
 #include "net/fabric.h"
 #include "net/harmed_packets.h"
+#include "net/packet_io.h"
+#include "net/system_sockets.h"
 #include "net/udp_packets.h"
+#include "path/dgram/dgram_path.h"
+#include "path/tcp/tcp_path.h"
 
 namespace lanyard {
 

@@ -7,12 +7,15 @@
 #include "base/processes.h"
 #include "bootstrap/bootstrap.h"
 #include "config/settings.h"
-#include "net/packet_io.h"
-#include "net/system_sockets.h"
-#include "path/dgram/dgram_path.h"
-#include "path/tcp/tcp_path.h"
 
 namespace lanyard {
+
+class DgramPath;
+class Liveness;
+class NetworkPath;
+class PacketIo;
+class SystemSockets;
+class TcpPath;
 
 struct Network {
     std::unique_ptr<SystemSockets> sockets;  // of links, or liveness

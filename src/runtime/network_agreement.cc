@@ -5,7 +5,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/process_idle.h"
+#include "net/packet_io.h"
+#include "net/system_sockets.h"
+#include "path/dgram/dgram_path.h"
 #include "path/dgram/first_contact.h"
+#include "path/tcp/tcp_path.h"
 
 namespace lanyard {
 

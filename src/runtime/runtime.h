@@ -15,16 +15,18 @@
 #include "comm/universe.h"
 #include "config/settings.h"
 #include "engine/engine.h"
-#include "engine/helper.h"
-#include "engine/process_idle.h"
 #include "p2p/messenger.h"
-#include "path/self/self_path.h"
-#include "path/shm/shm_path.h"
+#include "path/shm/segment.h"
 #include "runtime/machine.h"
 #include "runtime/network.h"
 #include "tool/profile.h"
 
 namespace lanyard {
+
+class Helper;
+class ProcessIdle;
+class SelfPath;
+class ShmPath;
 
 struct Runtime {
     Settings settings;
