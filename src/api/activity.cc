@@ -90,8 +90,7 @@ Error resume(Runtime &paused, const char *call) {
     if (now.left && !paused.bootstrap->takes_back() && paused.network.path)
         return Error(ErrorClass::other,
                      "the launcher takes no process back after MPI_Finalize, and without it the others "
-                     "cannot be met at exit; "
-                     "start the job with this library's mpirun");
+                     "cannot be met at exit; start the job with this library's mpirun");
     if (now.left && paused.bootstrap->takes_back())
         if (Error error = paused.bootstrap->rejoin()) return error;
     now.left = now.left && !paused.bootstrap->takes_back();

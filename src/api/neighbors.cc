@@ -20,10 +20,10 @@ Error check_topology(const Comm &comm) {
                 "the communicator has no topology, so nobody is a neighbour; make one with MPI_Cart_create, "
                 "MPI_Graph_create or MPI_Dist_graph_create_adjacent"};
     if (comm.topology->allows_neighbor_calls) return {};
-    return {ErrorClass::topology,
-            "the graph of the communicator is not symmetric: somewhere a rank names a neighbour more often "
-            "than that one "
-            "names it; MPI_Dist_graph_create_adjacent makes graphs with edges in one direction"};
+    return {
+        ErrorClass::topology,
+        "the graph of the communicator is not symmetric: somewhere a rank names a neighbour more often than "
+        "that one names it; MPI_Dist_graph_create_adjacent makes graphs with edges in one direction"};
 }
 
 const Neighborhood &around(const Comm &comm) { return comm.topology->neighborhood; }
