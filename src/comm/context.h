@@ -38,8 +38,9 @@ constexpr uint64_t derived_bit = uint64_t{1} << 63;
 constexpr uint32_t max_creators = 1 << 23;
 constexpr uint64_t max_counter = uint64_t{1} << 37;
 
-// The id of a communicator that a process of `job` creates with members of another launcher's job. `jobs`: a
-// string that only members of the two jobs have, the same on both sides.
+// The id of a communicator that `creator` creates with members of another launcher's job. `jobs`: a string
+// that only members of the two jobs have, the same on both sides. No function creates such communicators yet;
+// context_of passes "" for creators and counters beyond their fields.
 uint64_t derived_context(std::string_view jobs, ProcessName creator, uint64_t counter);
 
 constexpr uint64_t context_of(ProcessName creator, uint64_t counter) {
