@@ -1,8 +1,8 @@
 // The users of MPI in this process: the world model, at most once, and any number of sessions before, beside
-// and after it (MPI-5.0 chapter 11). The first user creates the runtime, and only this synchronises with the
-// other processes. The first user after a pause resumes the runtime, and the last one pauses it. MPI_Init,
-// MPI_Finalize and their counterparts for sessions call these functions, on any thread. A lock serialises the
-// calls.
+// and after it (MPI-5.0 chapter 11). The first user creates the runtime, and only this step synchronises with
+// the other processes. The first user after a pause resumes the runtime, and the last one pauses it.
+// MPI_Init, MPI_Finalize and their counterparts for sessions call these functions, on any thread. A lock
+// serialises the calls.
 //
 // When does a process leave its network? MPI_Finalize synchronises with all other processes once the messages
 // of all have arrived. A session cannot do this, because other processes may still be in theirs or in none.

@@ -2,8 +2,8 @@
 // the program has attached, and sent from there. Its space is free again when the send completes. A buffer
 // may be attached to a communicator, a session or the process. Messages on a communicator with a buffer use
 // only that buffer. A session's buffer serves the other communicators derived from that session. The buffer
-// of the process serves everything else. Thread rule: [owner] functions need the engine; the others take it
-// themselves, and so do the attach and detach functions of MPI.
+// of the process serves everything else. Thread rule: [owner] functions need the engine. The flush functions
+// take it themselves, and so do the attach and detach functions of MPI.
 #pragma once
 
 #include <memory>

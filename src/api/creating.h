@@ -1,5 +1,5 @@
-// The wait record for creating a communicator. This takes the engine only now and then, so the record takes
-// it for itself. Must be used without the engine.
+// The wait record for creating a communicator, which takes the engine only now and then. The record therefore
+// takes the engine for itself. Used without the engine.
 #pragma once
 
 #include <optional>

@@ -58,9 +58,9 @@ struct Door {
     Comm *(*tool_comm)(const void *handle);
 };
 
-// False if the library accepts calls that the standard forbids or does not define, but that MPICH, Intel MPI
-// and Open MPI all accept, so that existing programs contain them. True, so that such calls are refused, in a
-// program that uses the standard's ABI with LANYARD_CHECK=on.
+// Some calls that the standard forbids or does not define work in MPICH, Intel MPI and Open MPI alike, so
+// existing programs contain them, and they work here too. True if such calls are refused: in a program that
+// uses the standard's ABI, with LANYARD_CHECK=on.
 bool keeps_to_standard();
 
 }  // namespace lanyard
