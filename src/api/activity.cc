@@ -1,3 +1,4 @@
+// See activity.h.
 #include "api/activity.h"
 
 #include <pthread.h>
@@ -38,9 +39,9 @@ struct Activity {
     std::mutex lock;
     std::atomic<WorldState> world{WorldState::before};
     int sessions = 0;
-    bool apart = false;  // something may have been sent since all processes met
-    bool left = false;   // the launcher has been told that this process may end
-    bool threads = false;  // of the tool interface may call beside the program's
+    bool apart = false;  // something may have been sent since the last synchronisation of all processes
+    bool left = false;   // the launcher has a report that this process may end
+    bool threads = false;  // threads of the tool interface may call beside the program's
 
     bool used() const { return world.load() == WorldState::active || sessions > 0; }
 };
@@ -50,18 +51,20 @@ Activity &activity() {
     return only;
 }
 
-// In a copy of this process. The copy of a process that is alone is alone too, and has all that it needs: a server of
-// Python's multiprocessing is copied so. The copy of a rank is nobody: that rank is there already.
+// Runs in the child after fork(). The child of a singleton is a singleton too and has all that it needs;
+// Python's multiprocessing copies a server this way. The child of a rank cannot use MPI, because that rank
+// already exists.
 void forget_parent() {
     const Runtime &copied = *runtime();
     bool alone = copied.bootstrap->identity().launcher == "none" && !copied.helper;
     if (!alone) lanyard_process_state.store(ProcessState::forked);
 }
 
-// For the doors.
+// Stores the state for the front ends.
 void publish_state() {
     Activity &now = activity();
-    ProcessState unused = now.world.load() == WorldState::finalized ? ProcessState::finalized : ProcessState::before;
+    ProcessState unused =
+        now.world.load() == WorldState::finalized ? ProcessState::finalized : ProcessState::before;
     bool timed = (runtime() && runtime()->profile) || race_checker::there();
     ProcessState used = timed ? ProcessState::timed : ProcessState::active;
     lanyard_process_state.store(now.used() ? used : unused);
@@ -70,9 +73,11 @@ void publish_state() {
 Error make_first(const char *call) {
     if (Error error = make_runtime(call)) {
         if (!runtime()) return error;
-        ErrorRecord record = error.take();  // the job cannot start: nobody could handle it
+        ErrorRecord record = error.take();  // the job cannot start: nothing could handle the error
         Bootstrap &bootstrap = *runtime()->bootstrap;
-        bootstrap.abort(1, std::string("Lanyard: ") + call + " on rank " + std::to_string(bootstrap.rank()) + ": " + record.sentence,
+        bootstrap.abort(1,
+                        std::string("Lanyard: ") + call + " on rank " + std::to_string(bootstrap.rank()) +
+                            ": " + record.sentence,
                         false);
         _exit(1);
     }
@@ -85,8 +90,9 @@ Error resume(Runtime &paused, const char *call) {
     Activity &now = activity();
     paused.bootstrap->in_call(call);
     if (now.left && !paused.bootstrap->takes_back() && paused.network.path)
-        return Error(ErrorClass::other, "the launcher takes no process back after MPI_Finalize, and without it the others cannot be met at exit; "
-                                        "start the job with this library's mpirun");
+        return Error(ErrorClass::other,
+                     "the launcher takes no process back after MPI_Finalize, and without it the others "
+                     "cannot be met at exit; start the job with this library's mpirun");
     if (now.left && paused.bootstrap->takes_back())
         if (Error error = paused.bootstrap->rejoin()) return error;
     now.left = now.left && !paused.bootstrap->takes_back();
@@ -97,10 +103,12 @@ Error resume(Runtime &paused, const char *call) {
     return {};
 }
 
-// The part of MPI_Init and MPI_Session_init that is the same.
+// The common part of MPI_Init and MPI_Session_init.
 Error begin(const char *call) {
     if (lanyard_process_state.load() == ProcessState::forked)
-        return Error(ErrorClass::other, "this process was made by fork() and is not part of the MPI job; only its parent may call MPI");
+        return Error(
+            ErrorClass::other,
+            "this process was made by fork() and is not part of the MPI job; only its parent may call MPI");
     if (activity().used()) return {};
     if (Error error = runtime() ? resume(*runtime(), call) : make_first(call)) return error;
     tool::begin_events();
@@ -130,8 +138,9 @@ Error meet_all(Runtime &ending) {
     return error;
 }
 
-// Over connections a process may go only when all it sent has arrived, and stays to answer until that is so for everybody. (At the
-// meeting at exit that is not asked: who comes there has finalised, and needs nothing that has not arrived.)
+// A process may leave its connections only when everything it has sent has arrived, and it keeps answering
+// until the same holds for all processes. (The synchronisation at exit does not check this. A process that
+// reaches it has finalised and needs nothing that has not arrived.) The engine is owned.
 Error leave_network(Runtime &ending) {
     NetworkPath &path = *ending.network.path;
     ending.engine->wait_owned(Condition{all_settled, &ending.network});
@@ -140,18 +149,21 @@ Error leave_network(Runtime &ending) {
     return meet_all(ending);
 }
 
-// Others are told what has arrived here. Who of them is inside MPI says the same at once; who computes may not for long, and is not
-// waited for before exit. The engine is owned.
+// Acknowledges to the other processes what has arrived here. A peer inside MPI acknowledges in turn at once.
+// A peer that computes may not do so for long; the process waits for it only at exit. The engine is owned.
 void await_answers(Runtime &ending) {
     constexpr uint64_t patience_ns = 100'000'000;
-    auto written = [](const void *subject) { return !static_cast<const Network *>(subject)->path->activity().io_pending; };
+    auto written = [](const void *subject) {
+        return !static_cast<const Network *>(subject)->path->activity().io_pending;
+    };
     uint64_t limit_ns = ending.engine->read_now_ns() + patience_ns;
     ending.engine->wait_owned(Condition{written, &ending.network});
     ending.engine->wait_owned(Condition{all_settled, &ending.network}, limit_ns);
     ending.network.path->answer_all();
 }
 
-// All ranks meet in MPI_Finalize, so that nobody leaves while another still needs it. What sessions have sent is theirs.
+// All ranks synchronise in MPI_Finalize, so that none leaves while another still needs it. Messages of
+// sessions are left to the sessions.
 Error leave_world(Runtime &ending) {
     Comm &world = *ending.universe->world;
     bool alone = activity().sessions == 0;
@@ -166,7 +178,8 @@ Error leave_world(Runtime &ending) {
     }
     Collective *barrier = ending.executor->take();
     plan_barrier(*ending.executor, world.team, barrier->plan);
-    barrier->plan.describe({CollectiveKind::finalize}, nullptr, nullptr);  // no program's barrier is met by it
+    // so that it matches no barrier of the program
+    barrier->plan.describe({CollectiveKind::finalize}, nullptr, nullptr);
     ending.executor->start(*barrier, world.team);
     Waiting waiting("MPI_Finalize", tool::WaitFor::ranks, &world, abi::undefined, abi::undefined);
     if (Error error = ending.executor->finish(barrier)) return error;
@@ -178,7 +191,7 @@ Error leave_world(Runtime &ending) {
     return leave_network(ending);
 }
 
-// A process that ends without having finalised has nothing to say here.
+// Does nothing in a process that ends without having finalised.
 void end_at_exit() {
     Activity &now = activity();
     if (now.used() || lanyard_process_state.load() == ProcessState::forked) return;
@@ -193,7 +206,9 @@ void end_at_exit() {
     if (!now.left) ending.bootstrap->finalize().discard();
 }
 
-// Nobody uses MPI any more, perhaps for a while. `meets`: the launcher may be told even if it takes nobody back.
+// Called when nothing uses MPI any more, perhaps only for a while. `meets`: all processes have just
+// synchronised. The launcher may then have the report that this process may end, even if the report cannot be
+// revoked.
 Error pause(Runtime &paused, bool meets) {
     static const bool registered = std::atexit(end_at_exit) == 0;
     static_cast<void>(registered);
@@ -213,9 +228,11 @@ Startup startup_facts() {
     Settings settings;
     std::vector<std::string> warnings;
     if (!runtime()) read_settings(environ, settings, warnings).discard();
-    startup.alloc_kinds = supported_alloc_kinds((runtime() ? runtime()->settings : settings).memory_alloc_kinds);
+    startup.alloc_kinds =
+        supported_alloc_kinds((runtime() ? runtime()->settings : settings).memory_alloc_kinds);
     startup.maxprocs = runtime() ? runtime()->bootstrap->maxprocs() : expected_maxprocs();
-    // Before MPI_Init what that would grant: the info is to be the one that MPI_Init makes (MPI-5.0 10.2).
+    // Before MPI_Init, the level that MPI_Init would grant, because the info object must equal the one that
+    // MPI_Init creates (MPI-5.0 10.2).
     startup.thread_level =
         world_state() != WorldState::before ? runtime()->thread_level : granted_level(abi::thread_single);
     return startup;
@@ -224,17 +241,21 @@ Startup startup_facts() {
 Error begin_world(const char *call, int required, int &provided) {
     Activity &now = activity();
     std::lock_guard guard(now.lock);
-    if (now.world.load() == WorldState::active) return Error(ErrorClass::other, "MPI is initialised already; call MPI_Init or MPI_Init_thread once");
-    if (now.world.load() == WorldState::finalized) return Error(ErrorClass::other, "MPI was finalised; it cannot be initialised a second time");
+    if (now.world.load() == WorldState::active)
+        return Error(ErrorClass::other, "MPI is initialised already; call MPI_Init or MPI_Init_thread once");
+    if (now.world.load() == WorldState::finalized)
+        return Error(ErrorClass::other, "MPI was finalised; it cannot be initialised a second time");
     if (Error error = begin(call)) return error;
     Runtime &made = *runtime();
     provided = made.thread_level = granted_level(required);
     made.main_thread = std::this_thread::get_id();
     bool helped = made.helper && !made.helper->stopped();
-    // With any higher level another thread may begin a session while one is in a call of this model.
-    made.engine->set_single_threaded(now.sessions == 0 && !helped && !now.threads && made.thread_level == abi::thread_single);
+    // With any higher level, another thread may begin a session while one is in a call of this model.
+    made.engine->set_single_threaded(now.sessions == 0 && !helped && !now.threads &&
+                                     made.thread_level == abi::thread_single);
     made.universe->alloc_kinds = supported_alloc_kinds(made.settings.memory_alloc_kinds);
-    for (Comm *comm : {made.universe->world, made.universe->self}) replace_errhandler(comm->errhandler, initial_errhandler());
+    for (Comm *comm : {made.universe->world, made.universe->self})
+        replace_errhandler(comm->errhandler, initial_errhandler());
     show_world(*made.universe, true);
     if (made.settings.profile) {
         made.profile = std::make_unique<tool::Profile>();
@@ -273,7 +294,7 @@ Error begin_session() {
     Activity &now = activity();
     std::lock_guard guard(now.lock);
     if (Error error = begin("MPI_Session_init")) return error;
-    // With MPI_THREAD_SINGLE this is the only thread.
+    // With MPI_THREAD_SINGLE, this is the only thread.
     if (now.sessions == 0) runtime()->engine->set_single_threaded(false);
     ++now.sessions;
     now.apart = true;
@@ -294,7 +315,8 @@ Error end_session() {
         EngineGuard owned(*ending.engine);
         if (Error error = finish_sending(ending, call, nullptr)) return error;
         if (ending.settings.check) {
-            for (int turns = 0; turns < most_turns && ending.engine->step() > 0; ++turns) {}  // the last calls may not have looked for messages
+            // the last calls may not have checked for messages
+            for (int turns = 0; turns < most_turns && ending.engine->step() > 0; ++turns) {}
             report_leftovers(ending, call);
         }
         if (ending.network.path) await_answers(ending);

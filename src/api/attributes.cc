@@ -1,5 +1,5 @@
-// Attributes on communicators and datatypes (MPI-5.0 section 7.7): the typed functions. The five deprecated functions of
-// MPI-1 are the same ones under older names.
+// Attributes on communicators and datatypes (MPI-5.0 section 7.7): the typed functions. The five deprecated
+// functions of MPI-1 are the same functions under older names.
 #include "comm/attributes.h"
 
 #include <string>
@@ -19,7 +19,7 @@ std::string name_of(const char *what, const Keyval &key) {
     return name.append(what).append(" function for attribute key ").append(std::to_string(key.value));
 }
 
-// Calls a function of the program; its failure.
+// Calls a function of the program and returns its failure.
 template <class Call>
 Error calling(const char *what, const Keyval &key, Call call) {
     return catching([&] { return name_of(what, key); }, [&]() -> Error {
@@ -29,14 +29,14 @@ Error calling(const char *what, const Keyval &key, Call call) {
     });
 }
 
-// The doors' functions for one kind of object.
+// The front end's functions for one kind of object.
 template <class Object, auto copier, auto deleter>
 struct Through {
     static Error copy(const Keyval &key, void *object, void *value, void *&copied, bool &wanted) {
         return calling("copy", key, [&] {
             int flag = 0;
-            int code = (key.door->*copier)(key.copy_function, static_cast<Object *>(object), key.value, key.extra_state,
-                                           value, &copied, &flag);
+            int code = (key.door->*copier)(key.copy_function, static_cast<Object *>(object), key.value,
+                                           key.extra_state, value, &copied, &flag);
             wanted = flag != 0;
             return code;
         });
@@ -55,7 +55,8 @@ using ThroughWin = Through<Win, &Door::copy_win_attribute, &Door::delete_win_att
 
 template <class Calls>
 int new_keyval(ObjectKind kind, const Callback &copy, const Callback &remove, void *extra_state) {
-    constexpr uintptr_t none = 0, duplicate = 1;  // MPI_COMM_NULL_COPY_FN, MPI_COMM_DUP_FN and their like
+    // MPI_COMM_NULL_COPY_FN, MPI_COMM_DUP_FN and their counterparts
+    constexpr uintptr_t none = 0, duplicate = 1;
     Keyval key;
     key.kind = kind;
     key.extra_state = extra_state;
@@ -88,8 +89,10 @@ Error give(Error error, void *value, bool found, void **attribute_val, int *flag
 
 extern "C" {
 
-Error lanyard_comm_create_keyval(Callback comm_copy_attr_fn, Callback comm_delete_attr_fn, int *comm_keyval, void *extra_state) {
-    *comm_keyval = new_keyval<ThroughComm>(ObjectKind::comm, comm_copy_attr_fn, comm_delete_attr_fn, extra_state);
+Error lanyard_comm_create_keyval(Callback comm_copy_attr_fn, Callback comm_delete_attr_fn, int *comm_keyval,
+                                 void *extra_state) {
+    *comm_keyval =
+        new_keyval<ThroughComm>(ObjectKind::comm, comm_copy_attr_fn, comm_delete_attr_fn, extra_state);
     return {};
 }
 
@@ -110,10 +113,14 @@ Error lanyard_comm_get_attr(Comm &comm, int keyval, void **attribute_val, int *f
     return give(error, value, found, attribute_val, flag);
 }
 
-Error lanyard_comm_delete_attr(Comm &comm, int keyval) { return delete_attribute(comm.attributes, ObjectKind::comm, &comm, keyval); }
+Error lanyard_comm_delete_attr(Comm &comm, int keyval) {
+    return delete_attribute(comm.attributes, ObjectKind::comm, &comm, keyval);
+}
 
-Error lanyard_type_create_keyval(Callback type_copy_attr_fn, Callback type_delete_attr_fn, int *type_keyval, void *extra_state) {
-    *type_keyval = new_keyval<ThroughType>(ObjectKind::type, type_copy_attr_fn, type_delete_attr_fn, extra_state);
+Error lanyard_type_create_keyval(Callback type_copy_attr_fn, Callback type_delete_attr_fn, int *type_keyval,
+                                 void *extra_state) {
+    *type_keyval =
+        new_keyval<ThroughType>(ObjectKind::type, type_copy_attr_fn, type_delete_attr_fn, extra_state);
     return {};
 }
 
@@ -134,8 +141,9 @@ Error lanyard_type_delete_attr(Datatype &datatype, int type_keyval) {
     return delete_attribute(datatype.attributes, ObjectKind::type, &datatype, type_keyval);
 }
 
-// Keys of windows come with the process; their attributes come with the windows.
-Error lanyard_win_create_keyval(Callback win_copy_attr_fn, Callback win_delete_attr_fn, int *win_keyval, void *extra_state) {
+// Windows are not implemented yet, but their keys exist.
+Error lanyard_win_create_keyval(Callback win_copy_attr_fn, Callback win_delete_attr_fn, int *win_keyval,
+                                void *extra_state) {
     *win_keyval = new_keyval<ThroughWin>(ObjectKind::win, win_copy_attr_fn, win_delete_attr_fn, extra_state);
     return {};
 }

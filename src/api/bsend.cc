@@ -1,3 +1,4 @@
+// See bsend.h.
 #include "api/bsend.h"
 
 #include <algorithm>
@@ -16,17 +17,18 @@
 
 namespace lanyard {
 
-// What is attached to a communicator or the process, and the messages in it. Guarded by the engine.
+// What is attached to a communicator, a session or the process, and the messages in it. Guarded by the
+// engine.
 class SendBuffer {
 public:
     Error attach(void *buffer, int64_t size);
-    void detach(void **buffer, int64_t *size);  // when it is empty
+    void detach(void **buffer, int64_t *size);  // only when it is empty
     bool attached() const { return base_ || automatic_; }
     bool empty() const { return messages_.empty(); }
-    uint64_t oldest() const;  // number of the oldest message that is in it, or next_number()
-    uint64_t next_number() const { return next_number_; }  // the next message has
+    uint64_t oldest() const;  // number of the oldest message in the buffer, or next_number() if it is empty
+    uint64_t next_number() const { return next_number_; }  // the number of the next message
     Error send(Messenger &messenger, uint32_t peer, const MatchKey &key, const Buffer &buffer);
-    // `request` (of kind `other`) completes once the messages that are in the buffer now are sent.
+    // `request` (of kind `other`) completes once all messages that are in the buffer now are sent.
     void tell_when_sent(Request &request);
 
 private:
@@ -35,7 +37,7 @@ private:
         uint64_t number;  // in the order of sending
         std::byte *at;
         size_t bytes;
-        FallibleArray<std::byte> own;  // where the library finds the room
+        FallibleArray<std::byte> own;  // for MPI_BUFFER_AUTOMATIC: the memory of this message
         SendOperation send;
     };
     struct Flush {
@@ -52,8 +54,8 @@ private:
     int64_t size_ = 0;
     void *given_ = nullptr;  // as the program attached it
     int64_t given_size_ = 0;
-    bool automatic_ = false;       // MPI_BUFFER_AUTOMATIC: the library finds the room
-    std::list<Message> messages_;  // by address
+    bool automatic_ = false;       // MPI_BUFFER_AUTOMATIC: the library allocates memory for each message
+    std::list<Message> messages_;  // ordered by address
     std::list<Flush> flushes_;
     uint64_t next_number_ = 0;
 };
@@ -68,20 +70,20 @@ SendBuffer &process_buffer() {
     return *buffer;
 }
 
-// The communicator's, made at first use.
+// The communicator's buffer, created at first use.
 SendBuffer &buffer_of(Comm &comm) {
     if (!comm.send_buffer) comm.send_buffer = std::make_shared<SendBuffer>();
     return *comm.send_buffer;
 }
 
-// The nearest that is attached: the communicator's, that of its session, the process's.
+// The nearest buffer that is attached: the communicator's, that of its session, or the process's.
 SendBuffer &buffer_for(const Comm &comm) {
     if (comm.send_buffer && comm.send_buffer->attached()) return *comm.send_buffer;
     const SessionTraits *session = comm.group->session.get();
     return session && session->send_buffer->attached() ? *session->send_buffer : process_buffer();
 }
 
-// Waits for the messages that are in the buffer now; other threads may go on sending. The engine is owned.
+// Waits for the messages that are in the buffer now. Other threads may continue to send. The engine is owned.
 void flush(const SendBuffer &buffer, const char *call, const Comm *comm) {
     struct Awaited {
         const SendBuffer &buffer;
@@ -96,7 +98,7 @@ void flush(const SendBuffer &buffer, const char *call, const Comm *comm) {
     runtime()->engine->wait_owned(Condition{sent, &awaited});
 }
 
-// What another thread sends until the buffer is empty is waited for too.
+// Also waits for what other threads send until the buffer is empty.
 void detach(SendBuffer &buffer, const char *call, const Comm *comm, void **address, int64_t *size) {
     EngineGuard guard(*runtime()->engine);
     while (!buffer.empty()) flush(buffer, call, comm);
@@ -113,7 +115,8 @@ Request *start_flush(SendBuffer &buffer, Comm *comm) {
 
 }  // namespace
 
-// The place of a gap of `bytes`: the message behind it, and its address; nullptr when there is none.
+// Returns the address of a gap of `bytes`, or nullptr if there is none. `behind` becomes the message after
+// it.
 std::byte *SendBuffer::find_gap(size_t bytes, std::list<Message>::iterator &behind) {
     std::byte *from = base_;
     for (behind = messages_.begin(); behind != messages_.end(); ++behind) {
@@ -155,8 +158,10 @@ void SendBuffer::tell_when_sent(Request &request) {
 }
 
 Error SendBuffer::no_room(size_t bytes) const {
-    return Error(ErrorClass::buffer, "the attached buffer of " + std::to_string(size_) + " bytes has no room for " + std::to_string(bytes) +
-                                         " more: " + std::to_string(messages_.size()) + " earlier messages are still in it");
+    return Error(ErrorClass::buffer, "the attached buffer of " + std::to_string(size_) +
+                                         " bytes has no room for " + std::to_string(bytes) +
+                                         " more: " + std::to_string(messages_.size()) +
+                                         " earlier messages are still in it");
 }
 
 Error SendBuffer::send(Messenger &messenger, uint32_t peer, const MatchKey &key, const Buffer &buffer) {
@@ -173,7 +178,8 @@ Error SendBuffer::send(Messenger &messenger, uint32_t peer, const MatchKey &key,
     FallibleArray<std::byte> own;
     if (automatic_) own = array_or_null<std::byte>(needed);
     if (automatic_ && !(at = own.get()))
-        return Error(ErrorClass::no_mem, "there is no memory left to buffer " + std::to_string(bytes) + " bytes");
+        return Error(ErrorClass::no_mem,
+                     "there is no memory left to buffer " + std::to_string(bytes) + " bytes");
     Message &message = *messages_.emplace(behind);
     message.buffer = this;
     message.number = next_number_++;
@@ -193,10 +199,13 @@ Error SendBuffer::send(Messenger &messenger, uint32_t peer, const MatchKey &key,
 
 Error SendBuffer::attach(void *buffer, int64_t size) {
     if (attached())
-        return Error(ErrorClass::buffer, automatic_ ? "MPI_BUFFER_AUTOMATIC is attached already; detach it first"
-                                                    : "a buffer of " + std::to_string(given_size_) + " bytes is attached already; detach it first");
+        return Error(ErrorClass::buffer, automatic_
+                                             ? "MPI_BUFFER_AUTOMATIC is attached already; detach it first"
+                                             : "a buffer of " + std::to_string(given_size_) +
+                                                   " bytes is attached already; detach it first");
     bool automatic = reinterpret_cast<uintptr_t>(buffer) == abi::buffer_automatic;
-    if (!automatic && size < 0) return Error(ErrorClass::buffer, "the size " + std::to_string(size) + " of the buffer is negative");
+    if (!automatic && size < 0)
+        return Error(ErrorClass::buffer, "the size " + std::to_string(size) + " of the buffer is negative");
     given_ = buffer;
     automatic_ = automatic;
     if (automatic) return {};  // the size is ignored
@@ -222,7 +231,9 @@ Datatype &packed_datatype() { return *predefined_datatype(abi::type_packed); }
 Error send_buffered(Comm &comm, uint32_t peer, const MatchKey &key, const Buffer &buffer) {
     SendBuffer &used = buffer_for(comm);
     if (!used.attached())
-        return Error(ErrorClass::buffer, "no buffer is attached: call MPI_Buffer_attach or MPI_Comm_attach_buffer before buffered sends");
+        return Error(
+            ErrorClass::buffer,
+            "no buffer is attached: call MPI_Buffer_attach or MPI_Comm_attach_buffer before buffered sends");
     return used.send(comm.universe->messenger, peer, key, buffer);
 }
 

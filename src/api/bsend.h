@@ -1,7 +1,9 @@
-// Buffered sends (MPI-5.0 section 3.6): a message that cannot leave at once is packed into the buffer the program attached and sent
-// from there; its space is free again when the send completes. A buffer may be attached to a communicator, whose messages then use
-// no other, to a session, for other communicators that come from it, and to the process, for all others. Owner of the engine only,
-// but for the attach and detach functions.
+// Buffered sends (MPI-5.0 section 3.6). A message that cannot leave at once is packed into the buffer that
+// the program has attached, and sent from there. Its space is free again when the send completes. A buffer
+// may be attached to a communicator, a session or the process. Messages on a communicator with a buffer use
+// only that buffer. A session's buffer serves the other communicators derived from that session. The buffer
+// of the process serves everything else. Thread rule: [owner] functions need the engine. The flush functions
+// take it themselves, and so do the attach and detach functions of MPI.
 #pragma once
 
 #include <memory>
@@ -14,17 +16,17 @@
 
 namespace lanyard {
 
-// [owner] Fails with class `buffer` when no buffer is attached or what is free in it does not suffice.
+// [owner] Fails with class `buffer` if no buffer is attached or its free space is too small.
 Error send_buffered(Comm &comm, uint32_t peer, const MatchKey &key, const Buffer &buffer);
 
-// Waits until the messages in the communicator's own buffer, if it has one, or in the session's are sent.
+// Waits until all messages in the buffer of the communicator (if it has one) or session are sent.
 void flush_buffer_of(Comm &comm, const char *call);
 void flush_buffer_of(Session &session, const char *call);
 
-// A session's, with nothing attached yet.
+// A buffer for a new session, with nothing attached.
 std::shared_ptr<SendBuffer> make_send_buffer();
 
-// The datatype of packed bytes: contiguous, one byte an element.
+// The datatype of packed bytes, which is contiguous with one byte for each element.
 Datatype &packed_datatype();
 
 }  // namespace lanyard

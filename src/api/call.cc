@@ -1,4 +1,4 @@
-// Showing a failed call and handing its error to the error handler: the cold end of every entry point.
+// Shows a failed call and passes its error to the error handler: the cold end of every entry point.
 #include "api/call.h"
 
 #include <cstdio>
@@ -30,7 +30,7 @@ std::string quoted(const char *text) {
     return result + '"';
 }
 
-// The object's name where it has one, else the bits of the handle.
+// The object's name if it has one, otherwise the bits of the handle.
 std::string handle_text(int null_handle, int64_t bits) {
     const char *known = bits >= 0 && bits < 0x1000 ? predefined_handle_name(static_cast<int>(bits)) : nullptr;
     if (known) return known;
@@ -56,15 +56,21 @@ std::string rank_text(int64_t rank) {
 
 std::string value_text(const Argument &argument) {
     switch (argument.form) {
-    case Argument::Form::number: return argument.number == abi::undefined ? "MPI_UNDEFINED" : std::to_string(argument.number);
-    case Argument::Form::rank: return rank_text(argument.number);
-    case Argument::Form::tag: return argument.number == abi::any_tag ? "MPI_ANY_TAG" : std::to_string(argument.number);
-    case Argument::Form::pointer: return argument.number == 0 ? "NULL" : hexadecimal(argument.number);
-    case Argument::Form::buffer:
-        if (argument.number == static_cast<int64_t>(abi::in_place)) return "MPI_IN_PLACE";
-        return argument.number == 0 ? "NULL" : hexadecimal(argument.number);
-    case Argument::Form::text: return quoted(reinterpret_cast<const char *>(argument.number));
-    case Argument::Form::handle: return handle_text(argument.object_kind, argument.number);
+        case Argument::Form::number:
+            return argument.number == abi::undefined ? "MPI_UNDEFINED" : std::to_string(argument.number);
+        case Argument::Form::rank:
+            return rank_text(argument.number);
+        case Argument::Form::tag:
+            return argument.number == abi::any_tag ? "MPI_ANY_TAG" : std::to_string(argument.number);
+        case Argument::Form::pointer:
+            return argument.number == 0 ? "NULL" : hexadecimal(argument.number);
+        case Argument::Form::buffer:
+            if (argument.number == static_cast<int64_t>(abi::in_place)) return "MPI_IN_PLACE";
+            return argument.number == 0 ? "NULL" : hexadecimal(argument.number);
+        case Argument::Form::text:
+            return quoted(reinterpret_cast<const char *>(argument.number));
+        case Argument::Form::handle:
+            return handle_text(argument.object_kind, argument.number);
     }
     return "?";
 }

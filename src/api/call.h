@@ -1,5 +1,6 @@
-// One call of an MPI function that failed: its name and its arguments as the program gave them, so that the sentence of
-// the error can show both. Made by the doors, on the stack, only once something is wrong; read by raise().
+// A failed call of an MPI function: its name and the arguments that the program passed, so that the error's
+// sentence can show both. The ABI front ends create it on the stack once something is wrong, and raise()
+// reads it.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,13 @@
 
 namespace lanyard {
 
-// One argument, with how it is to be shown.
+// One argument, and how to show it.
 struct Argument {
     enum class Form : uint8_t { number, rank, tag, pointer, buffer, text, handle };
 
     const char *name = nullptr;
     Form form = Form::number;
-    int object_kind = 0;  // of a handle: the ABI's value of its null handle
+    int object_kind = 0;  // for a handle: the ABI's value of its null handle
     int64_t number = 0;   // or the bits of a pointer or handle
 };
 
@@ -39,10 +40,10 @@ inline Argument shown_text(const char *name, const char *text) {
 struct RaiseOn {
     enum class Kind : uint8_t { self, comm, win, file, session, handler, none };
 
-    // self: the handler of MPI_COMM_SELF (MPI-5.0 9.3); handler: the one given for an object that is being made; none: the code is only
-    // returned.
+    // self: the handler of MPI_COMM_SELF (MPI-5.0 9.3). handler: the one passed for an object under
+    // construction. none: the code is only returned.
     Kind kind = Kind::self;
-    int bad_argument = 0;  // of none: the code for whatever the door's own checks find
+    int bad_argument = 0;  // for `none`: the code for everything that the front end's own checks find
     void *object = nullptr;
 
     constexpr RaiseOn() = default;
@@ -55,7 +56,7 @@ struct RaiseOn {
     }
     RaiseOn(Comm *comm) : kind(comm ? Kind::comm : Kind::self), object(comm) {}
     RaiseOn(Win *win) : kind(win ? Kind::win : Kind::self), object(win) {}
-    RaiseOn(File *file) : kind(Kind::file), object(file) {}  // no file: the handler of MPI_FILE_NULL
+    RaiseOn(File *file) : kind(Kind::file), object(file) {}  // without a file: the handler of MPI_FILE_NULL
     RaiseOn(Errhandler *handler) : kind(handler ? Kind::handler : Kind::self), object(handler) {}
     RaiseOn(Session *session) : kind(session ? Kind::session : Kind::self), object(session) {}
 
@@ -74,10 +75,11 @@ struct Call {
 // The name of a predefined handle ("MPI_COMM_WORLD"), or nullptr.
 const char *predefined_handle_name(int abi_value);
 
-// Shows the error to the error handler of the object (raise.cc), ends it and returns the code for the program.
+// Passes the error to the error handler of the object (raise.cc), consumes it, and returns the code for the
+// program.
 int raise(Error error, RaiseOn on, const Call &call);
 
-// What an entry point does with an error; called by the doors.
+// What an entry point does with an error. The ABI front ends call it.
 [[gnu::cold, gnu::visibility("default")]] int fail(Error error, RaiseOn on, const char *function,
     std::initializer_list<Argument> arguments);
 

@@ -1,6 +1,7 @@
-// What a door verifies of arguments before it calls a typed function: cheap tests, inline; the sentences are made out of
-// line (check.cc, in the core). Used by the generated entry points of every ABI. Any thread. Each check returns success
-// or the error with the class that the standard names; `name` is the argument's name in the standard.
+// What an ABI front end checks of the arguments before it calls a typed function. The tests are cheap and
+// inline. The sentences are built out of line, in the core (check.cc). The generated entry points of every
+// ABI use these functions, on any thread. Each check returns success or an error with the class that the
+// standard names. `name` is the argument's name in the standard.
 #pragma once
 
 #include <climits>
@@ -17,13 +18,13 @@
 
 namespace lanyard {
 
-// The cold halves.
+// The cold halves: they build the errors.
 namespace complaint {
 #pragma GCC visibility push(default)
 [[gnu::cold]] Error not_active(ProcessState state);
 [[gnu::cold]] Error not_implemented(const char *function, int code);
 [[gnu::cold]] Error bad_handle(const char *name, uint64_t handle, int null_handle, ErrorClass error_class);
-// The handle is one of the ABI that the other door has.
+// The handle belongs to the ABI of the other front end.
 [[gnu::cold]] Error foreign_handle(const char *name, const Door &called, ErrorClass error_class);
 [[gnu::cold]] Error bad_type(const char *name, const Datatype &datatype);
 [[gnu::cold]] Error negative(const char *name, int64_t value, ErrorClass error_class);
@@ -31,8 +32,10 @@ namespace complaint {
 [[gnu::cold]] Error not_positive(const char *name, int64_t value, ErrorClass error_class);
 [[gnu::cold]] Error too_long(const char *name, size_t length, size_t most, ErrorClass error_class);
 [[gnu::cold]] Error null_pointer(const char *name, ErrorClass error_class);
-// Of a null pointer, MPI_IN_PLACE or too much data; no error where a null pointer may be.
-[[gnu::cold]] Error doubtful_buffer(const char *name, const void *buffer, int64_t count, const Datatype &datatype);
+// The buffer is a null pointer or MPI_IN_PLACE, or the data is too large. Returns no error where a null
+// pointer is allowed.
+[[gnu::cold]] Error doubtful_buffer(const char *name, const void *buffer, int64_t count,
+                                    const Datatype &datatype);
 [[gnu::cold]] Error not_in_place(const char *name);
 [[gnu::cold]] Error bad_rank(const char *name, int rank, const Comm &comm, ErrorClass error_class);
 [[gnu::cold]] Error bad_tag(const char *name, int tag);
@@ -47,7 +50,7 @@ inline Error check_active(ProcessState state = process_state()) {
     return state == ProcessState::active ? Error() : complaint::not_active(state);
 }
 
-// A typed function that no file defines has the address 0 (the doors see them as weak).
+// A typed function that no file defines has the address 0, because the front ends declare it weak.
 template <class Typed>
 inline Error check_available(Typed *function, const char *name, int code = abi::err_unsupported_operation) {
     return function ? Error() : complaint::not_implemented(name, code);
@@ -74,12 +77,12 @@ inline Error check_color(const char *, int color) {
 inline Error check_string(const char *name, const char *text) {
     return text ? Error() : complaint::null_pointer(name, ErrorClass::arg);
 }
-// A text that fits into `room` characters with its zero byte.
+// The text and its zero byte must fit into `room` characters.
 inline Error check_text_length(const char *name, const char *text, size_t room, ErrorClass error_class) {
     size_t length = __builtin_strlen(text);
     return length < room ? Error() : complaint::too_long(name, length, room - 1, error_class);
 }
-// Where a result is to be stored.
+// The address of a result.
 inline Error check_out(const char *name, const void *address) {
     return address ? Error() : complaint::null_pointer(name, ErrorClass::arg);
 }
@@ -87,7 +90,7 @@ inline Error check_out(const char *name, const void *address) {
 inline Error check_array(const char *name, const void *array, int64_t length) {
     return array || length <= 0 ? Error() : complaint::null_pointer(name, ErrorClass::arg);
 }
-// So many counts, each of which a process may be given.
+// `length` counts, each of which must not be negative.
 template <class Count>
 [[gnu::always_inline]] inline Error check_counts(const char *name, const Count *counts, int64_t length) {
     if (!counts) return check_array(name, counts, length);
@@ -96,7 +99,7 @@ template <class Count>
     return {};
 }
 
-// Is nothing to be transferred, by counts that may not have been checked yet?
+// True if nothing is to be transferred. The counts may not have been checked yet.
 template <class Count>
 inline bool all_zero(const Count *counts, int64_t length) {
     if (!counts) return false;
@@ -107,54 +110,73 @@ inline bool all_zero(const Count *counts, int64_t length) {
 
 inline int value_or_0(const int *place) { return place ? *place : 0; }
 
-inline bool in_group(int rank, const Comm &comm) { return static_cast<unsigned>(rank) < static_cast<unsigned>(comm.size); }
+inline bool in_group(int rank, const Comm &comm) {
+    return static_cast<unsigned>(rank) < static_cast<unsigned>(comm.size);
+}
 
 inline Error check_dest(const char *name, int rank, const Comm &comm) {
-    return in_group(rank, comm) || rank == abi::proc_null ? Error() : complaint::bad_rank(name, rank, comm, ErrorClass::rank);
-}
-inline Error check_source(const char *name, int rank, const Comm &comm) {
-    return in_group(rank, comm) || rank == abi::proc_null || (rank == abi::any_source && !(comm.promised & promise::no_any_source))
+    return in_group(rank, comm) || rank == abi::proc_null
                ? Error()
                : complaint::bad_rank(name, rank, comm, ErrorClass::rank);
 }
-// On an intercommunicator the root's group names MPI_ROOT or MPI_PROC_NULL, the other group a rank.
+inline Error check_source(const char *name, int rank, const Comm &comm) {
+    return in_group(rank, comm) || rank == abi::proc_null ||
+                   (rank == abi::any_source && !(comm.promised & promise::no_any_source))
+               ? Error()
+               : complaint::bad_rank(name, rank, comm, ErrorClass::rank);
+}
+// On an intercommunicator, processes in the root's group pass MPI_ROOT or MPI_PROC_NULL, and those in the
+// other group pass a rank.
 inline Error check_root(const char *name, int root, const Comm &comm) {
     return in_group(root, comm) || (comm.remote_group && (root == abi::root || root == abi::proc_null))
                ? Error()
                : complaint::bad_rank(name, root, comm, ErrorClass::root);
 }
-inline Error check_tag(const char *name, int tag) { return tag >= 0 ? Error() : complaint::bad_tag(name, tag); }
+inline Error check_tag(const char *name, int tag) {
+    return tag >= 0 ? Error() : complaint::bad_tag(name, tag);
+}
 inline Error check_recv_tag(const char *name, int tag, const Comm &comm) {
-    return tag >= 0 || (tag == abi::any_tag && !(comm.promised & promise::no_any_tag)) ? Error() : complaint::bad_recv_tag(name, tag);
+    return tag >= 0 || (tag == abi::any_tag && !(comm.promised & promise::no_any_tag))
+               ? Error()
+               : complaint::bad_recv_tag(name, tag);
 }
 
-// Is this process the root of a rooted collective, or one of those that the root serves? Both in an intracommunicator.
-inline bool at_root(int root, const Comm &comm) { return comm.remote_group ? root == abi::root : root == comm.rank; }
+// Is this process the root of a rooted collective, or one of those that the root serves? On an
+// intracommunicator, the root is both.
+inline bool at_root(int root, const Comm &comm) {
+    return comm.remote_group ? root == abi::root : root == comm.rank;
+}
 inline bool at_leaf(int root, const Comm &comm) { return !comm.remote_group || root >= 0; }
-// Neither, which is of the root's group of an intercommunicator, gives MPI_PROC_NULL.
+// A process that is neither belongs to the root's group of an intercommunicator and passes MPI_PROC_NULL.
 inline bool takes_part(int root, const Comm &) { return root != abi::proc_null; }
 
-// How many neighbours this process has in the topology of a communicator; none where topologies are not implemented.
+// How many neighbours this process has in the communicator's topology; none if topologies are not
+// implemented.
 struct Neighbors {
     int in = 0, out = 0;
 };
 extern "C" [[gnu::weak, gnu::visibility("default")]] Neighbors lanyard_neighbors(const Comm &comm);
-inline Neighbors neighbors(const Comm &comm) { return lanyard_neighbors ? lanyard_neighbors(comm) : Neighbors(); }
+inline Neighbors neighbors(const Comm &comm) {
+    return lanyard_neighbors ? lanyard_neighbors(comm) : Neighbors();
+}
 
-// A buffer must be there unless nothing is transferred, or the datatype may hold addresses itself (MPI_BOTTOM). Derived datatypes may
-// describe more data than a length can say, by the same bytes again and again.
+// A null buffer is valid only if nothing is transferred, or if the datatype may contain addresses itself
+// (MPI_BOTTOM). Derived datatypes can describe more data than a length can express, by using the same bytes
+// repeatedly.
 inline Error check_buffer(const char *name, const void *buffer, int64_t count, const Datatype &datatype) {
     int64_t bytes;
-    bool doubtful = __builtin_mul_overflow(count, datatype.size, &bytes) || reinterpret_cast<uintptr_t>(buffer) <= abi::in_place;
+    bool doubtful = __builtin_mul_overflow(count, datatype.size, &bytes) ||
+                    reinterpret_cast<uintptr_t>(buffer) <= abi::in_place;
     return doubtful ? complaint::doubtful_buffer(name, buffer, count, datatype) : Error();
 }
-// A buffer whose extent the door does not know.
+// A buffer whose extent the front end does not know.
 inline Error check_not_in_place(const char *name, const void *buffer) {
     return in_place(buffer) ? complaint::not_in_place(name) : Error();
 }
-// A buffer that may be MPI_IN_PLACE, at the root only, or in an intracommunicator only.
+// A buffer that may be MPI_IN_PLACE: only at the root, or only on an intracommunicator.
 inline Error check_in_place_at_root(const char *name, const void *buffer, int root, const Comm &comm) {
-    return in_place(buffer) && (comm.remote_group || root != comm.rank) ? complaint::not_in_place(name) : Error();
+    return in_place(buffer) && (comm.remote_group || root != comm.rank) ? complaint::not_in_place(name)
+                                                                        : Error();
 }
 inline Error check_in_place(const char *name, const void *buffer, const Comm &comm) {
     return in_place(buffer) && comm.remote_group ? complaint::not_in_place(name) : Error();
@@ -166,7 +188,7 @@ inline Error narrow(const char *name, int64_t value, int *result) {
     *result = static_cast<int>(value);
     return {};
 }
-// The same where the standard wants MPI_UNDEFINED for a value that does not fit.
+// The same where the standard requires MPI_UNDEFINED for a value that does not fit.
 inline void narrow_or_undefined(int64_t value, int *result) {
     *result = value < INT_MIN || value > INT_MAX ? abi::undefined : static_cast<int>(value);
 }

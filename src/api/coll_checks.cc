@@ -1,4 +1,4 @@
-// The sentences of collective operations whose arguments do not go together: the cold halves of
+// The sentences about collective operations whose arguments do not fit together: the cold halves of
 // coll_checks.h.
 #include "api/coll_checks.h"
 
@@ -47,7 +47,8 @@ Error look_closely(const Comm &comm, const void *sendbuf, int64_t sendcount, con
                    int64_t received_blocks, Instead instead) {
     Side sent{sendbuf, sendcount, sendtype, sent_blocks},
         received{recvbuf, recvcount, recvtype, received_blocks};
-    if (comm.remote_group) return check_apart(sent, received, Instead::none);  // no block is to oneself
+    // no rank sends a block to itself
+    if (comm.remote_group) return check_apart(sent, received, Instead::none);
     int64_t sends = sent.block_bytes(), gets = received.block_bytes();
     return sends == gets ? check_apart(sent, received, instead) : unequal_own_blocks(sends, gets);
 }

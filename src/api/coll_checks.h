@@ -1,12 +1,12 @@
-// What collective operations check of their arguments that no entry point can: the operation on the datatype,
-// the block that a rank sends to itself, of which alone it knows both ends, and buffers that share memory.
-// Cheap tests, inline; the sentences are made out of line (coll_checks.cc). Called by the typed functions of
-// every form, blocking, nonblocking and persistent.
+// What collective operations check of their arguments that no entry point can check: whether the operation is
+// defined on the datatype, whether the block that a rank sends to itself has the same length on both sides,
+// and whether buffers share memory. The tests are cheap and inline; the sentences are built out of line
+// (coll_checks.cc). The typed functions of every form call them: blocking, nonblocking and persistent.
 //
-// No memory may be both sent from and received into (MPI-5.0 2.3 and 6.2). What is certain is told: runs of
-// bytes that share one. Of datatypes with gaps that is not asked, as what lies in the gaps of one may belong
-// to the other; nor of blocks that have their own places (the v and w forms) beyond those that a rank sends
-// to itself and receives from itself.
+// No memory may be both sent from and received into (MPI-5.0 2.3 and 6.2). Only certain violations are
+// reported: ranges of bytes that overlap. Datatypes with gaps are not checked, because the gaps of one may
+// contain the data of the other. Nor are blocks at separate displacements (the v and w forms), except for
+// those that a rank sends to itself and receives from itself.
 #pragma once
 
 #include "api/check.h"
@@ -16,24 +16,25 @@
 
 namespace lanyard::plans {
 
-// Of sizes that a program may have made up: what does not fit wraps.
+// The sizes may come from a faulty program, so an overflow wraps.
 inline int64_t times(int64_t one, int64_t other) {
     return static_cast<int64_t>(static_cast<uint64_t>(one) * static_cast<uint64_t>(other));
 }
 
-// One side of an operation. The datatype is nullptr where the call is in place, or that side does not matter
+// One side of an operation. The datatype is nullptr if the call is in place, or if that side does not matter
 // at this rank.
 struct Side {
     const void *address = nullptr;
     int64_t count = 0;  // elements of each block
     const Datatype *type = nullptr;
-    int64_t blocks = 1;  // one behind the other
+    int64_t blocks = 1;  // contiguous, one behind the other
 
     int64_t block_bytes() const { return times(count, type->size); }
     int64_t bytes() const { return times(blocks, block_bytes()); }
 };
 
-// Which buffer may be MPI_IN_PLACE instead. inbuf: none, in MPI_Reduce_local.
+// Which buffer the error recommends to replace by MPI_IN_PLACE. `inbuf` recommends none; it stands for
+// MPI_Reduce_local.
 enum class Instead { sendbuf, recvbuf, none, inbuf };
 inline Instead unless_between_groups(const Comm &comm, Instead instead) {
     return comm.remote_group ? Instead::none : instead;
@@ -42,14 +43,14 @@ inline Instead unless_between_groups(const Comm &comm, Instead instead) {
 [[gnu::cold]] Error in_place_beside_root();
 [[gnu::cold]] Error scan_between_groups();
 [[gnu::cold]] Error unequal_own_blocks(int64_t sends, int64_t gets);
-// Of runs of bytes of which can_meet() said so, which are `whole` if they have no gaps; no error where it is
-// not so for certain.
+// For ranges for which can_meet() is true. `whole`: they have no gaps. Returns no error unless the overlap is
+// certain.
 [[gnu::cold]] Error refuse_shared_memory(const void *sent, int64_t sent_bytes, const void *received,
                                          int64_t received_bytes, bool whole, Instead instead);
-// The standard does not define the operation on this datatype; maybe it works all the same (door.h).
+// The standard does not define the operation on this datatype, but it may be accepted all the same (door.h).
 [[gnu::cold]] Error check_undefined_op(const Op &op, const Datatype &type);
 
-// Do two runs of bytes share one? Also true where both are empty.
+// True if two ranges of bytes overlap; also if both are empty.
 inline bool can_meet(const void *one, int64_t one_bytes, const void *other, int64_t other_bytes) {
     auto ahead = reinterpret_cast<uintptr_t>(one) - reinterpret_cast<uintptr_t>(other);
     auto before = static_cast<uint64_t>(one_bytes) - 1;
@@ -60,9 +61,9 @@ inline Error check_reduction_op(const Op &op, const Datatype &type) {
     return defined_on(op, type) ? Error() : check_undefined_op(op, type);
 }
 
-// The operation on this datatype, and two buffers that share no memory: of `sent_blocks` and of one. `gives`,
-// `gets`: which of them matter here; neither beside the root of an intercommunicator, where nothing else is
-// looked at.
+// Checks the operation on this datatype, and that the two buffers share no memory: `sent_blocks` blocks are
+// sent and one is received. `gives`, `gets`: which buffers matter at this rank. At the non-root ranks of the
+// root's group of an intercommunicator neither does, and nothing is checked.
 inline Error check_buffers(const Comm &comm, const void *sendbuf, const void *recvbuf, int64_t count,
                            const Datatype &type, const Op &op, bool gives, bool gets,
                            int64_t sent_blocks = 1) {
@@ -88,13 +89,13 @@ inline Error check_reduce(const Comm &comm, const void *sendbuf, const void *rec
                          at_root(root, comm));
 }
 
-// Each rank gives a block for every rank of its group and gets one.
+// Each rank contributes one block for every rank of its group and receives one.
 inline Error check_reduce_scatter(const Comm &comm, const void *sendbuf, const void *recvbuf,
                                   int64_t recvcount, const Datatype &type, const Op &op) {
     return check_buffers(comm, sendbuf, recvbuf, recvcount, type, op, true, true, comm.group->size());
 }
 
-// A scan or exscan, which would need one order of all ranks.
+// A scan or exscan, which needs one order of all ranks and so does not exist on an intercommunicator.
 inline Error check_scan(const Comm &comm, const void *sendbuf, const void *recvbuf, int64_t count,
                         const Datatype &type, const Op &op) {
     if (comm.remote_group) return scan_between_groups();
@@ -108,11 +109,12 @@ inline Error check_apart(Side sent, Side received, Instead instead) {
     return {};
 }
 
-// Of the block that a rank sends to itself both ends are known here; of the others each rank knows one. Most
-// calls give the same elements on both sides, in memory far apart, and are looked at no further.
-[[gnu::cold]] Error look_closely(const Comm &comm, const void *sendbuf, int64_t sendcount, const Datatype *sendtype,
-                   int64_t sent_blocks, const void *recvbuf, int64_t recvcount, const Datatype *recvtype,
-                   int64_t received_blocks, Instead instead);
+// A rank knows both ends only of the block that it sends to itself; of any other block it knows one end. Most
+// calls pass the same elements on both sides, in memory that is far apart. These need no further check.
+[[gnu::cold]] Error look_closely(const Comm &comm, const void *sendbuf, int64_t sendcount,
+                                 const Datatype *sendtype, int64_t sent_blocks, const void *recvbuf,
+                                 int64_t recvcount, const Datatype *recvtype, int64_t received_blocks,
+                                 Instead instead);
 [[gnu::always_inline]] inline Error check_sides(const Comm &comm, Side sent, Side received,
                                                 Instead instead = Instead::sendbuf) {
     if (sent.type == received.type && sent.count == received.count) [[likely]] {
@@ -129,16 +131,17 @@ inline Error check_apart(Side sent, Side received, Instead instead) {
                         received.count, received.type, received.blocks, instead);
 }
 
-// The blocks of all, and the one of this rank among them, which is not there between two groups.
+// The blocks of all ranks, and this rank's own block among them, which does not exist on an
+// intercommunicator.
 inline Side blocks_of_all(const Comm &comm, const void *address, int64_t count, const Datatype *type) {
     return {address, count, type, comm.size};
 }
 inline Side own_block_at(const Comm &comm, const void *address, const Counts &counts,
                          const Counts &displacements, const Datatype *type, int64_t unit) {
-    auto at = [&](auto number) -> Side {  // both arrays have numbers of one kind
+    auto at = [&](auto number) -> Side {  // both arrays have the same integer type
         auto *all = static_cast<const decltype(number) *>(counts.data);
         auto *places = static_cast<const decltype(number) *>(displacements.data);
-        auto place = static_cast<uintptr_t>(times(places[comm.rank], unit));  // from MPI_BOTTOM, too
+        auto place = static_cast<uintptr_t>(times(places[comm.rank], unit));  // also from MPI_BOTTOM
         return {reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(address) + place), all[comm.rank],
                 type};
     };

@@ -1,5 +1,6 @@
-// Persistent collective operations (MPI-5.0 6.15): the typed functions. The schedule is made once, here, in the
-// same order on all ranks, and run by each MPI_Start, in any order. Any thread; the engine is taken for the call.
+// Persistent collective operations (MPI-5.0 6.15): the typed functions. The schedule is made once, here, in
+// the same order on all ranks. Each MPI_Start runs it, in any order. Any thread; the engine is taken for the
+// call.
 #include "api/coll_request.h"
 #include "api/generated/core.h"
 
@@ -15,90 +16,99 @@ Error lanyard_barrier_init(Comm &comm, Info *, Request **request) {
 
 Error lanyard_bcast_init(void *buffer, int64_t count, Datatype &datatype, int root, Comm &comm, Info *,
                          Request **request) {
-    return begin_collective(comm, {{&datatype}}, true, request, plan_bcast, buffer_of(buffer, count, &datatype), root);
+    return begin_collective(comm, {{&datatype}}, true, request, plan_bcast,
+                            buffer_of(buffer, count, &datatype), root);
 }
 
-Error lanyard_reduce_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, int root,
-                          Comm &comm, Info *, Request **request) {
+Error lanyard_reduce_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op,
+                          int root, Comm &comm, Info *, Request **request) {
     if (Error error = check_reduce(comm, sendbuf, recvbuf, count, datatype, op, root)) return error;
     return begin_collective(comm, {{&datatype}, &op}, true, request, plan_reduce,
                             reduction(sendbuf, recvbuf, count, datatype, op), root);
 }
 
-Error lanyard_allreduce_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm,
-                             Info *, Request **request) {
+Error lanyard_allreduce_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op,
+                             Comm &comm, Info *, Request **request) {
     if (Error error = check_reduction(comm, sendbuf, recvbuf, count, datatype, op)) return error;
     return begin_collective(comm, {{&datatype}, &op}, true, request, plan_allreduce,
                             reduction(sendbuf, recvbuf, count, datatype, op));
 }
 
-Error lanyard_scan_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm,
-                        Info *, Request **request) {
+Error lanyard_scan_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op,
+                        Comm &comm, Info *, Request **request) {
     if (Error error = check_scan(comm, sendbuf, recvbuf, count, datatype, op)) return error;
     return begin_collective(comm, {{&datatype}, &op}, true, request, plan_scan,
                             reduction(sendbuf, recvbuf, count, datatype, op));
 }
 
-Error lanyard_exscan_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op, Comm &comm,
-                          Info *, Request **request) {
+Error lanyard_exscan_init(const void *sendbuf, void *recvbuf, int64_t count, Datatype &datatype, Op &op,
+                          Comm &comm, Info *, Request **request) {
     if (Error error = check_scan(comm, sendbuf, recvbuf, count, datatype, op)) return error;
     return begin_collective(comm, {{&datatype}, &op}, true, request, plan_exscan,
                             reduction(sendbuf, recvbuf, count, datatype, op));
 }
 
-Error lanyard_reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int64_t recvcount, Datatype &datatype,
-                                        Op &op, Comm &comm, Info *, Request **request) {
+Error lanyard_reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int64_t recvcount,
+                                        Datatype &datatype, Op &op, Comm &comm, Info *, Request **request) {
     if (Error error = check_reduce_scatter(comm, sendbuf, recvbuf, recvcount, datatype, op)) return error;
     return begin_collective(comm, {{&datatype}, &op}, true, request, plan_reduce_scatter_block,
                             reduction(sendbuf, recvbuf, recvcount, datatype, op));
 }
 
-Error lanyard_reduce_scatter_init(const void *sendbuf, void *recvbuf, Counts recvcounts, Datatype &datatype, Op &op,
-                                  Comm &comm, Info *, Request **request) {
+Error lanyard_reduce_scatter_init(const void *sendbuf, void *recvbuf, Counts recvcounts, Datatype &datatype,
+                                  Op &op, Comm &comm, Info *, Request **request) {
     if (Error error = check_reduction(comm, sendbuf, recvbuf, recvcounts[comm.rank], datatype, op))
         return error;
     return begin_collective(comm, {{&datatype}, &op}, true, request, plan_reduce_scatter,
                             reduction(sendbuf, recvbuf, 0, datatype, op), numbers(recvcounts));
 }
 
-Error lanyard_gather_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
-                          Datatype *recvtype, int root, Comm &comm, Info *, Request **request) {
+Error lanyard_gather_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
+                          int64_t recvcount, Datatype *recvtype, int root, Comm &comm, Info *,
+                          Request **request) {
     if (Error error = check_sides(comm, {sendbuf, sendcount, sendtype},
                                   blocks_of_all(comm, recvbuf, recvcount, recvtype)))
         return error;
-    return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, at_root(root, comm) ? recvtype : nullptr}},
-                            true, request, plan_gather, own_buffer(sendbuf, sendcount, sendtype),
-                            buffer_of(recvbuf, recvcount, recvtype), root);
+    return begin_collective(
+        comm, {{in_place(sendbuf) ? nullptr : sendtype, at_root(root, comm) ? recvtype : nullptr}}, true,
+        request, plan_gather, own_buffer(sendbuf, sendcount, sendtype),
+        buffer_of(recvbuf, recvcount, recvtype), root);
 }
 
-Error lanyard_gatherv_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, Counts recvcounts,
-                           Counts displs, Datatype *recvtype, int root, Comm &comm, Info *, Request **request) {
+Error lanyard_gatherv_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
+                           Counts recvcounts, Counts displs, Datatype *recvtype, int root, Comm &comm, Info *,
+                           Request **request) {
     if (Error error = check_sides(comm, {sendbuf, sendcount, sendtype},
                                   own_block(comm, recvbuf, recvcounts, displs, recvtype)))
         return error;
-    return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, at_root(root, comm) ? recvtype : nullptr}},
-                            true, request, plan_gatherv, own_buffer(sendbuf, sendcount, sendtype),
-                            uneven(recvbuf, recvcounts, displs, recvtype), root);
+    return begin_collective(
+        comm, {{in_place(sendbuf) ? nullptr : sendtype, at_root(root, comm) ? recvtype : nullptr}}, true,
+        request, plan_gatherv, own_buffer(sendbuf, sendcount, sendtype),
+        uneven(recvbuf, recvcounts, displs, recvtype), root);
 }
 
-Error lanyard_scatter_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf, int64_t recvcount,
-                           Datatype *recvtype, int root, Comm &comm, Info *, Request **request) {
+Error lanyard_scatter_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
+                           int64_t recvcount, Datatype *recvtype, int root, Comm &comm, Info *,
+                           Request **request) {
     if (Error error = check_sides(comm, blocks_of_all(comm, sendbuf, sendcount, sendtype),
                                   {recvbuf, recvcount, recvtype}, Instead::recvbuf))
         return error;
-    return begin_collective(comm, {{at_root(root, comm) ? sendtype : nullptr, in_place(recvbuf) ? nullptr : recvtype}},
-                            true, request, plan_scatter, buffer_of(sendbuf, sendcount, sendtype),
-                            own_buffer(recvbuf, recvcount, recvtype), root);
+    return begin_collective(
+        comm, {{at_root(root, comm) ? sendtype : nullptr, in_place(recvbuf) ? nullptr : recvtype}}, true,
+        request, plan_scatter, buffer_of(sendbuf, sendcount, sendtype),
+        own_buffer(recvbuf, recvcount, recvtype), root);
 }
 
-Error lanyard_scatterv_init(const void *sendbuf, Counts sendcounts, Counts displs, Datatype *sendtype, void *recvbuf,
-                            int64_t recvcount, Datatype *recvtype, int root, Comm &comm, Info *, Request **request) {
+Error lanyard_scatterv_init(const void *sendbuf, Counts sendcounts, Counts displs, Datatype *sendtype,
+                            void *recvbuf, int64_t recvcount, Datatype *recvtype, int root, Comm &comm,
+                            Info *, Request **request) {
     if (Error error = check_sides(comm, own_block(comm, sendbuf, sendcounts, displs, sendtype),
                                   {recvbuf, recvcount, recvtype}, Instead::recvbuf))
         return error;
-    return begin_collective(comm, {{at_root(root, comm) ? sendtype : nullptr, in_place(recvbuf) ? nullptr : recvtype}},
-                            true, request, plan_scatterv, uneven(sendbuf, sendcounts, displs, sendtype),
-                            own_buffer(recvbuf, recvcount, recvtype), root);
+    return begin_collective(
+        comm, {{at_root(root, comm) ? sendtype : nullptr, in_place(recvbuf) ? nullptr : recvtype}}, true,
+        request, plan_scatterv, uneven(sendbuf, sendcounts, displs, sendtype),
+        own_buffer(recvbuf, recvcount, recvtype), root);
 }
 
 Error lanyard_allgather_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
@@ -106,8 +116,9 @@ Error lanyard_allgather_init(const void *sendbuf, int64_t sendcount, Datatype *s
     if (Error error = check_sides(comm, {sendbuf, sendcount, sendtype},
                                   blocks_of_all(comm, recvbuf, recvcount, &recvtype)))
         return error;
-    return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, &recvtype}}, true, request, plan_allgather,
-                            own_buffer(sendbuf, sendcount, sendtype), buffer_of(recvbuf, recvcount, &recvtype));
+    return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, &recvtype}}, true, request,
+                            plan_allgather, own_buffer(sendbuf, sendcount, sendtype),
+                            buffer_of(recvbuf, recvcount, &recvtype));
 }
 
 Error lanyard_allgatherv_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
@@ -116,8 +127,9 @@ Error lanyard_allgatherv_init(const void *sendbuf, int64_t sendcount, Datatype *
     if (Error error = check_sides(comm, {sendbuf, sendcount, sendtype},
                                   own_block(comm, recvbuf, recvcounts, displs, &recvtype)))
         return error;
-    return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, &recvtype}}, true, request, plan_allgatherv,
-                            own_buffer(sendbuf, sendcount, sendtype), uneven(recvbuf, recvcounts, displs, &recvtype));
+    return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, &recvtype}}, true, request,
+                            plan_allgatherv, own_buffer(sendbuf, sendcount, sendtype),
+                            uneven(recvbuf, recvcounts, displs, &recvtype));
 }
 
 Error lanyard_alltoall_init(const void *sendbuf, int64_t sendcount, Datatype *sendtype, void *recvbuf,
@@ -125,29 +137,30 @@ Error lanyard_alltoall_init(const void *sendbuf, int64_t sendcount, Datatype *se
     if (Error error = check_sides(comm, blocks_of_all(comm, sendbuf, sendcount, sendtype),
                                   blocks_of_all(comm, recvbuf, recvcount, &recvtype)))
         return error;
-    return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, &recvtype}}, true, request, plan_alltoall,
-                            own_buffer(sendbuf, sendcount, sendtype), buffer_of(recvbuf, recvcount, &recvtype));
+    return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, &recvtype}}, true, request,
+                            plan_alltoall, own_buffer(sendbuf, sendcount, sendtype),
+                            buffer_of(recvbuf, recvcount, &recvtype));
 }
 
-Error lanyard_alltoallv_init(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *sendtype, void *recvbuf,
-                             Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm, Info *,
-                             Request **request) {
+Error lanyard_alltoallv_init(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *sendtype,
+                             void *recvbuf, Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm,
+                             Info *, Request **request) {
     if (Error error = check_sides(comm, own_block(comm, sendbuf, sendcounts, sdispls, sendtype),
                                   own_block(comm, recvbuf, recvcounts, rdispls, &recvtype)))
         return error;
-    return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, &recvtype}}, true, request, plan_alltoallv,
-                            uneven(sendbuf, sendcounts, sdispls, sendtype),
+    return begin_collective(comm, {{in_place(sendbuf) ? nullptr : sendtype, &recvtype}}, true, request,
+                            plan_alltoallv, uneven(sendbuf, sendcounts, sdispls, sendtype),
                             uneven(recvbuf, recvcounts, rdispls, &recvtype));
 }
 
-Error lanyard_alltoallw_init(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *const *sendtypes,
-                             void *recvbuf, Counts recvcounts, Counts rdispls, Datatype *const *recvtypes, Comm &comm,
-                             Info *, Request **request) {
+Error lanyard_alltoallw_init(const void *sendbuf, Counts sendcounts, Counts sdispls,
+                             Datatype *const *sendtypes, void *recvbuf, Counts recvcounts, Counts rdispls,
+                             Datatype *const *recvtypes, Comm &comm, Info *, Request **request) {
     if (Error error = check_sides(comm, own_block(comm, sendbuf, sendcounts, sdispls, sendtypes),
                                   own_block(comm, recvbuf, recvcounts, rdispls, recvtypes)))
         return error;
-    return begin_collective(comm, {{}, nullptr, in_place(sendbuf) ? nullptr : sendtypes, recvtypes}, true, request,
-                            plan_alltoallw, typed(sendbuf, sendcounts, sdispls, sendtypes),
+    return begin_collective(comm, {{}, nullptr, in_place(sendbuf) ? nullptr : sendtypes, recvtypes}, true,
+                            request, plan_alltoallw, typed(sendbuf, sendcounts, sdispls, sendtypes),
                             typed(recvbuf, recvcounts, rdispls, recvtypes));
 }
 

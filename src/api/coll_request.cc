@@ -1,3 +1,4 @@
+// See coll_request.h.
 #include "api/coll_request.h"
 
 #include <memory>
@@ -6,7 +7,8 @@ namespace lanyard {
 
 namespace {
 
-// The latest that ended in this thread, for the next one: an allocation is a good part of a short operation.
+// The object that ended last in this thread, kept for the next request, because an allocation takes a large
+// part of a short operation.
 thread_local std::unique_ptr<HeldByCollective> spare;
 
 HeldByCollective &held_by(Request &request) { return *static_cast<HeldByCollective *>(request.state); }
@@ -21,7 +23,8 @@ void hold_all(HeldByCollective &held, Datatype *const *list, int length) {
     for (int i = 0; i < length; ++i) hold(held, list[i]);
 }
 
-// Only a persistent request still has its collective; it ends in MPI_Request_free, which has the engine.
+// Only a persistent request still has its collective here. Such a request ends in MPI_Request_free, which
+// owns the engine.
 void release_held(Request &request) {
     HeldByCollective *held = &held_by(request);
     if (held->collective) request.comm->universe->executor->give_back(held->collective);
@@ -32,7 +35,8 @@ void release_held(Request &request) {
 }
 
 void look_for_posts(Request &request) {
-    if (Collective *collective = held_by(request).collective) request.comm->universe->executor->look_for_posts(*collective);
+    if (Collective *collective = held_by(request).collective)
+        request.comm->universe->executor->look_for_posts(*collective);
 }
 
 void collective_done(Completion &completion) {
@@ -47,7 +51,7 @@ void collective_done(Completion &completion) {
     request.completion().finish();
 }
 
-// The end of the request's collective, which has been started, is that of the request.
+// Completes the request when its collective completes. The collective has been started.
 void follow(Request &request) {
     Collective &collective = *held_by(request).collective;
     collective.completion.context = &request;
@@ -65,7 +69,8 @@ Error start_again(Request &request) {
     return {};
 }
 
-constexpr RequestActions collective_actions{.release = release_held, .start = start_again, .hurry = look_for_posts};
+constexpr RequestActions collective_actions{
+    .release = release_held, .start = start_again, .hurry = look_for_posts};
 
 }  // namespace
 
@@ -79,7 +84,8 @@ Request *new_collective_request(Comm &comm, const Uses &uses, Collective &collec
     held->collective = &collective;
     for (Datatype *type : uses.datatypes) hold(*held, type);
     if (uses.list) hold_all(*held, uses.list, uses.list_length < 0 ? comm.size : uses.list_length);
-    if (uses.second_list) hold_all(*held, uses.second_list, uses.second_length < 0 ? comm.size : uses.second_length);
+    if (uses.second_list)
+        hold_all(*held, uses.second_list, uses.second_length < 0 ? comm.size : uses.second_length);
     if (uses.op && !uses.op->predefined()) {
         uses.op->hold();
         held->op = uses.op;

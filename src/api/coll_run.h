@@ -1,5 +1,5 @@
-// A blocking collective operation: planned, started, and waited for with a wait record. Used by the typed functions of
-// coll.cc and neighbors.cc. Any thread; the engine is taken for the whole call.
+// A blocking collective operation, which is planned, started, and waited for with a wait record. The typed
+// functions of coll.cc and neighbors.cc use it. Any thread; the engine is taken for the whole call.
 #pragma once
 
 #include "api/coll_plans.h"
@@ -8,8 +8,10 @@
 
 namespace lanyard::plans {
 
-// Starts what did not pass at once, and waits for it. Its root: what the wait record names, or abi::undefined.
-[[gnu::noinline]] inline Error start_and_wait(Comm &comm, const char *call, int root, Collective &collective) {
+// Starts a collective that could not pass at once, and waits for it. `root`: the rank that the wait record
+// names, or abi::undefined.
+[[gnu::noinline]] inline Error start_and_wait(Comm &comm, const char *call, int root,
+                                              Collective &collective) {
     Executor &executor = *comm.universe->executor;
     executor.start(collective, comm.team);
     executor.look_for_posts(collective);
@@ -22,7 +24,8 @@ namespace lanyard::plans {
 
 template <class... Parameters, class... Arguments>
 [[gnu::always_inline]] inline Error run(Comm &comm, const char *call, int root,
-                                        void (*plan)(Executor &, Team &, Plan &, Parameters...), const Arguments &...arguments) {
+                                        void (*plan)(Executor &, Team &, Plan &, Parameters...),
+                                        const Arguments &...arguments) {
     Executor &executor = *comm.universe->executor;
     EngineGuard guard(executor.engine());
     Collective *collective = executor.take();

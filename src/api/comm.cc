@@ -1,4 +1,5 @@
-// Communicators (MPI-5.0 chapter 7): the typed functions. What is collective has a wait record while it waits for others.
+// Communicators (MPI-5.0 chapter 7): the typed functions. Collective ones have a wait record while they wait
+// for other ranks.
 #include "comm/comm.h"
 
 #include <algorithm>
@@ -15,16 +16,18 @@ namespace lanyard {
 
 namespace {
 
-// MPI_Comm_idup under way.
+// An MPI_Comm_idup under way.
 struct PendingDuplication {
     Duplication duplication;
     Collective *collective = nullptr;
     Comm *made = nullptr;
 
-    static PendingDuplication &of(Request &request) { return *static_cast<PendingDuplication *>(request.state); }
+    static PendingDuplication &of(Request &request) {
+        return *static_cast<PendingDuplication *>(request.state);
+    }
 };
 
-// In the engine: the others' part is done.
+// [owner] Called when the part of the other ranks is done.
 void duplicated(Completion &completion) {
     auto *request = static_cast<Request *>(completion.context);
     auto &pending = PendingDuplication::of(*request);
@@ -67,7 +70,9 @@ void copy_name(const std::string &name, char *to, int *length) {
 }
 
 Error check_inter(const Comm &comm) {
-    return comm.remote_group ? Error() : Error(ErrorClass::comm, "the communicator is an intracommunicator; it has no remote group");
+    return comm.remote_group
+               ? Error()
+               : Error(ErrorClass::comm, "the communicator is an intracommunicator; it has no remote group");
 }
 
 }  // namespace
@@ -94,7 +99,8 @@ Error lanyard_comm_test_inter(Comm &comm, int *flag) {
     return {};
 }
 
-// A group of its own for the program: freed twice, its handle is refused, whoever else has one.
+// Creates a separate group object for the program. A second free of its handle is therefore refused, although
+// others may have a handle of the communicator's group.
 Error lanyard_comm_group(Comm &comm, Group **group) {
     return give_group(*comm.group, comm.group->peers, group);
 }
@@ -116,7 +122,8 @@ Error lanyard_comm_get_name(Comm *comm, char *comm_name, int *resultlen) {
 }
 
 Error lanyard_comm_set_name(Comm &comm, const char *comm_name) {
-    set_name(comm, std::string_view(comm_name, strnlen(comm_name, static_cast<size_t>(abi::max_object_name) - 1)));
+    set_name(comm,
+             std::string_view(comm_name, strnlen(comm_name, static_cast<size_t>(abi::max_object_name) - 1)));
     return {};
 }
 
@@ -124,7 +131,8 @@ Error lanyard_comm_set_info(Comm &comm, Info *info) { return set_hints(comm, inf
 
 Error lanyard_comm_get_info(Comm &comm, Info **info_used) {
     *info_used = hints_of(comm);
-    return *info_used ? Error() : Error(ErrorClass::no_mem, "there is no memory left for another info object");
+    return *info_used ? Error()
+                      : Error(ErrorClass::no_mem, "there is no memory left for another info object");
 }
 
 Error lanyard_comm_dup(Comm &comm, Comm **newcomm) {
@@ -133,11 +141,14 @@ Error lanyard_comm_dup(Comm &comm, Comm **newcomm) {
 }
 
 Error lanyard_comm_dup_with_info(Comm &comm, Info *info, Comm **newcomm) {
-    Creating creating("MPI_Comm_dup_with_info", &comm, abi::undefined, abi::undefined, comm.team.sequence + 1);
+    Creating creating("MPI_Comm_dup_with_info", &comm, abi::undefined, abi::undefined,
+                      comm.team.sequence + 1);
     return duplicate_comm(comm, info, *newcomm);
 }
 
-Error lanyard_comm_idup(Comm &comm, Comm **newcomm, Request **request) { return start_duplication(comm, nullptr, newcomm, request); }
+Error lanyard_comm_idup(Comm &comm, Comm **newcomm, Request **request) {
+    return start_duplication(comm, nullptr, newcomm, request);
+}
 
 Error lanyard_comm_idup_with_info(Comm &comm, Info *info, Comm **newcomm, Request **request) {
     return start_duplication(comm, info, newcomm, request);
@@ -163,28 +174,33 @@ Error lanyard_comm_create_group(Comm &comm, Group &group, int tag, Comm **newcom
     return create_comm_of_group(comm, group, tag, *newcomm);
 }
 
-Error lanyard_comm_create_from_group(Group &group, const char *stringtag, Info *info, Errhandler &errhandler, Comm **newcomm) {
+Error lanyard_comm_create_from_group(Group &group, const char *stringtag, Info *info, Errhandler &errhandler,
+                                     Comm **newcomm) {
     Creating creating("MPI_Comm_create_from_group", nullptr, abi::undefined, abi::any_tag);
     return create_comm_from_group(group, stringtag, info, errhandler, *newcomm);
 }
 
-Error lanyard_intercomm_create(Comm &local_comm, int local_leader, Comm *peer_comm, int remote_leader, int tag, Comm **newintercomm) {
+Error lanyard_intercomm_create(Comm &local_comm, int local_leader, Comm *peer_comm, int remote_leader,
+                               int tag, Comm **newintercomm) {
     Creating creating("MPI_Intercomm_create", &local_comm, abi::undefined, tag);
     return create_intercomm(local_comm, local_leader, peer_comm, remote_leader, tag, *newintercomm);
 }
 
-Error lanyard_intercomm_create_from_groups(Group &local_group, int local_leader, Group *remote_group, int remote_leader, const char *stringtag,
-                                           Info *info, Errhandler &errhandler, Comm **newintercomm) {
+Error lanyard_intercomm_create_from_groups(Group &local_group, int local_leader, Group *remote_group,
+                                           int remote_leader, const char *stringtag, Info *info,
+                                           Errhandler &errhandler, Comm **newintercomm) {
     Creating creating("MPI_Intercomm_create_from_groups", nullptr, abi::undefined, abi::any_tag);
-    return create_intercomm_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, *newintercomm);
+    return create_intercomm_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag,
+                                        info, errhandler, *newintercomm);
 }
 
 Error lanyard_intercomm_merge(Comm &intercomm, int high, Comm **newintracomm) {
-    Creating creating("MPI_Intercomm_merge", &intercomm, abi::undefined, abi::undefined, intercomm.team.sequence + 1);
+    Creating creating("MPI_Intercomm_merge", &intercomm, abi::undefined, abi::undefined,
+                      intercomm.team.sequence + 1);
     return merge_intercomm(intercomm, high != 0, *newintracomm);
 }
 
-// A process that was not spawned has no parent, and MPI_Comm_spawn says that it is not there.
+// No process has a parent, because MPI_Comm_spawn is not implemented.
 Error lanyard_comm_get_parent(Comm **parent) {
     *parent = nullptr;
     return {};
@@ -192,13 +208,16 @@ Error lanyard_comm_get_parent(Comm **parent) {
 
 Error lanyard_comm_free(Comm *&comm) {
     if (comm->predefined()) return Error(ErrorClass::comm, comm->name + " is predefined and cannot be freed");
-    flush_buffer_of(*comm, "MPI_Comm_free");  // which also detaches the buffer: the program may reuse its memory afterwards
+    // this also detaches the buffer: the program may reuse its memory afterwards
+    flush_buffer_of(*comm, "MPI_Comm_free");
     return free_comm(comm);
 }
 
-// Who has come through the barrier needs nothing more of the others here; what is under way ends with its requests, as after MPI_Comm_free.
+// A rank that has passed the barrier needs nothing more of the other ranks here. Operations under way end
+// with their requests, as after MPI_Comm_free.
 Error lanyard_comm_disconnect(Comm *&comm) {
-    if (comm->predefined()) return Error(ErrorClass::comm, comm->name + " is predefined and cannot be disconnected");
+    if (comm->predefined())
+        return Error(ErrorClass::comm, comm->name + " is predefined and cannot be disconnected");
     flush_buffer_of(*comm, "MPI_Comm_disconnect");
     if (Error error = lanyard_barrier(*comm)) return error;
     return free_comm(comm);

@@ -1,4 +1,5 @@
-// The wait record of making a communicator, which takes the engine only here and there. Called without the engine.
+// The wait record for creating a communicator, which takes the engine only now and then. The record therefore
+// takes the engine for itself. Used without the engine.
 #pragma once
 
 #include <optional>

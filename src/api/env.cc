@@ -1,4 +1,5 @@
-// The environment (MPI-5.0 chapter 9 and section 20.6): versions, names, time, memory, facts of the ABI.
+// The environment (MPI-5.0 chapter 9 and section 20.6): versions, names, time, memory, facts about the ABI.
+// Any thread.
 #include <time.h>
 #include <unistd.h>
 
@@ -31,11 +32,11 @@ void copy_text(const std::string &text, char *to, size_t room, int *length) {
     *length = static_cast<int>(copied);
 }
 
-// What the Fortran binding of the program's compiler has told the library, once.
+// What the Fortran binding of the program's compiler has reported to the library, once.
 struct Fortran {
     std::mutex lock;
     Info *info = nullptr;
-    int logical_size = 0;  // 0: not told
+    int logical_size = 0;  // 0: not reported
     char true_value[16], false_value[16];
 };
 
@@ -46,10 +47,12 @@ Fortran &fortran() {
 
 Error check_logical_size(int size) {
     if (size >= 1 && size <= 16 && std::has_single_bit(static_cast<unsigned>(size))) return {};
-    return Error(ErrorClass::arg, "a LOGICAL of " + std::to_string(size) + " bytes is not known; 1, 2, 4, 8 and 16 are");
+    return Error(ErrorClass::arg,
+                 "a LOGICAL of " + std::to_string(size) + " bytes is not known; 1, 2, 4, 8 and 16 are");
 }
 
-// Sizes of default types are those of the Fortran compilers that the datatypes were described for; others would send wrong lengths.
+// The datatypes have the sizes of one kind of Fortran compiler. With any other sizes, messages would have
+// wrong lengths.
 Error check_fortran_sizes(const Info &info) {
     constexpr struct {
         const char *key;
@@ -64,20 +67,25 @@ Error check_fortran_sizes(const Info &info) {
         info.get(key, told, found).discard();
         std::string own = std::to_string(predefined_datatype(abi_value)->size);
         if (found && told != own)
-            return Error(ErrorClass::abi, std::string(key) + " is " + told + ", but this library's datatype has " + own + " bytes");
+            return Error(ErrorClass::abi, std::string(key) + " is " + told +
+                                              ", but this library's datatype has " + own + " bytes");
     }
     return {};
 }
 
-// The operations take every value but 0 for true and give 1 for it, which is true to every compiler that has .FALSE. as 0.
+// The logical operations treat every value except 0 as true and return 1 for true. Every compiler whose
+// .FALSE. is 0 takes 1 for true.
 Error check_fortran_values(int size, const void *logical_true, const void *logical_false) {
     constexpr char zero[16] = {};
     auto bytes = static_cast<size_t>(size);
-    if (std::memcmp(logical_true, zero, bytes) != 0 && std::memcmp(logical_false, zero, bytes) == 0) return {};
-    return Error(ErrorClass::abi, "this library's logical operations need a .FALSE. of 0 and a .TRUE. that is not 0");
+    if (std::memcmp(logical_true, zero, bytes) != 0 && std::memcmp(logical_false, zero, bytes) == 0)
+        return {};
+    return Error(ErrorClass::abi,
+                 "this library's logical operations need a .FALSE. of 0 and a .TRUE. that is not 0");
 }
 
-// What MPI_Alloc_mem gave and MPI_Free_mem has not had back: anything else would take the program down in free().
+// The addresses that MPI_Alloc_mem has returned and MPI_Free_mem has not received yet. Any other address
+// would crash the program in free().
 class Allocations {
 public:
     void add(void *memory) {
@@ -94,10 +102,12 @@ private:
     std::unordered_set<void *> known_;
 };
 
-// Memory that the other processes of the node map, too; nullptr where there are none, or where it is not worth it or not to be had.
+// Memory that the other processes of the node map too. Returns nullptr if there are no others, if the size is
+// not worth it, or if no such memory is available.
 void *shared_memory(size_t bytes, size_t alignment) {
     const Runtime *here = runtime();
-    if (!here || !here->shm_path || bytes < SharedBlocks::least_bytes || alignment > SharedBlocks::alignment) return nullptr;
+    if (!here || !here->shm_path || bytes < SharedBlocks::least_bytes || alignment > SharedBlocks::alignment)
+        return nullptr;
     return here->shm_path->blocks().allocate(bytes, Segment::Need::convenience);
 }
 
@@ -108,13 +118,14 @@ Allocations &allocations() {
 
 constexpr size_t usual_alignment = 64, largest_alignment = size_t{1} << 30;
 
-// The hint mpi_minimum_memory_alignment where it can be followed, else a cache line.
+// The hint mpi_minimum_memory_alignment if it can be followed, otherwise a cache line.
 size_t alignment_wanted(const Info *info) {
     std::string value;
     bool found = false;
     if (info) info->get("mpi_minimum_memory_alignment", value, found).discard();
     size_t wanted = found ? std::strtoull(value.c_str(), nullptr, 10) : 0;
-    return std::has_single_bit(wanted) && wanted <= largest_alignment ? std::max(wanted, usual_alignment) : usual_alignment;
+    return std::has_single_bit(wanted) && wanted <= largest_alignment ? std::max(wanted, usual_alignment)
+                                                                      : usual_alignment;
 }
 
 }  // namespace
@@ -152,32 +163,37 @@ Error lanyard_alloc_mem(int64_t size, Info *info, void **baseptr) {
     auto bytes = static_cast<size_t>(std::max<int64_t>(size, 1));
     void *memory = shared_memory(bytes, alignment);
     int failure = memory ? 0 : posix_memalign(&memory, alignment, bytes);
-    if (failure) return Error(ErrorClass::no_mem, "memory for " + std::to_string(size) + " bytes cannot be had: " + system_text(failure));
+    if (failure)
+        return Error(ErrorClass::no_mem,
+                     "memory for " + std::to_string(size) + " bytes cannot be had: " + system_text(failure));
     allocations().add(memory);
     *baseptr = memory;
     return {};
 }
 
 Error lanyard_free_mem(void *base) {
-    if (base && !allocations().remove(base)) return Error(ErrorClass::base, "base is no address that MPI_Alloc_mem gave, or was freed");
+    if (base && !allocations().remove(base))
+        return Error(ErrorClass::base, "base is no address that MPI_Alloc_mem gave, or was freed");
     const Runtime *here = runtime();
     if (base && here && here->shm_path && here->shm_path->blocks().free(base)) return {};
     std::free(base);
     return {};
 }
 
-// The resource types that MPI_Comm_split_type knows; true: this process is restricted to one of that kind.
+// The resource types of MPI_Comm_split_type. "true": this process is restricted to one resource of that type.
 Error lanyard_get_hw_resource_info(Info **hw_info) {
     *hw_info = new_info();
     if (!*hw_info) return no_memory();
     Locality here = own_locality();
     for (int i = 0; i < resources; ++i)
         if (here.instance[i] != Locality::unknown)
-            (*hw_info)->set(name_of(static_cast<Resource>(i)), here.instance[i] >= 0 ? "true" : "false").discard();
+            (*hw_info)
+                ->set(name_of(static_cast<Resource>(i)), here.instance[i] >= 0 ? "true" : "false")
+                .discard();
     return (*hw_info)->set("mpi_shared_memory", "true");
 }
 
-// For tools that put themselves between program and library; the library itself has nothing to control.
+// For tools that intercept calls between program and library. The library itself has nothing to control.
 Error lanyard_pcontrol(int) { return {}; }
 
 Error lanyard_abi_get_version(int *abi_major, int *abi_minor) {
@@ -189,7 +205,8 @@ Error lanyard_abi_get_version(int *abi_major, int *abi_minor) {
 Error lanyard_abi_get_info(Info **info) {
     *info = new_info();
     if (!*info) return no_memory();
-    for (const char *key : {"mpi_aint_size", "mpi_count_size", "mpi_offset_size"}) (*info)->set(key, std::to_string(sizeof(int64_t))).discard();
+    for (const char *key : {"mpi_aint_size", "mpi_count_size", "mpi_offset_size"})
+        (*info)->set(key, std::to_string(sizeof(int64_t))).discard();
     return {};
 }
 
@@ -201,13 +218,15 @@ Error lanyard_abi_get_fortran_info(Info **info) {
 
 Error lanyard_abi_set_fortran_info(Info &info) {
     std::lock_guard guard(fortran().lock);
-    if (fortran().info) return Error(ErrorClass::abi, "the facts about Fortran have been set already; that can be done once");
+    if (fortran().info)
+        return Error(ErrorClass::abi, "the facts about Fortran have been set already; that can be done once");
     if (Error error = check_fortran_sizes(info)) return error;
     fortran().info = duplicate(info);
     return fortran().info ? Error() : no_memory();
 }
 
-Error lanyard_abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set) {
+Error lanyard_abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
+                                       int *is_set) {
     if (Error error = check_logical_size(logical_size)) return error;
     std::lock_guard guard(fortran().lock);
     *is_set = fortran().logical_size == logical_size;
@@ -217,10 +236,12 @@ Error lanyard_abi_get_fortran_booleans(int logical_size, void *logical_true, voi
     return {};
 }
 
-Error lanyard_abi_set_fortran_booleans(int logical_size, const void *logical_true, const void *logical_false) {
+Error lanyard_abi_set_fortran_booleans(int logical_size, const void *logical_true,
+                                       const void *logical_false) {
     if (Error error = check_logical_size(logical_size)) return error;
     std::lock_guard guard(fortran().lock);
-    if (fortran().logical_size) return Error(ErrorClass::abi, "the values of LOGICAL have been set already; that can be done once");
+    if (fortran().logical_size)
+        return Error(ErrorClass::abi, "the values of LOGICAL have been set already; that can be done once");
     if (Error error = check_fortran_values(logical_size, logical_true, logical_false)) return error;
     fortran().logical_size = logical_size;
     std::memcpy(fortran().true_value, logical_true, static_cast<size_t>(logical_size));

@@ -1,4 +1,4 @@
-// Error handlers (MPI-5.0 section 9.3): the typed functions.
+// Error handlers (MPI-5.0 section 9.3): the typed functions. Any thread.
 #include "api/door.h"
 #include "api/generated/core.h"
 #include "api/raise.h"
@@ -10,7 +10,7 @@ namespace lanyard {
 
 namespace {
 
-// Calls the program's function through its door, for one kind of object.
+// Calls the program's function through its front end, for one kind of object.
 template <class Object, auto caller>
 void call_through_door(const Errhandler &handler, void *object, int &code) {
     (handler.door->*caller)(handler.function, static_cast<Object *>(object), &code);
@@ -39,7 +39,9 @@ Error give(Errhandler *const &of_object, Errhandler **errhandler) {
 
 Error set(Errhandler *&of_object, Errhandler &errhandler, ObjectKind kind, const char *objects) {
     if (errhandler.action == Errhandler::Action::call && errhandler.kind != kind)
-        return Error(ErrorClass::errhandler, std::string("the error handler was made for another kind of object, not for ") + objects);
+        return Error(
+            ErrorClass::errhandler,
+            std::string("the error handler was made for another kind of object, not for ") + objects);
     replace_errhandler(of_object, errhandler);
     return {};
 }
@@ -59,7 +61,8 @@ void call(const Errhandler &handler, RaiseOn on, const char *function, int error
 extern "C" {
 
 Error lanyard_comm_create_errhandler(Callback comm_errhandler_fn, Errhandler **errhandler) {
-    return make_errhandler(ObjectKind::comm, comm_errhandler_fn, call_through_door<Comm, &Door::comm_error>, errhandler);
+    return make_errhandler(ObjectKind::comm, comm_errhandler_fn, call_through_door<Comm, &Door::comm_error>,
+                           errhandler);
 }
 
 Error lanyard_comm_get_errhandler(Comm &comm, Errhandler **errhandler) {
@@ -76,7 +79,8 @@ Error lanyard_comm_call_errhandler(Comm &comm, int errorcode) {
 }
 
 Error lanyard_session_create_errhandler(Callback session_errhandler_fn, Errhandler **errhandler) {
-    return make_errhandler(ObjectKind::session, session_errhandler_fn, call_through_door<Session, &Door::session_error>, errhandler);
+    return make_errhandler(ObjectKind::session, session_errhandler_fn,
+                           call_through_door<Session, &Door::session_error>, errhandler);
 }
 
 Error lanyard_session_get_errhandler(Session &session, Errhandler **errhandler) {
@@ -92,16 +96,18 @@ Error lanyard_session_call_errhandler(Session &session, int errorcode) {
     return {};
 }
 
-// Of windows the handlers come with the process; who has one comes with the windows.
+// Windows are not implemented yet, but their error handlers can be created.
 Error lanyard_win_create_errhandler(Callback win_errhandler_fn, Errhandler **errhandler) {
-    return make_errhandler(ObjectKind::win, win_errhandler_fn, call_through_door<Win, &Door::win_error>, errhandler);
+    return make_errhandler(ObjectKind::win, win_errhandler_fn, call_through_door<Win, &Door::win_error>,
+                           errhandler);
 }
 
 Error lanyard_file_create_errhandler(Callback file_errhandler_fn, Errhandler **errhandler) {
-    return make_errhandler(ObjectKind::file, file_errhandler_fn, call_through_door<File, &Door::file_error>, errhandler);
+    return make_errhandler(ObjectKind::file, file_errhandler_fn, call_through_door<File, &Door::file_error>,
+                           errhandler);
 }
 
-// MPI_FILE_NULL stands for what files begin with.
+// MPI_FILE_NULL stands for the handler that new files begin with.
 Error lanyard_file_get_errhandler(File *file, Errhandler **errhandler) {
     return give(handler_of(file), errhandler);
 }

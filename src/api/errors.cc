@@ -1,4 +1,4 @@
-// Error codes, classes and strings (MPI-5.0 sections 9.4 and 9.5): the typed functions.
+// Error codes, classes and strings (MPI-5.0 sections 9.4 and 9.5): the typed functions. Any thread.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -12,7 +12,8 @@ namespace lanyard {
 namespace {
 
 std::string text_of_class(int error_class) {
-    if (const ErrorText *text = find_error_text(error_class)) return std::string(text->name) + ": " + text->sentence;
+    if (const ErrorText *text = find_error_text(error_class))
+        return std::string(text->name) + ": " + text->sentence;
     return "error class " + std::to_string(error_class);
 }
 
@@ -28,7 +29,8 @@ Error lanyard_error_class(int errorcode, int *errorclass) {
 
 Error lanyard_error_string(int errorcode, char *string, int *resultlen) {
     CodeMeaning meaning = meaning_of(errorcode);
-    if (!meaning.known) return Error(ErrorClass::arg, std::to_string(errorcode) + " is not an error code, or was removed");
+    if (!meaning.known)
+        return Error(ErrorClass::arg, std::to_string(errorcode) + " is not an error code, or was removed");
     std::string text = meaning.has_text ? meaning.text : text_of_class(meaning.error_class);
     size_t length = std::min(text.size(), static_cast<size_t>(abi::max_error_string) - 1);
     std::memcpy(string, text.data(), length);
@@ -42,8 +44,12 @@ Error lanyard_add_error_class(int *errorclass) {
     return {};
 }
 
-Error lanyard_add_error_code(int errorclass, int *errorcode) { return add_error_code(errorclass, *errorcode); }
-Error lanyard_add_error_string(int errorcode, const char *string) { return add_error_string(errorcode, string); }
+Error lanyard_add_error_code(int errorclass, int *errorcode) {
+    return add_error_code(errorclass, *errorcode);
+}
+Error lanyard_add_error_string(int errorcode, const char *string) {
+    return add_error_string(errorcode, string);
+}
 Error lanyard_remove_error_class(int errorclass) { return remove_error_class(errorclass); }
 Error lanyard_remove_error_code(int errorcode) { return remove_error_code(errorcode); }
 Error lanyard_remove_error_string(int errorcode) { return remove_error_string(errorcode); }

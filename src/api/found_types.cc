@@ -1,4 +1,5 @@
-// The typed functions that find predefined datatypes by what they hold (MPI-5.0 sections 6.9.4 and 19.1.5). Any thread.
+// The typed functions that find predefined datatypes by their contents (MPI-5.0 sections 6.9.4 and 19.1.5).
+// Any thread.
 #include "datatype/unnamed.h"
 
 #include <string>
@@ -14,7 +15,7 @@ Error lanyard_type_create_f90_real(int p, int r, Datatype **newtype) { return f9
 
 Error lanyard_type_create_f90_complex(int p, int r, Datatype **newtype) { return f90_complex(p, r, newtype); }
 
-// The standard's pairs only: a library need not have more (MPI-5.0 6.9.4).
+// Finds only the standard's pairs. A library need not have more (MPI-5.0 6.9.4).
 Error lanyard_type_get_value_index(Datatype &value_type, Datatype &index_type, Datatype **pair_type) {
     struct Pair {
         int value, index, pair;
@@ -32,7 +33,8 @@ Error lanyard_type_get_value_index(Datatype &value_type, Datatype &index_type, D
     };
     *pair_type = nullptr;
     for (const Pair &pair : pairs)
-        if (pair.value == value_type.abi_value && pair.index == index_type.abi_value) *pair_type = predefined_datatype(pair.pair);
+        if (pair.value == value_type.abi_value && pair.index == index_type.abi_value)
+            *pair_type = predefined_datatype(pair.pair);
     return {};
 }
 
@@ -58,7 +60,10 @@ Error lanyard_type_match_size(int typeclass, int size, Datatype **datatype) {
         *datatype = found;
         return {};
     }
-    if (!known) return Error(ErrorClass::arg, "the type class is none of MPI_TYPECLASS_REAL, MPI_TYPECLASS_INTEGER and MPI_TYPECLASS_COMPLEX");
+    if (!known)
+        return Error(
+            ErrorClass::arg,
+            "the type class is none of MPI_TYPECLASS_REAL, MPI_TYPECLASS_INTEGER and MPI_TYPECLASS_COMPLEX");
     return Error(ErrorClass::arg, "no datatype of this class has " + std::to_string(size) + " bytes");
 }
 

@@ -1,4 +1,4 @@
-// The status of requests that stay as they are (MPI-5.0 section 3.7.6): the typed functions.
+// The status of requests that stay as they are (MPI-5.0 section 3.7.6): the typed functions. Any thread.
 #include "api/generated/core.h"
 #include "api/requests.h"
 
@@ -6,7 +6,8 @@ namespace lanyard {
 
 namespace {
 
-// What its wait or test will tell of it is in the status already, but is no failure of this call.
+// The error that a later wait or test will return is already in the status, but it is no failure of this
+// call.
 void ask_into(StatusErrors &errors, Request &request, Status *status) {
     Error error = ask_status(request, status);
     bool failed = static_cast<bool>(error);
@@ -45,7 +46,8 @@ Error lanyard_request_get_status_all(int count, Request *const *requests, int *f
     return errors.error();
 }
 
-Error lanyard_request_get_status_any(int count, Request *const *requests, int *indx, int *flag, Status *status) {
+Error lanyard_request_get_status_any(int count, Request *const *requests, int *indx, int *flag,
+                                     Status *status) {
     *indx = abi::undefined;
     *flag = 1;
     if (!any_active(count, requests)) {
@@ -61,7 +63,8 @@ Error lanyard_request_get_status_any(int count, Request *const *requests, int *i
     return ask_status(*requests[found], status);
 }
 
-Error lanyard_request_get_status_some(int incount, Request *const *requests, int *outcount, int *indices, Status *statuses) {
+Error lanyard_request_get_status_some(int incount, Request *const *requests, int *outcount, int *indices,
+                                      Status *statuses) {
     *outcount = abi::undefined;
     if (!any_active(incount, requests)) return {};
     if (first_complete(incount, requests) < 0)

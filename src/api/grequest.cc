@@ -1,7 +1,8 @@
-// Generalized requests: operations of the program behind requests (MPI-5.0 section 13.2). The program says when one is complete; its
-// functions are called without the engine, by the call that waits, tests, asks, frees or cancels, so they may call MPI themselves,
-// and throw, which is as if they had failed (base/thrown.h).
-// When the program freed the request first, the call that completes it ends it.
+// Generalized requests: operations of the program that have a request (MPI-5.0 section 13.2). The program
+// reports when one is complete. Its functions are called without the engine, by the call that waits, tests,
+// queries, frees or cancels. They may therefore call MPI themselves. They may also throw, which counts as a
+// failure (base/thrown.h). If the program has freed the request first, the call that completes it also ends
+// it.
 #include <string>
 #include <utility>
 
@@ -26,7 +27,7 @@ std::string name_of(const char *function) {
     return std::string("the program's ").append(function).append(" function of a generalized request");
 }
 
-// Calls the program's function of that name; its failure.
+// Calls the program's function of this name and returns its failure.
 template <class Call>
 Error calling(const char *function, Call call) {
     return catching([&] { return name_of(function); }, [&]() -> Error {
@@ -38,7 +39,9 @@ Error calling(const char *function, Call call) {
 
 Error query(Request &request) {
     Generalized &own = generalized(request);
-    auto querying = [&] { return own.query.door->query_request(own.query.function, own.extra_state, &request.other.status); };
+    auto querying = [&] {
+        return own.query.door->query_request(own.query.function, own.extra_state, &request.other.status);
+    };
     return calling("query", querying);
 }
 
@@ -47,7 +50,8 @@ Error call_free(Request &request) {
     return calling("free", [&] { return own.free.door->free_request(own.free.function, own.extra_state); });
 }
 
-// A wait or test has seen the completion: the status is asked for and then the program's part freed, whatever the first said.
+// A wait or test has seen the completion. The status is queried, and then the program's part is freed even if
+// the query failed.
 Error picked_up(Request &request) {
     Error error = query(request), second = call_free(request);
     if (!error) return second;
@@ -87,10 +91,14 @@ constexpr RequestActions generalized_actions{
 
 }  // namespace
 
-Error lanyard_grequest_start(Callback query_fn, Callback free_fn, Callback cancel_fn, void *extra_state, Request **request) {
-    for (auto [name, function] : {std::pair("query_fn", &query_fn), std::pair("free_fn", &free_fn), std::pair("cancel_fn", &cancel_fn)})
+Error lanyard_grequest_start(Callback query_fn, Callback free_fn, Callback cancel_fn, void *extra_state,
+                             Request **request) {
+    for (auto [name, function] : {std::pair("query_fn", &query_fn), std::pair("free_fn", &free_fn),
+                                  std::pair("cancel_fn", &cancel_fn)})
         if (!function->function)
-            return Error(ErrorClass::arg, std::string(name) + " is a null pointer; a generalized request needs all three functions");
+            return Error(
+                ErrorClass::arg,
+                std::string(name) + " is a null pointer; a generalized request needs all three functions");
     Request *made = new_request(nullptr);
     made->other.name = "a generalized request";
     made->state = new Generalized{query_fn, free_fn, cancel_fn, extra_state};
@@ -100,11 +108,13 @@ Error lanyard_grequest_start(Callback query_fn, Callback free_fn, Callback cance
 }
 
 Error lanyard_grequest_complete(Request &request) {
-    if (request.actions != &generalized_actions) return Error(ErrorClass::request, "the request was not made by MPI_Grequest_start");
+    if (request.actions != &generalized_actions)
+        return Error(ErrorClass::request, "the request was not made by MPI_Grequest_start");
     bool given_up = false;
     {
         EngineGuard guard(*runtime()->engine);
-        if (request.complete()) return Error(ErrorClass::request, "the generalized request is complete already");
+        if (request.complete())
+            return Error(ErrorClass::request, "the generalized request is complete already");
         given_up = request.given_up;
         request.completion().finish();  // another thread may end the request now
     }

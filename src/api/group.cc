@@ -1,4 +1,4 @@
-// Groups (MPI-5.0 section 7.3): the typed functions. All are local.
+// Groups (MPI-5.0 section 7.3): the typed functions. All are local. Any thread.
 #include "comm/group.h"
 
 #include "api/generated/core.h"
@@ -10,12 +10,12 @@ namespace lanyard {
 
 namespace {
 
-// MPI_GROUP_EMPTY belongs to no session.
+// The group from which the new one takes its session. MPI_GROUP_EMPTY belongs to no session.
 const Group &first_of(const Group &group1, const Group &group2) { return group1.size() ? group1 : group2; }
 
 using Choose = Error (*)(const Peers &, const int *, int, Peers &);
 
-// The group that `choose` (include or exclude) makes of some ranks.
+// The group that `choose` (include or exclude) forms from some ranks.
 Error give_chosen(Choose choose, Group &group, int n, const int *ranks, Group **newgroup) {
     Peers peers;
     if (Error error = choose(group.peers, ranks, n, peers)) return error;
@@ -63,8 +63,12 @@ Error lanyard_group_difference(Group &group1, Group &group2, Group **newgroup) {
     return give_group(first_of(group1, group2), difference_of(group1.peers, group2.peers), newgroup);
 }
 
-Error lanyard_group_incl(Group &group, int n, const int *ranks, Group **newgroup) { return give_chosen(include, group, n, ranks, newgroup); }
-Error lanyard_group_excl(Group &group, int n, const int *ranks, Group **newgroup) { return give_chosen(exclude, group, n, ranks, newgroup); }
+Error lanyard_group_incl(Group &group, int n, const int *ranks, Group **newgroup) {
+    return give_chosen(include, group, n, ranks, newgroup);
+}
+Error lanyard_group_excl(Group &group, int n, const int *ranks, Group **newgroup) {
+    return give_chosen(exclude, group, n, ranks, newgroup);
+}
 
 Error lanyard_group_range_incl(Group &group, int n, const int (*ranges)[3], Group **newgroup) {
     return give_chosen_ranges(include, group, n, ranges, newgroup);

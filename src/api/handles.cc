@@ -1,3 +1,4 @@
+// See handles.h. The tables and how they are filled.
 #include "api/handles.h"
 
 #include "api/door.h"
@@ -30,7 +31,8 @@ void register_pool(const ObjectPool<T> &pool) {
 
 void register_predefined(Object &object) { lanyard_handles.predefined[object.abi_value] = &object; }
 
-// What exists before MPI_Init and after MPI_Finalize: datatypes, operations, info and error handlers belong to the process.
+// Fills in what exists before MPI_Init and after MPI_Finalize: datatypes, operations, info and error handlers
+// belong to the process.
 [[gnu::constructor]] void fill_process_tables() {
     end_where_new_fails("Lanyard", static_cast<int>(ErrorClass::no_mem));
     register_pool(datatype_pool());
@@ -44,7 +46,8 @@ void register_predefined(Object &object) { lanyard_handles.predefined[object.abi
         lanyard_handles.predefined[value] = predefined_datatype(static_cast<int>(value));
     for (uintptr_t value = HandleKind<Op>::null + 1; value <= HandleKind<Op>::last; ++value)
         lanyard_handles.predefined[value] = predefined_op(static_cast<int>(value));
-    for (Errhandler *handler : {&errors_are_fatal(), &errors_abort(), &errors_return()}) register_predefined(*handler);
+    for (Errhandler *handler : {&errors_are_fatal(), &errors_abort(), &errors_return()})
+        register_predefined(*handler);
     Info *environment = new_info();
     if (!environment) end_without_memory();
     environment->abi_value = abi::info_env;  // filled in by MPI_Init
@@ -61,7 +64,8 @@ void fill_handle_tables(Universe &universe) {
 }
 
 void show_world(const Universe &universe, bool shown) {
-    for (Comm *comm : {universe.world, universe.self}) lanyard_handles.predefined[comm->abi_value] = shown ? comm : nullptr;
+    for (Comm *comm : {universe.world, universe.self})
+        lanyard_handles.predefined[comm->abi_value] = shown ? comm : nullptr;
 }
 
 }  // namespace lanyard

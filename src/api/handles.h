@@ -1,6 +1,7 @@
-// Handles of the standard ABI and objects, either way. An object of the program is its own handle (its address); a predefined
-// one has the ABI's constant. The tables belong to the core and are read by the doors; filled once at the first initialisation.
-// Any thread may convert. An invalid handle gives nullptr, never a crash.
+// Conversion between handles of the standard's ABI and objects. The handle of an object that the program has
+// created is its address; that of a predefined object is the ABI's constant. The tables belong to the core,
+// are filled once at the first initialisation, and are read by the front ends. Any thread may convert. An
+// invalid handle yields nullptr and never a crash.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace lanyard {
 
-// Where the ABI's constants of a kind lie, and which of them is the null handle (MPI-5.0 20.5); the class of errors
-// about such a handle.
+// The range of the ABI's constants of one kind, whose first value is the null handle (MPI-5.0 20.5), and the
+// class of errors about such a handle.
 template <class T>
 struct HandleKind;
 
@@ -49,22 +50,25 @@ struct HandleTables {
 }  // namespace lanyard
 
 extern "C" [[gnu::visibility("default")]] lanyard::HandleTables lanyard_handles;
-// The object that stands for MPI_DATATYPE_NULL where nothing is transferred; nullptr where the standard is
-// kept to (door.h).
+// The object that stands for MPI_DATATYPE_NULL where nothing is transferred, or nullptr if the library keeps
+// to the standard (door.h).
 extern "C" [[gnu::visibility("default")]] lanyard::Datatype *lanyard_null_datatype();
 
 namespace lanyard {
 
-// Objects begin with Object, so the conversions below need no complete type.
+// Objects begin with Object, so the conversions below do not need the complete type.
 template <class T>
 [[gnu::always_inline]] inline T *object_of(uintptr_t handle) {
     using Kind = HandleKind<T>;
-    // Most calls name predefined objects, so those are in line; but no request is one.
+    // Most calls pass predefined objects, so this branch is the likely one, except for requests: none is
+    // predefined.
     if (__builtin_expect(handle < predefined_handles, !std::is_same_v<T, Request>)) {
         if (handle < Kind::null || handle > Kind::last) return nullptr;
         return reinterpret_cast<T *>(lanyard_handles.predefined[handle]);
     }
-    return lanyard_handles.pool[Kind::index].holds(reinterpret_cast<const void *>(handle)) ? reinterpret_cast<T *>(handle) : nullptr;
+    return lanyard_handles.pool[Kind::index].holds(reinterpret_cast<const void *>(handle))
+               ? reinterpret_cast<T *>(handle)
+               : nullptr;
 }
 template <class T>
 inline T *object_of(const void *handle) {
@@ -78,7 +82,7 @@ inline uintptr_t handle_of(const T *object) {
     return constant ? static_cast<uintptr_t>(constant) : reinterpret_cast<uintptr_t>(object);
 }
 
-// The index of an object of the program in its pool, for handles that are integers, and back.
+// The index of a program's object in its pool, for handles that are integers, and the reverse.
 template <class T>
 inline size_t index_of(const T *object) {
     return lanyard_handles.pool[HandleKind<T>::index].index(object);
@@ -88,12 +92,14 @@ inline T *object_at(size_t index) {
     return static_cast<T *>(lanyard_handles.pool[HandleKind<T>::index].at(index));
 }
 
-// Handle and small integer, for Fortran: constants stand for themselves, other objects for their index plus `first_integer`.
+// Objects as small integers, for Fortran. A predefined object has its constant; any other has its index plus
+// `first_integer`.
 constexpr int first_integer = 4096;
 template <class T>
 inline int integer_of(const T *object) {
     uintptr_t handle = handle_of(object);
-    return handle < predefined_handles ? static_cast<int>(handle) : first_integer + static_cast<int>(index_of(object));
+    return handle < predefined_handles ? static_cast<int>(handle)
+                                       : first_integer + static_cast<int>(index_of(object));
 }
 template <class T>
 inline T *object_of_integer(int integer) {

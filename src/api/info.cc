@@ -1,4 +1,5 @@
-// Info objects (MPI-5.0 chapter 10): the typed functions. They may be called at any time, before MPI_Init too.
+// Info objects (MPI-5.0 chapter 10): the typed functions. They may be called at any time, also before
+// MPI_Init, on any thread.
 #include "comm/info.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ Error give(Info *made, Info **info) {
     return made ? Error() : no_memory();
 }
 
-// At most `room` characters and the null.
+// Copies at most `room` characters and adds the zero byte.
 void copy_value(const std::string &value, char *to, size_t room) {
     size_t length = std::min(value.size(), room);
     std::memcpy(to, value.data(), length);
@@ -79,10 +80,11 @@ Error lanyard_info_get_valuelen(Info &info, const char *key, int *valuelen, int 
     return {};
 }
 
-// `buflen` is the room including the null on entry, and what all of the value needs on return. With 0 only that is asked,
-// and `value` may be NULL.
+// On entry, `buflen` is the size of `value` including the zero byte; on return, the size that the complete
+// value needs. With 0, only this size is requested, and `value` may be NULL.
 Error lanyard_info_get_string(Info &info, const char *key, int *buflen, char *value, int *flag) {
-    if (*buflen > 0 && !value) return Error(ErrorClass::arg, "value is a null pointer, though buflen is " + std::to_string(*buflen));
+    if (*buflen > 0 && !value)
+        return Error(ErrorClass::arg, "value is a null pointer, though buflen is " + std::to_string(*buflen));
     std::string kept;
     bool found = false;
     if (Error error = info.get(key, kept, found)) return error;

@@ -1,4 +1,5 @@
-// Starting and finishing (MPI-5.0 chapter 11, the world model): Init, Finalize, Abort and what tells about them.
+// Starting and finishing (MPI-5.0 chapter 11, the world model): Init, Finalize, Abort and the queries of
+// their state. Any thread.
 #include <string>
 #include <thread>
 
@@ -10,17 +11,22 @@ namespace lanyard {
 
 namespace {
 
-// The world's level; a session tells its own by MPI_Session_get_info.
+// The queries below return the thread level of the world model. A session reports its own through
+// MPI_Session_get_info.
 Error check_world() {
     if (world_state() != WorldState::before) return {};
-    return Error(ErrorClass::other, "MPI_Init has not been called; a session's level of thread support is in MPI_Session_get_info");
+    return Error(
+        ErrorClass::other,
+        "MPI_Init has not been called; a session's level of thread support is in MPI_Session_get_info");
 }
 
 }  // namespace
 
 extern "C" {
 
-Error lanyard_init_thread(int *, char ***, int required, int *provided) { return begin_world("MPI_Init_thread", required, *provided); }
+Error lanyard_init_thread(int *, char ***, int required, int *provided) {
+    return begin_world("MPI_Init_thread", required, *provided);
+}
 
 Error lanyard_init(int *, char ***) {
     int provided;
@@ -28,7 +34,8 @@ Error lanyard_init(int *, char ***) {
 }
 
 Error lanyard_finalize() {
-    if (world_state() != WorldState::active) return Error(ErrorClass::other, "MPI_Init has not been called, or MPI_Finalize has been already");
+    if (world_state() != WorldState::active)
+        return Error(ErrorClass::other, "MPI_Init has not been called, or MPI_Finalize has been already");
     return end_world();
 }
 
@@ -42,13 +49,14 @@ Error lanyard_finalized(int *flag) {
     return {};
 }
 
-// The launcher ends the whole job, not the processes of the communicator alone: what is left of a job cannot go on without them.
+// The launcher ends the whole job, not only the processes of the communicator, because the rest of a job
+// cannot continue without them.
 Error lanyard_abort(Comm &comm, int errorcode) {
     Universe &universe = *comm.universe;
     std::string who = "rank " + std::to_string(runtime()->bootstrap->rank());
     universe.abort(universe, errorcode,
-                   "Lanyard: MPI_Abort(comm=" + (comm.name.empty() ? "unnamed" : comm.name) + ", errorcode=" + std::to_string(errorcode) +
-                                            ") was called by " + who + "; the job ends",
+                   "Lanyard: MPI_Abort(comm=" + (comm.name.empty() ? "unnamed" : comm.name) + ", errorcode=" +
+                       std::to_string(errorcode) + ") was called by " + who + "; the job ends",
                    true);
     return {};
 }

@@ -1,3 +1,4 @@
+// See leftovers.h.
 #include "api/leftovers.h"
 
 #include <string>
@@ -17,9 +18,12 @@ namespace lanyard {
 
 namespace {
 
-std::string told(size_t number, const char *kind) { return std::to_string(number) + " " + kind + (number == 1 ? "" : "s"); }
+std::string told(size_t number, const char *kind) {
+    return std::to_string(number) + " " + kind + (number == 1 ? "" : "s");
+}
 
-// Of what the program has handles of: "2 datatypes", with the name of the first that has one; "" for none.
+// The objects of one kind of which the program still has handles: "2 datatypes", with the first name that one
+// of them has; "" if there are none.
 template <class T, class Counts, class NameOf>
 std::string held(ObjectPool<T> &pool, const char *kind, Counts counts, NameOf name_of) {
     size_t number = 0;
@@ -33,19 +37,23 @@ std::string held(ObjectPool<T> &pool, const char *kind, Counts counts, NameOf na
     return told(number, kind) + (name.empty() ? "" : " (\"" + name + "\")");
 }
 
-// Cached for the program, which cannot free it.
+// The library caches these for the program, which cannot free them.
 bool of_fortran_kind(const Datatype &type) {
     int combiner = type.definition ? type.definition->combiner : abi::combiner_named;
-    return combiner == abi::combiner_f90_real || combiner == abi::combiner_f90_complex || combiner == abi::combiner_f90_integer;
+    return combiner == abi::combiner_f90_real || combiner == abi::combiner_f90_complex ||
+           combiner == abi::combiner_f90_integer;
 }
 
 std::string told(const Request &request) {
-    auto number_or = [](int number, int any, const char *one, const char *all) { return number == any ? all : one + std::to_string(number); };
+    auto number_or = [](int number, int any, const char *one, const char *all) {
+        return number == any ? all : one + std::to_string(number);
+    };
     auto tag_of = [&](const MatchKey &key) { return number_or(key.tag, any_tag, "tag ", "any tag"); };
     if (request.kind == Request::Kind::send)
         return "a send to rank " + std::to_string(request.send.destination) + " with " + tag_of(request.send);
     if (request.kind == Request::Kind::receive)
-        return "a receive from " + number_or(request.receive.rank, any_source, "rank ", "any rank") + " with " + tag_of(request.receive);
+        return "a receive from " + number_or(request.receive.rank, any_source, "rank ", "any rank") +
+               " with " + tag_of(request.receive);
     return *request.other.name ? request.other.name : "a request of the program";
 }
 
@@ -54,13 +62,15 @@ void report_handles(Runtime &ending, const char *call) {
     auto every = [](const auto &) { return true; };
     size_t keys = keyvals_in_use();
     std::string all;
-    for (const std::string &some : {held(ending.universe->comms, "communicator", every, [](const Comm &comm) { return name_of(comm); }),
-                                    held(datatype_pool(), "datatype", [](const Datatype &type) { return !of_fortran_kind(type); },
-                                         [](const Datatype &type) { return type.name; }),
-                                    held(op_pool(), "operation", every, nameless), held(info_pool(), "info object", every, nameless),
-                                    held(ending.universe->groups, "group", every, nameless),
-                                    held(errhandler_pool(), "error handler", every, nameless),
-                                    keys > 0 ? told(keys, "attribute key") : std::string()})
+    for (const std::string &some :
+         {held(ending.universe->comms, "communicator", every, [](const Comm &comm) { return name_of(comm); }),
+          held(
+              datatype_pool(), "datatype", [](const Datatype &type) { return !of_fortran_kind(type); },
+              [](const Datatype &type) { return type.name; }),
+          held(op_pool(), "operation", every, nameless), held(info_pool(), "info object", every, nameless),
+          held(ending.universe->groups, "group", every, nameless),
+          held(errhandler_pool(), "error handler", every, nameless),
+          keys > 0 ? told(keys, "attribute key") : std::string()})
         if (!some.empty()) all += (all.empty() ? "" : ", ") + some;
     if (!all.empty()) log(LogLevel::warn, "check", "%s: never freed: %s", call, all.c_str());
 }
@@ -71,19 +81,23 @@ void report_leftovers(Runtime &ending, const char *call) {
     Messenger &messenger = *ending.messenger;
     size_t messages = 0;
     std::string first;
-    for (Unexpected *message = messenger.unexpected().first(); message; message = messenger.unexpected().after(*message)) {
-        if (message->context & (collective_bit | creation_bit)) continue;  // of communicators perhaps, made by sessions that follow
+    for (Unexpected *message = messenger.unexpected().first(); message;
+         message = messenger.unexpected().after(*message)) {
+        // may belong to communicators of sessions that follow
+        if (message->context & (collective_bit | creation_bit)) continue;
         if (messages++ > 0) continue;
-        first = "from rank " + std::to_string(message->rank) + " with tag " + std::to_string(message->tag) + ", " +
-                std::to_string(message->length()) + " bytes";
+        first = "from rank " + std::to_string(message->rank) + " with tag " + std::to_string(message->tag) +
+                ", " + std::to_string(message->length()) + " bytes";
     }
     if (messages)
-        log(LogLevel::warn, "check", "%s: %zu message%s sent to this rank, but never received; the first came %s", call, messages,
+        log(LogLevel::warn, "check",
+            "%s: %zu message%s sent to this rank, but never received; the first came %s", call, messages,
             messages == 1 ? " was" : "s were", first.c_str());
     size_t taken = 0;
     message_pool().each([&](Message &message) { taken += !message.predefined(); });
     if (taken)
-        log(LogLevel::warn, "check", "%s: %zu message%s taken by MPI_Mprobe or MPI_Improbe, but never received", call, taken,
+        log(LogLevel::warn, "check",
+            "%s: %zu message%s taken by MPI_Mprobe or MPI_Improbe, but never received", call, taken,
             taken == 1 ? " was" : "s were");
     size_t open = 0;
     first.clear();
@@ -91,10 +105,12 @@ void report_leftovers(Runtime &ending, const char *call) {
         if (!request.shared && open++ == 0) first = told(request);
     });
     if (open)
-        log(LogLevel::warn, "check", "%s: %zu request%s never completed or freed; the first is %s", call, open, open == 1 ? " was" : "s were",
-            first.c_str());
+        log(LogLevel::warn, "check", "%s: %zu request%s never completed or freed; the first is %s", call,
+            open, open == 1 ? " was" : "s were", first.c_str());
     size_t posted = messenger.posted().count();
-    if (posted) log(LogLevel::warn, "check", "%s: %zu posted receive%s never matched", call, posted, posted == 1 ? " was" : "s were");
+    if (posted)
+        log(LogLevel::warn, "check", "%s: %zu posted receive%s never matched", call, posted,
+            posted == 1 ? " was" : "s were");
     report_handles(ending, call);
 }
 
@@ -102,17 +118,18 @@ void report_what_is_waited_for(Runtime &ending, const char *call) {
     constexpr uint64_t patience_ns = 1'000'000'000;
     EngineGuard guard(*ending.engine);
     auto quiet = [](const void *messenger) { return static_cast<const Messenger *>(messenger)->quiet(); };
-    ending.engine->wait_owned(Condition{quiet, ending.messenger.get()}, ending.engine->read_now_ns() + patience_ns);
+    ending.engine->wait_owned(Condition{quiet, ending.messenger.get()},
+                              ending.engine->read_now_ns() + patience_ns);
     size_t open = 0;
     std::string first;
     ending.messenger->each_offered([&](const SendOperation &send) {
         if (send.context & collective_bit || open++ > 0) return;
-        first = "to rank " + std::to_string(send.destination) + " with tag " + std::to_string(send.tag) + ", " + std::to_string(send.buffer.bytes()) +
-                " bytes";
+        first = "to rank " + std::to_string(send.destination) + " with tag " + std::to_string(send.tag) +
+                ", " + std::to_string(send.buffer.bytes()) + " bytes";
     });
     if (open)
-        log(LogLevel::warn, "check", "%s: waits for %zu send%s that no receive has matched; the first is %s", call, open, open == 1 ? "" : "s",
-            first.c_str());
+        log(LogLevel::warn, "check", "%s: waits for %zu send%s that no receive has matched; the first is %s",
+            call, open, open == 1 ? "" : "s", first.c_str());
 }
 
 }  // namespace lanyard

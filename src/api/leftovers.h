@@ -1,14 +1,16 @@
-// What a program in debug mode (LANYARD_CHECK) is told of what it has left behind, in MPI_Finalize or in the MPI_Session_finalize that
-// ends the last use of MPI.
+// What debug mode (LANYARD_CHECK) reports about what the program has left behind, in MPI_Finalize or in the
+// MPI_Session_finalize that ends the last use of MPI.
 #pragma once
 
 namespace lanyard {
 
 struct Runtime;
 
-// Messages never received, requests never completed or freed, receives never matched, objects never freed.
+// Reports messages never received, requests never completed or freed, receives never matched, and objects
+// never freed.
 void report_leftovers(Runtime &ending, const char *call);
-// After a second says which sends keep the call from returning, since no receive matches them.
+// Waits up to a second, then reports the sends that keep the call from returning because no receive matches
+// them.
 void report_what_is_waited_for(Runtime &ending, const char *call);
 
 }  // namespace lanyard

@@ -1,4 +1,4 @@
-// A message that MPI_Mprobe has taken out of matching, until a matched receive takes it (MPI-5.0 3.8.2).
+// A message that MPI_Mprobe has removed from matching, until a matched receive takes it (MPI-5.0 3.8.2).
 #pragma once
 
 #include "api/types.h"
@@ -16,6 +16,6 @@ struct Message : Object {
 };
 
 ObjectPool<Message> &message_pool();
-Message &message_no_proc();  // MPI_MESSAGE_NO_PROC
+Message &message_no_proc();
 
 }  // namespace lanyard

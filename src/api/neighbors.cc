@@ -1,4 +1,5 @@
-// Neighbourhood collectives (MPI-5.0 sections 8.6 to 8.8), blocking, nonblocking and persistent: the typed functions. Any thread.
+// Neighbourhood collectives (MPI-5.0 sections 8.6 to 8.8), blocking, nonblocking and persistent: the typed
+// functions. Any thread.
 #include "coll/neighbors.h"
 
 #include "api/check.h"
@@ -15,21 +16,24 @@ namespace {
 
 Error check_topology(const Comm &comm) {
     if (!comm.topology)
-        return {ErrorClass::topology, "the communicator has no topology, so nobody is a neighbour; make one with MPI_Cart_create, "
-                                      "MPI_Graph_create or MPI_Dist_graph_create_adjacent"};
+        return {ErrorClass::topology,
+                "the communicator has no topology, so nobody is a neighbour; make one with MPI_Cart_create, "
+                "MPI_Graph_create or MPI_Dist_graph_create_adjacent"};
     if (comm.topology->allows_neighbor_calls) return {};
-    return {ErrorClass::topology, "the graph of the communicator is not symmetric: somewhere a rank names a neighbour more often than that one "
-                                  "names it; MPI_Dist_graph_create_adjacent makes graphs with edges in one direction"};
+    return {
+        ErrorClass::topology,
+        "the graph of the communicator is not symmetric: somewhere a rank names a neighbour more often than "
+        "that one names it; MPI_Dist_graph_create_adjacent makes graphs with edges in one direction"};
 }
 
 const Neighborhood &around(const Comm &comm) { return comm.topology->neighborhood; }
 
-// The blocks sent and received, each one behind the other, may share no memory.
+// The blocks sent and the blocks received, each contiguous, must not share memory.
 Error check_even(const Comm &comm, const Side &sent, const Side &received) {
     Error error = check_topology(comm);
     return error ? error : check_apart(sent, received, Instead::none);
 }
-// To all neighbours, and from all.
+// The blocks for all neighbours, and those from all.
 Side to_all(const Comm &comm, const void *address, int64_t count, const Datatype &type) {
     return {address, count, &type, comm.topology ? neighbors(comm).out : 0};
 }
@@ -39,7 +43,12 @@ Side from_all(const Comm &comm, const void *address, int64_t count, const Dataty
 
 // The datatypes of the w form, one for each neighbour.
 Uses uses_of(const Comm &comm, Datatype *const *sendtypes, Datatype *const *recvtypes) {
-    return {{}, nullptr, sendtypes, recvtypes, static_cast<int>(around(comm).destinations.size()), static_cast<int>(around(comm).sources.size())};
+    return {{},
+            nullptr,
+            sendtypes,
+            recvtypes,
+            static_cast<int>(around(comm).destinations.size()),
+            static_cast<int>(around(comm).sources.size())};
 }
 
 }  // namespace
@@ -48,7 +57,8 @@ extern "C" {
 
 Neighbors lanyard_neighbors(const Comm &comm) {
     if (!comm.topology) return {};
-    return {static_cast<int>(around(comm).sources.size()), static_cast<int>(around(comm).destinations.size())};
+    return {static_cast<int>(around(comm).sources.size()),
+            static_cast<int>(around(comm).destinations.size())};
 }
 
 Error lanyard_neighbor_allgather(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
@@ -77,18 +87,21 @@ Error lanyard_neighbor_alltoall(const void *sendbuf, int64_t sendcount, Datatype
 }
 
 Error lanyard_neighbor_alltoallv(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype &sendtype,
-                                 void *recvbuf, Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm) {
-    if (Error error = check_topology(comm)) return error;
-    return run(comm, "MPI_Neighbor_alltoallv", abi::undefined, plan_neighbor_alltoallv, around(comm),
-               uneven(sendbuf, sendcounts, sdispls, &sendtype), uneven(recvbuf, recvcounts, rdispls, &recvtype));
-}
-
-Error lanyard_neighbor_alltoallw(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *const *sendtypes,
-                                 void *recvbuf, Counts recvcounts, Counts rdispls, Datatype *const *recvtypes,
+                                 void *recvbuf, Counts recvcounts, Counts rdispls, Datatype &recvtype,
                                  Comm &comm) {
     if (Error error = check_topology(comm)) return error;
+    return run(comm, "MPI_Neighbor_alltoallv", abi::undefined, plan_neighbor_alltoallv, around(comm),
+               uneven(sendbuf, sendcounts, sdispls, &sendtype),
+               uneven(recvbuf, recvcounts, rdispls, &recvtype));
+}
+
+Error lanyard_neighbor_alltoallw(const void *sendbuf, Counts sendcounts, Counts sdispls,
+                                 Datatype *const *sendtypes, void *recvbuf, Counts recvcounts, Counts rdispls,
+                                 Datatype *const *recvtypes, Comm &comm) {
+    if (Error error = check_topology(comm)) return error;
     return run(comm, "MPI_Neighbor_alltoallw", abi::undefined, plan_neighbor_alltoallw, around(comm),
-               typed(sendbuf, sendcounts, sdispls, sendtypes), typed(recvbuf, recvcounts, rdispls, recvtypes));
+               typed(sendbuf, sendcounts, sdispls, sendtypes),
+               typed(recvbuf, recvcounts, rdispls, recvtypes));
 }
 
 Error lanyard_ineighbor_allgather(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
@@ -96,15 +109,18 @@ Error lanyard_ineighbor_allgather(const void *sendbuf, int64_t sendcount, Dataty
     if (Error error =
             check_even(comm, {sendbuf, sendcount, &sendtype}, from_all(comm, recvbuf, recvcount, recvtype)))
         return error;
-    return begin_collective(comm, {{&sendtype, &recvtype}}, false, request, plan_neighbor_allgather, around(comm),
-                            buffer_of(sendbuf, sendcount, &sendtype), buffer_of(recvbuf, recvcount, &recvtype));
+    return begin_collective(comm, {{&sendtype, &recvtype}}, false, request, plan_neighbor_allgather,
+                            around(comm), buffer_of(sendbuf, sendcount, &sendtype),
+                            buffer_of(recvbuf, recvcount, &recvtype));
 }
 
 Error lanyard_ineighbor_allgatherv(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
-                                   Counts recvcounts, Counts displs, Datatype &recvtype, Comm &comm, Request **request) {
+                                   Counts recvcounts, Counts displs, Datatype &recvtype, Comm &comm,
+                                   Request **request) {
     if (Error error = check_topology(comm)) return error;
-    return begin_collective(comm, {{&sendtype, &recvtype}}, false, request, plan_neighbor_allgatherv, around(comm),
-                            buffer_of(sendbuf, sendcount, &sendtype), uneven(recvbuf, recvcounts, displs, &recvtype));
+    return begin_collective(comm, {{&sendtype, &recvtype}}, false, request, plan_neighbor_allgatherv,
+                            around(comm), buffer_of(sendbuf, sendcount, &sendtype),
+                            uneven(recvbuf, recvcounts, displs, &recvtype));
 }
 
 Error lanyard_ineighbor_alltoall(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
@@ -112,66 +128,73 @@ Error lanyard_ineighbor_alltoall(const void *sendbuf, int64_t sendcount, Datatyp
     if (Error error = check_even(comm, to_all(comm, sendbuf, sendcount, sendtype),
                                  from_all(comm, recvbuf, recvcount, recvtype)))
         return error;
-    return begin_collective(comm, {{&sendtype, &recvtype}}, false, request, plan_neighbor_alltoall, around(comm),
-                            buffer_of(sendbuf, sendcount, &sendtype), buffer_of(recvbuf, recvcount, &recvtype));
+    return begin_collective(comm, {{&sendtype, &recvtype}}, false, request, plan_neighbor_alltoall,
+                            around(comm), buffer_of(sendbuf, sendcount, &sendtype),
+                            buffer_of(recvbuf, recvcount, &recvtype));
 }
 
 Error lanyard_ineighbor_alltoallv(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype &sendtype,
-                                  void *recvbuf, Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm,
-                                  Request **request) {
+                                  void *recvbuf, Counts recvcounts, Counts rdispls, Datatype &recvtype,
+                                  Comm &comm, Request **request) {
     if (Error error = check_topology(comm)) return error;
-    return begin_collective(comm, {{&sendtype, &recvtype}}, false, request, plan_neighbor_alltoallv, around(comm),
-                            uneven(sendbuf, sendcounts, sdispls, &sendtype),
+    return begin_collective(comm, {{&sendtype, &recvtype}}, false, request, plan_neighbor_alltoallv,
+                            around(comm), uneven(sendbuf, sendcounts, sdispls, &sendtype),
                             uneven(recvbuf, recvcounts, rdispls, &recvtype));
 }
 
-Error lanyard_ineighbor_alltoallw(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype *const *sendtypes,
-                                  void *recvbuf, Counts recvcounts, Counts rdispls, Datatype *const *recvtypes,
-                                  Comm &comm, Request **request) {
+Error lanyard_ineighbor_alltoallw(const void *sendbuf, Counts sendcounts, Counts sdispls,
+                                  Datatype *const *sendtypes, void *recvbuf, Counts recvcounts,
+                                  Counts rdispls, Datatype *const *recvtypes, Comm &comm, Request **request) {
     if (Error error = check_topology(comm)) return error;
-    return begin_collective(comm, uses_of(comm, sendtypes, recvtypes), false, request, plan_neighbor_alltoallw,
-                            around(comm), typed(sendbuf, sendcounts, sdispls, sendtypes),
-                            typed(recvbuf, recvcounts, rdispls, recvtypes));
+    return begin_collective(
+        comm, uses_of(comm, sendtypes, recvtypes), false, request, plan_neighbor_alltoallw, around(comm),
+        typed(sendbuf, sendcounts, sdispls, sendtypes), typed(recvbuf, recvcounts, rdispls, recvtypes));
 }
 
-Error lanyard_neighbor_allgather_init(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
-                                      int64_t recvcount, Datatype &recvtype, Comm &comm, Info *, Request **request) {
+Error lanyard_neighbor_allgather_init(const void *sendbuf, int64_t sendcount, Datatype &sendtype,
+                                      void *recvbuf, int64_t recvcount, Datatype &recvtype, Comm &comm,
+                                      Info *, Request **request) {
     if (Error error =
             check_even(comm, {sendbuf, sendcount, &sendtype}, from_all(comm, recvbuf, recvcount, recvtype)))
         return error;
-    return begin_collective(comm, {{&sendtype, &recvtype}}, true, request, plan_neighbor_allgather, around(comm),
-                            buffer_of(sendbuf, sendcount, &sendtype), buffer_of(recvbuf, recvcount, &recvtype));
+    return begin_collective(comm, {{&sendtype, &recvtype}}, true, request, plan_neighbor_allgather,
+                            around(comm), buffer_of(sendbuf, sendcount, &sendtype),
+                            buffer_of(recvbuf, recvcount, &recvtype));
 }
 
-Error lanyard_neighbor_allgatherv_init(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
-                                       Counts recvcounts, Counts displs, Datatype &recvtype, Comm &comm, Info *,
-                                       Request **request) {
+Error lanyard_neighbor_allgatherv_init(const void *sendbuf, int64_t sendcount, Datatype &sendtype,
+                                       void *recvbuf, Counts recvcounts, Counts displs, Datatype &recvtype,
+                                       Comm &comm, Info *, Request **request) {
     if (Error error = check_topology(comm)) return error;
-    return begin_collective(comm, {{&sendtype, &recvtype}}, true, request, plan_neighbor_allgatherv, around(comm),
-                            buffer_of(sendbuf, sendcount, &sendtype), uneven(recvbuf, recvcounts, displs, &recvtype));
+    return begin_collective(comm, {{&sendtype, &recvtype}}, true, request, plan_neighbor_allgatherv,
+                            around(comm), buffer_of(sendbuf, sendcount, &sendtype),
+                            uneven(recvbuf, recvcounts, displs, &recvtype));
 }
 
-Error lanyard_neighbor_alltoall_init(const void *sendbuf, int64_t sendcount, Datatype &sendtype, void *recvbuf,
-                                     int64_t recvcount, Datatype &recvtype, Comm &comm, Info *, Request **request) {
+Error lanyard_neighbor_alltoall_init(const void *sendbuf, int64_t sendcount, Datatype &sendtype,
+                                     void *recvbuf, int64_t recvcount, Datatype &recvtype, Comm &comm, Info *,
+                                     Request **request) {
     if (Error error = check_even(comm, to_all(comm, sendbuf, sendcount, sendtype),
                                  from_all(comm, recvbuf, recvcount, recvtype)))
         return error;
-    return begin_collective(comm, {{&sendtype, &recvtype}}, true, request, plan_neighbor_alltoall, around(comm),
-                            buffer_of(sendbuf, sendcount, &sendtype), buffer_of(recvbuf, recvcount, &recvtype));
+    return begin_collective(comm, {{&sendtype, &recvtype}}, true, request, plan_neighbor_alltoall,
+                            around(comm), buffer_of(sendbuf, sendcount, &sendtype),
+                            buffer_of(recvbuf, recvcount, &recvtype));
 }
 
-Error lanyard_neighbor_alltoallv_init(const void *sendbuf, Counts sendcounts, Counts sdispls, Datatype &sendtype,
-                                      void *recvbuf, Counts recvcounts, Counts rdispls, Datatype &recvtype, Comm &comm,
-                                      Info *, Request **request) {
+Error lanyard_neighbor_alltoallv_init(const void *sendbuf, Counts sendcounts, Counts sdispls,
+                                      Datatype &sendtype, void *recvbuf, Counts recvcounts, Counts rdispls,
+                                      Datatype &recvtype, Comm &comm, Info *, Request **request) {
     if (Error error = check_topology(comm)) return error;
-    return begin_collective(comm, {{&sendtype, &recvtype}}, true, request, plan_neighbor_alltoallv, around(comm),
-                            uneven(sendbuf, sendcounts, sdispls, &sendtype),
+    return begin_collective(comm, {{&sendtype, &recvtype}}, true, request, plan_neighbor_alltoallv,
+                            around(comm), uneven(sendbuf, sendcounts, sdispls, &sendtype),
                             uneven(recvbuf, recvcounts, rdispls, &recvtype));
 }
 
 Error lanyard_neighbor_alltoallw_init(const void *sendbuf, Counts sendcounts, Counts sdispls,
-                                      Datatype *const *sendtypes, void *recvbuf, Counts recvcounts, Counts rdispls,
-                                      Datatype *const *recvtypes, Comm &comm, Info *, Request **request) {
+                                      Datatype *const *sendtypes, void *recvbuf, Counts recvcounts,
+                                      Counts rdispls, Datatype *const *recvtypes, Comm &comm, Info *,
+                                      Request **request) {
     if (Error error = check_topology(comm)) return error;
     return begin_collective(comm, uses_of(comm, sendtypes, recvtypes), true, request, plan_neighbor_alltoallw,
                             around(comm), typed(sendbuf, sendcounts, sdispls, sendtypes),

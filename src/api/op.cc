@@ -19,9 +19,12 @@ void call_through_door(const Op &op, const void *in, void *inout, int64_t count,
 }  // namespace
 
 Error lanyard_op_create(Callback user_fn, int commute, Op **op) {
-    if (!user_fn.function) return Error(ErrorClass::arg, "user_fn is a null pointer; an operation needs a function");
+    if (!user_fn.function)
+        return Error(ErrorClass::arg, "user_fn is a null pointer; an operation needs a function");
     Op *made = op_pool().create();
-    if (!made) return Error(ErrorClass::no_mem, "no memory for another operation; free operations that are no longer used");
+    if (!made)
+        return Error(ErrorClass::no_mem,
+                     "no memory for another operation; free operations that are no longer used");
     made->commutative = commute != 0;
     made->function = user_fn.function;
     made->large_count = user_fn.large_count;

@@ -1,4 +1,5 @@
-// Partitioned communication (MPI-5.0 chapter 4): the typed functions. A request's actions say which of the two it is.
+// Partitioned communication (MPI-5.0 chapter 4): the typed functions. The table of actions of a request
+// distinguishes sends and receives. Any thread, except as the standard restricts it for one request.
 #include "p2p/partitioned.h"
 
 #include <memory>
@@ -24,7 +25,7 @@ Error start_receive(Request &request) {
     return {};
 }
 
-// Ended by MPI_Request_free, or by the round that it left under way: both have the engine.
+// Called by MPI_Request_free, or by the round that was under way then. Both own the engine.
 void end_send(Request &request) { PartitionedSend::end(&send_of(request)); }
 void end_receive(Request &request) { PartitionedReceive::end(&receive_of(request)); }
 
@@ -34,12 +35,17 @@ Error describe_received(Request &request) {
 }
 
 constexpr RequestActions send_actions{.release = end_send, .start = start_send};
-constexpr RequestActions receive_actions{
-    .picked_up = describe_received, .release = end_receive, .start = start_receive, .query = describe_received};
+constexpr RequestActions receive_actions{.picked_up = describe_received,
+                                         .release = end_receive,
+                                         .start = start_receive,
+                                         .query = describe_received};
 
 Error check_partitions(int partitions, int64_t count, const Datatype &datatype) {
-    if (partitions < 0) return Error(ErrorClass::arg, "partitions is " + std::to_string(partitions) + "; it must not be negative");
-    if (count < 0) return Error(ErrorClass::count, "count is " + std::to_string(count) + "; it must not be negative");
+    if (partitions < 0)
+        return Error(ErrorClass::arg,
+                     "partitions is " + std::to_string(partitions) + "; it must not be negative");
+    if (count < 0)
+        return Error(ErrorClass::count, "count is " + std::to_string(count) + "; it must not be negative");
     __int128 bytes = static_cast<__int128>(count) * datatype.size;
     if (bytes <= INT64_MAX && bytes * partitions <= INT64_MAX) return {};
     return Error(ErrorClass::count, "all partitions together would have more than 2^63 bytes");
@@ -55,26 +61,30 @@ Request *new_partitioned_request(Comm &comm, Datatype &datatype, const char *ope
 }
 
 PartitionedEnds ends_of(const Comm &comm, int other, int tag) {
-    return {comm.context | partitioned_bit, other == abi::proc_null ? no_peer : comm.peers[other], comm.rank, other, tag};
+    return {comm.context | partitioned_bit, other == abi::proc_null ? no_peer : comm.peers[other], comm.rank,
+            other, tag};
 }
 
-Partitions partitions_of(Request &request, const void *buf, int partitions, int64_t count, const Datatype &datatype) {
+Partitions partitions_of(Request &request, const void *buf, int partitions, int64_t count,
+                         const Datatype &datatype) {
     Buffer one{static_cast<std::byte *>(const_cast<void *>(buf)), count, &datatype};
     return {one, partitions, &request.completion(), &request.operation.error};
 }
 
-// The send whose partitions low to high are to be made ready.
+// Finds the send whose partitions `low` to `high` are to be marked ready.
 Error find_send(Request &request, int low, int high, PartitionedSend *&found) {
-    if (request.actions != &send_actions) return about(request, {ErrorClass::request, "the request is not a partitioned send"});
+    if (request.actions != &send_actions)
+        return about(request, {ErrorClass::request, "the request is not a partitioned send"});
     if (!request.active) return about(request, {ErrorClass::request, "the partitioned send was not started"});
     found = &send_of(request);
     int outside = low < 0 || low >= found->count() ? low : high;
     if (outside < 0 || outside >= found->count())
-        return about(request, {ErrorClass::arg, "partition " + std::to_string(outside) + " does not exist; the request has " +
+        return about(request, {ErrorClass::arg, "partition " + std::to_string(outside) +
+                                                    " does not exist; the request has " +
                                                     std::to_string(found->count()) + " partitions"});
     if (low > high)
-        return about(request, {ErrorClass::arg, "the range of partitions begins with " + std::to_string(low) + " and ends before it, with " +
-                                                    std::to_string(high)});
+        return about(request, {ErrorClass::arg, "the range of partitions begins with " + std::to_string(low) +
+                                                    " and ends before it, with " + std::to_string(high)});
     return {};
 }
 
@@ -87,20 +97,23 @@ Error make_ready(Request &request, int low, int high) {
 
 }  // namespace
 
-Error lanyard_psend_init(const void *buf, int partitions, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Info *,
-    Request **request) {
+Error lanyard_psend_init(const void *buf, int partitions, int64_t count, Datatype &datatype, int dest,
+                         int tag, Comm &comm, Info *, Request **request) {
     if (Error error = check_partitions(partitions, count, datatype)) return error;
     Request *made = new_partitioned_request(comm, datatype, "MPI_Psend_init");
     made->actions = &send_actions;
     EngineGuard guard(comm.universe->engine);
-    made->state = new PartitionedSend(comm.universe->messenger, ends_of(comm, dest, tag), partitions_of(*made, buf, partitions, count, datatype));
+    made->state = new PartitionedSend(comm.universe->messenger, ends_of(comm, dest, tag),
+                                      partitions_of(*made, buf, partitions, count, datatype));
     *request = made;
     return {};
 }
 
-Error lanyard_precv_init(void *buf, int partitions, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Info *,
-    Request **request) {
-    if (dest == abi::any_source) return Error(ErrorClass::rank, "a partitioned receive must name its sender; MPI_ANY_SOURCE is not allowed");
+Error lanyard_precv_init(void *buf, int partitions, int64_t count, Datatype &datatype, int dest, int tag,
+                         Comm &comm, Info *, Request **request) {
+    if (dest == abi::any_source)
+        return Error(ErrorClass::rank,
+                     "a partitioned receive must name its sender; MPI_ANY_SOURCE is not allowed");
     if (Error error = check_partitions(partitions, count, datatype)) return error;
     Request *made = new_partitioned_request(comm, datatype, "MPI_Precv_init");
     made->actions = &receive_actions;
@@ -108,23 +121,29 @@ Error lanyard_precv_init(void *buf, int partitions, int64_t count, Datatype &dat
     made->other.status.source = dest;
     made->other.status.tag = from_nobody ? abi::any_tag : tag;
     EngineGuard guard(comm.universe->engine);
-    made->state = new PartitionedReceive(comm.universe->messenger, ends_of(comm, dest, tag), partitions_of(*made, buf, partitions, count, datatype),
-        comm.universe->new_context());
+    made->state = new PartitionedReceive(comm.universe->messenger, ends_of(comm, dest, tag),
+                                         partitions_of(*made, buf, partitions, count, datatype),
+                                         comm.universe->new_context());
     *request = made;
     return {};
 }
 
 Error lanyard_pready(int partition, Request &request) { return make_ready(request, partition, partition); }
 
-Error lanyard_pready_range(int partition_low, int partition_high, Request &request) { return make_ready(request, partition_low, partition_high); }
+Error lanyard_pready_range(int partition_low, int partition_high, Request &request) {
+    return make_ready(request, partition_low, partition_high);
+}
 
 Error lanyard_pready_list(int length, const int *array_of_partitions, Request &request) {
     PartitionedSend *send = nullptr;
     for (int i = 0; i < length; ++i)
-        if (Error error = find_send(request, array_of_partitions[i], array_of_partitions[i], send)) return error;
-    for (int i = 0, next; i < length; i = next) {  // neighbours in one go
-        for (next = i + 1; next < length && array_of_partitions[next] == array_of_partitions[next - 1] + 1;) ++next;
-        if (Error error = make_ready(request, array_of_partitions[i], array_of_partitions[next - 1])) return error;
+        if (Error error = find_send(request, array_of_partitions[i], array_of_partitions[i], send))
+            return error;
+    for (int i = 0, next; i < length; i = next) {  // consecutive partitions in one call
+        for (next = i + 1; next < length && array_of_partitions[next] == array_of_partitions[next - 1] + 1;)
+            ++next;
+        if (Error error = make_ready(request, array_of_partitions[i], array_of_partitions[next - 1]))
+            return error;
     }
     return {};
 }
@@ -132,10 +151,12 @@ Error lanyard_pready_list(int length, const int *array_of_partitions, Request &r
 Error lanyard_parrived(Request *request, int partition, int *flag) {
     *flag = 1;
     if (!request) return {};
-    if (request->actions != &receive_actions) return about(*request, {ErrorClass::request, "the request is not a partitioned receive"});
+    if (request->actions != &receive_actions)
+        return about(*request, {ErrorClass::request, "the request is not a partitioned receive"});
     PartitionedReceive &receive = receive_of(*request);
     if (partition < 0 || partition >= receive.count())
-        return about(*request, {ErrorClass::arg, "partition " + std::to_string(partition) + " does not exist; the request has " +
+        return about(*request, {ErrorClass::arg, "partition " + std::to_string(partition) +
+                                                     " does not exist; the request has " +
                                                      std::to_string(receive.count()) + " partitions"});
     if (!request->active || receive.arrived(partition)) return {};
     {

@@ -6,7 +6,7 @@ namespace lanyard {
 struct Universe;
 
 void fill_handle_tables(Universe &universe);
-// MPI_COMM_WORLD and MPI_COMM_SELF are handles from MPI_Init to MPI_Finalize.
+// MPI_COMM_WORLD and MPI_COMM_SELF are valid handles from MPI_Init to MPI_Finalize.
 void show_world(const Universe &universe, bool shown);
 
 }  // namespace lanyard

@@ -1,4 +1,4 @@
-// Probes and matched receives (MPI-5.0 section 3.8): the typed functions.
+// Probes and matched receives (MPI-5.0 section 3.8): the typed functions. Any thread.
 #include "api/generated/core.h"
 #include "api/message.h"
 #include "api/transfers.h"
@@ -23,10 +23,12 @@ struct Sought {
     bool lost() const { return peer != no_peer && messenger.has_lost(peer); }
 };
 
-// The earliest stored message that fits, or nullptr; [engine owned] waits for one if asked to. Of a process that is lost none will come any more.
+// [owner] Finds the earliest stored message that matches, or nullptr. With `wait`, waits for one. If the
+// source has failed, no more can arrive, and the result is an error.
 Error find_message(Comm &comm, int source, int tag, bool wait, const char *call, Unexpected *&message) {
     Messenger &messenger = comm.universe->messenger;
-    Sought sought{messenger, {comm.context, source, tag}, source == abi::any_source ? no_peer : comm.peers[source]};
+    Sought sought{
+        messenger, {comm.context, source, tag}, source == abi::any_source ? no_peer : comm.peers[source]};
     message = sought.found();
     if (message) {
         messenger.engine().found_something();
@@ -43,7 +45,8 @@ Error find_message(Comm &comm, int source, int tag, bool wait, const char *call,
         messenger.engine().step_for_test();
     }
     message = sought.found();
-    return message || !sought.lost() ? Error() : messenger.tell_loss(sought.peer, "the process to receive from");
+    return message || !sought.lost() ? Error()
+                                     : messenger.tell_loss(sought.peer, "the process to receive from");
 }
 
 Message *new_message(Comm &comm, Unexpected *stored) {

@@ -1,5 +1,6 @@
-// Point-to-point communication (MPI-5.0 chapter 3): the typed functions. Short blocking sends leave by Messenger::send_now
-// without a request; everything else describes an operation, on the stack of a blocking call or in a request.
+// Point-to-point communication (MPI-5.0 chapter 3): the typed functions. Short blocking sends leave through
+// Messenger::send_now without a request. Everything else describes an operation, on the stack of a blocking
+// call or in a request. Any thread.
 #include "api/bsend.h"
 #include "api/generated/core.h"
 #include "api/transfers.h"
@@ -10,9 +11,11 @@ namespace lanyard {
 
 namespace {
 
-constexpr int looks_at_once = 100;  // for a short message, before a receive is posted for it: a fraction of a microsecond
+// checks for a short message before a receive is posted for it: a fraction of a microsecond
+constexpr int looks_at_once = 100;
 
-// What needs an operation takes its arguments by value, so that calls that need none keep theirs in registers.
+// Functions that need an operation take the arguments by value, so that calls that need none keep theirs in
+// registers.
 [[gnu::noinline]] Error send_and_wait(Messenger &messenger, Send send, const char *call) {
     SendOperation operation;
     describe(operation, send);
@@ -40,7 +43,7 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
     return operation.error;
 }
 
-// A copy, or to oneself a delivery, that needs nothing more.
+// Tries to send with one copy, or to deliver to this process itself, so that nothing remains to be done.
 [[gnu::always_inline]] inline bool send_at_once(Messenger &messenger, const Send &send) {
     if (send.mode == SendMode::synchronous) return false;
     return messenger.send_or_deliver_now(send.peer(), send.key(), send.buffer());
@@ -66,7 +69,7 @@ constexpr int looks_at_once = 100;  // for a short message, before a receive is 
     return !messenger.keeps(send.peer(), send.buffer()) && send_at_once(messenger, send);
 }
 
-// To travel with those that follow.
+// Sends a message that may be batched with those that follow.
 [[gnu::noinline]] Request *send_in_series(Messenger &messenger, const Send &send) {
     Engine &engine = messenger.engine();
     engine.batching().begin();
@@ -93,7 +96,8 @@ Error start_receive(const Receive &receive, Request **request) {
     describe(operation, receive);
     *request = made;
     Envelope taken;
-    if (!receive.from_nobody() && messenger.receive_now(receive.peer(), receive.key(), receive.buffer(), 1, taken)) {
+    if (!receive.from_nobody() &&
+        messenger.receive_now(receive.peer(), receive.key(), receive.buffer(), 1, taken)) {
         operation.matched_rank = taken.source;
         operation.matched_tag = taken.tag;
         operation.received = static_cast<int64_t>(taken.length);
@@ -125,10 +129,10 @@ Error start_buffered_again(Request &request) {
     return send_buffered(*request.comm, send.peer, send, send.buffer);
 }
 
-constexpr RequestActions persistent_send{.start = start_send_again}, persistent_receive{.start = start_receive_again},
-    persistent_buffered_send{.start = start_buffered_again};
+constexpr RequestActions persistent_send{.start = start_send_again},
+    persistent_receive{.start = start_receive_again}, persistent_buffered_send{.start = start_buffered_again};
 
-// A request for as many operations as the program starts; it is not used for others then.
+// Makes this a request for as many operations as the program starts. It is not reused for other requests.
 void make_persistent(Request &request) {
     request.persistent = true;
     request.active = false;
@@ -167,35 +171,44 @@ Error lanyard_bsend(const void *buf, int64_t count, Datatype &datatype, int dest
     return buffered({buf, count, datatype, dest, tag, comm});
 }
 
-Error lanyard_isend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Request **request) {
+Error lanyard_isend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
+                    Request **request) {
     return start_send({buf, count, datatype, dest, tag, comm}, request);
 }
-Error lanyard_issend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Request **request) {
+Error lanyard_issend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
+                     Request **request) {
     return start_send({buf, count, datatype, dest, tag, comm, SendMode::synchronous}, request);
 }
-Error lanyard_irsend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Request **request) {
+Error lanyard_irsend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
+                     Request **request) {
     return start_send({buf, count, datatype, dest, tag, comm, SendMode::ready}, request);
 }
-Error lanyard_ibsend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Request **request) {
+Error lanyard_ibsend(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
+                     Request **request) {
     *request = completed_send;
     return buffered({buf, count, datatype, dest, tag, comm});
 }
 
-Error lanyard_send_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Request **request) {
+Error lanyard_send_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
+                        Request **request) {
     return make_persistent_send({buf, count, datatype, dest, tag, comm}, request);
 }
-Error lanyard_ssend_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Request **request) {
+Error lanyard_ssend_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
+                         Request **request) {
     return make_persistent_send({buf, count, datatype, dest, tag, comm, SendMode::synchronous}, request);
 }
-Error lanyard_rsend_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Request **request) {
+Error lanyard_rsend_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
+                         Request **request) {
     return make_persistent_send({buf, count, datatype, dest, tag, comm, SendMode::ready}, request);
 }
-Error lanyard_bsend_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm, Request **request) {
+Error lanyard_bsend_init(const void *buf, int64_t count, Datatype &datatype, int dest, int tag, Comm &comm,
+                         Request **request) {
     Error error = make_persistent_send({buf, count, datatype, dest, tag, comm}, request);
     (*request)->actions = &persistent_buffered_send;
     return error;
 }
-Error lanyard_recv_init(void *buf, int64_t count, Datatype &datatype, int source, int tag, Comm &comm, Request **request) {
+Error lanyard_recv_init(void *buf, int64_t count, Datatype &datatype, int source, int tag, Comm &comm,
+                        Request **request) {
     Request *made = new_receive_request(comm, datatype);
     describe(made->receive, Receive{buf, count, datatype, source, tag, comm});
     make_persistent(*made);
@@ -204,7 +217,8 @@ Error lanyard_recv_init(void *buf, int64_t count, Datatype &datatype, int source
     return {};
 }
 
-Error lanyard_recv(void *buf, int64_t count, Datatype &datatype, int source, int tag, Comm &comm, Status *status) {
+Error lanyard_recv(void *buf, int64_t count, Datatype &datatype, int source, int tag, Comm &comm,
+                   Status *status) {
     if (source == abi::proc_null) {
         set_proc_null(status);
         return {};
@@ -221,7 +235,8 @@ Error lanyard_recv(void *buf, int64_t count, Datatype &datatype, int source, int
     }
     return receive_and_wait(messenger, receive, status);
 }
-Error lanyard_irecv(void *buf, int64_t count, Datatype &datatype, int source, int tag, Comm &comm, Request **request) {
+Error lanyard_irecv(void *buf, int64_t count, Datatype &datatype, int source, int tag, Comm &comm,
+                    Request **request) {
     return start_receive({buf, count, datatype, source, tag, comm}, request);
 }
 

@@ -1,7 +1,8 @@
-// Errors meet their error handler here (MPI-5.0 section 9.3): the only place that aborts a job for an error, returns its
-// code, or calls the program's function. Called by the doors, without the engine, on the thread that made the call.
-// It may be left by an exception: by one that the program's function throws, or by one that another function of the program threw
-// earlier in the call (base/thrown.h), for which no handler is asked.
+// Passes errors to their error handlers (MPI-5.0 section 9.3). Only this file aborts a job because of an
+// error, returns its code, or calls the program's function. The front ends call it, without the engine, on
+// the thread that made the call. An exception may leave it: one that the program's function throws, or one
+// that another function of the program threw earlier in the call (base/thrown.h). In the second case, no
+// error handler is called.
 #include "api/raise.h"
 
 #include <unistd.h>
@@ -35,7 +36,7 @@ Handling handling_of(RaiseOn on, const ErrorRecord &record) {
         case RaiseOn::Kind::comm: return {KeptErrhandler(on.comm()->errhandler), on};
         case RaiseOn::Kind::session: return {KeptErrhandler(on.session()->errhandler), on};
         case RaiseOn::Kind::file: return {KeptErrhandler(handler_of(static_cast<File *>(on.object))), on};
-        case RaiseOn::Kind::handler:  // unless that is the error
+        case RaiseOn::Kind::handler:  // unless the handler itself is the error
             if (record.code != static_cast<int>(ErrorClass::errhandler))
                 return {KeptErrhandler(static_cast<Errhandler *>(on.object)), RaiseOn(on.kind)};
             break;
@@ -58,25 +59,26 @@ std::string here() {
 
 namespace {
 
-// MPI_ERRORS_ABORT on a session ends this process alone; what the launcher does then is its own affair. On a communicator it is
-// MPI_Abort, which ends the whole job (init.cc).
+// MPI_ERRORS_ABORT on a session ends only this process, and the launcher decides what follows. On a
+// communicator it acts like MPI_Abort, which ends the whole job (init.cc).
 [[noreturn]] void stop_job(const Errhandler &handler, RaiseOn on, int code, const std::string &text) {
     bool abort = handler.action == Errhandler::Action::abort;
     bool alone = abort && on.kind == RaiseOn::Kind::session;
-    std::string message = "Lanyard: " + text + "; " + (alone ? "the process" : "the job") + " is aborted (error handler " +
+    std::string message = "Lanyard: " + text + "; " + (alone ? "the process" : "the job") +
+                          " is aborted (error handler " +
                           (abort ? "MPI_ERRORS_ABORT" : "MPI_ERRORS_ARE_FATAL") + ")";
     int exit_code = meaning_of(code).error_class & 255;
-    if (exit_code == 0) exit_code = 1;  // the program's own code, or none at all
+    if (exit_code == 0) exit_code = 1;  // the program's own code, or none
     Runtime *made = runtime();
     if (made && made->universe && !alone && in_use(lanyard_process_state.load()))
         made->universe->abort(*made->universe, exit_code, message, false);
-    // MPI is not active: no launcher waits for this process as a rank, so it ends alone.
+    // MPI is not active, so no launcher waits for this process as a rank, and it ends alone.
     std::fprintf(stderr, "%s\n", message.c_str());
     std::fflush(nullptr);
     _exit(exit_code);
 }
 
-// What MPI_Error_string gives: all of it where that fits, else without the arguments.
+// What MPI_Error_string returns: the complete text if it fits, otherwise without the arguments.
 std::string kept_text(const std::string &call, const char *function, const std::string &sentence) {
     std::string text = call + here() + ": " + sentence;
     return text.size() < static_cast<size_t>(abi::max_error_string) ? text : function + (": " + sentence);
@@ -85,7 +87,8 @@ std::string kept_text(const std::string &call, const char *function, const std::
 }  // namespace
 
 int code_of(const ErrorRecord &record, const std::string &text) {
-    if (record.code < 0 || record.code > static_cast<int>(ErrorClass::abi)) return record.code;  // the program's own code
+    // the program's own code
+    if (record.code < 0 || record.code > static_cast<int>(ErrorClass::abi)) return record.code;
     auto error_class = static_cast<ErrorClass>(record.code);
     if (error_class == ErrorClass::in_status) return record.code;  // programs compare it with the class
     return code_of_failure(error_class, text);
@@ -100,7 +103,7 @@ Errhandler &initial_errhandler() {
     return name == "mpi_errors_abort" ? errors_abort() : errors_are_fatal();
 }
 
-// The default of files (MPI-5.0 14.7). No function makes a file yet that could have one of its own.
+// The default of files (MPI-5.0 14.7). No function creates files yet, so no file has a handler of its own.
 Errhandler *&handler_of(File *file) {
     static Errhandler *of_files = &errors_return();
     LANYARD_MUST(file == nullptr);

@@ -1,4 +1,5 @@
-// Requests from their making to their end; starting, cancelling and freeing them (MPI-5.0 sections 3.7 to 3.9).
+// Requests from creation to end; starting, cancelling and freeing them (MPI-5.0 sections 3.7 to 3.9). See
+// request.h for the thread rule.
 #include "api/request.h"
 
 #include <cstdlib>
@@ -27,26 +28,29 @@ namespace {
     if (comm && !comm->predefined()) release_comm(comm);
 }
 
-// The operation of a request that the program has given up is over.
+// The operation of a request that the program has freed is complete.
 void end_given_up(Completion &completion) {
     auto *ended = static_cast<Request *>(completion.context);
     completion.then = nullptr;
-    if (ended->operation.error) runtime()->messenger->unasked(ended->operation, ended->kind == Request::Kind::send);
+    if (ended->operation.error)
+        runtime()->messenger->unasked(ended->operation, ended->kind == Request::Kind::send);
     release_request(ended);
 }
 
 }  // namespace
 
 ObjectPool<Request> &request_pool() {
-    static ObjectPool<Request> *pool = new ObjectPool<Request>(most_open, 0);  // lives until exit, past static destructors
+    // lives until exit, past static destructors
+    static ObjectPool<Request> *pool = new ObjectPool<Request>(most_open, 0);
     return *pool;
 }
 
 void end_for_lack(const char *object) {
     Universe &universe = *runtime()->universe;
     universe.abort(universe, static_cast<int>(ErrorClass::no_mem),
-                   "Lanyard: rank " + std::to_string(universe.world->rank) + " can have no further " + object + ": " +
-                       std::to_string(most_open) + " are not over yet, or there is no memory left; the job ends",
+                   "Lanyard: rank " + std::to_string(universe.world->rank) + " can have no further " +
+                       object + ": " + std::to_string(most_open) +
+                       " are not over yet, or there is no memory left; the job ends",
                    false);
     std::abort();
 }
@@ -91,8 +95,8 @@ Request *const batched_send = new_shared_send(true);
 
 namespace {
 
-// Of a send only whether it was cancelled is told, and its error by calls on several requests alone
-// (MPI-5.0 3.2.5).
+// For a send, the status reports only whether it was cancelled. Only calls on several requests report its
+// error in the status (MPI-5.0 3.2.5).
 inline void set_sent(Status &status) {
     status.source = abi::any_source;
     status.tag = abi::any_tag;
@@ -136,7 +140,8 @@ inline void set_status(const Request &request, Status *status) {
 Error about(const Request &request, Error error) {
     if (!request.comm) return error;
     request.comm->hold();
-    return error.about(std::shared_ptr<void>(request.comm, [](void *comm) { release_comm(static_cast<Comm *>(comm)); }));
+    return error.about(
+        std::shared_ptr<void>(request.comm, [](void *comm) { release_comm(static_cast<Comm *>(comm)); }));
 }
 
 Error ask_status(Request &request, Status *status) {
@@ -147,7 +152,7 @@ Error ask_status(Request &request, Status *status) {
 
 namespace {
 
-// Leaving is what lets go of the sends that wait for others (Batching).
+// Sends a waiting batch: this happens whenever the engine is left (see Batching).
 [[gnu::noinline]] void let_go() { EngineGuard guard(*runtime()->engine); }
 
 [[gnu::always_inline]] inline Error take_up(Request *&request, Status *status) {
@@ -197,14 +202,15 @@ Error pick_up_all(int count, Request **requests, Status *statuses) {
 extern "C" {
 
 Error lanyard_request_free(Request *&request) {
-    if (request->given_up) return about(*request, {ErrorClass::request, "MPI_Request_free was called for this request before"});
+    if (request->given_up)
+        return about(*request, {ErrorClass::request, "MPI_Request_free was called for this request before"});
     if (request->actions->freed) {
         Request &ended = *std::exchange(request, nullptr);
         return ended.actions->freed(ended);
     }
     if (!request->shared) {
         EngineGuard guard(*runtime()->engine);
-        // An operation under way goes on; its own end then releases the request.
+        // An operation under way continues. Its end then releases the request.
         if (request->active && !request->complete()) {
             request->hold();
             request->completion().context = request;
@@ -223,7 +229,8 @@ Error lanyard_cancel(Request &request) {
     if (request.actions->cancel) return request.actions->cancel(request);
     if (request.shared || !request.active) return {};
     if (request.kind == Request::Kind::other)
-        return Error(ErrorClass::request, std::string(request.other.name) + " cannot be cancelled; only sends and receives can");
+        return Error(ErrorClass::request,
+                     std::string(request.other.name) + " cannot be cancelled; only sends and receives can");
     EngineGuard guard(*runtime()->engine);
     if (request.complete()) return {};
     if (request.kind == Request::Kind::send) runtime()->messenger->cancel(request.send);
@@ -232,8 +239,11 @@ Error lanyard_cancel(Request &request) {
 }
 
 Error lanyard_start(Request *&request) {
-    if (!request->persistent) return Error(ErrorClass::request, "the request is not persistent, so it cannot be started");
-    if (request->active) return Error(ErrorClass::request, "the request is active already; wait for it before starting it again");
+    if (!request->persistent)
+        return Error(ErrorClass::request, "the request is not persistent, so it cannot be started");
+    if (request->active)
+        return Error(ErrorClass::request,
+                     "the request is active already; wait for it before starting it again");
     request->active = true;
     request->completion().reset();
     EngineGuard guard(*runtime()->engine);
@@ -242,8 +252,11 @@ Error lanyard_start(Request *&request) {
 
 Error lanyard_startall(int count, Request **requests) {
     for (int i = 0; i < count; ++i) {
-        if (!requests[i]) return Error(ErrorClass::request, "request " + std::to_string(i) + " of the array is MPI_REQUEST_NULL");
-        if (Error error = lanyard_start(requests[i])) return error.within("request " + std::to_string(i) + " of the array");
+        if (!requests[i])
+            return Error(ErrorClass::request,
+                         "request " + std::to_string(i) + " of the array is MPI_REQUEST_NULL");
+        if (Error error = lanyard_start(requests[i]))
+            return error.within("request " + std::to_string(i) + " of the array");
     }
     return {};
 }

@@ -1,4 +1,4 @@
-// Looking at several requests at once: shared by wait.cc and get_status.cc.
+// Functions on several requests at once, shared by wait.cc and get_status.cc.
 #pragma once
 
 #include "api/raise.h"
@@ -6,7 +6,7 @@
 
 namespace lanyard {
 
-// Nothing to wait for: no request, or a persistent one that was not started.
+// There is nothing to wait for: no request, or a persistent one that has not been started.
 inline bool idle(const Request *request) { return !request || !request->active; }
 
 inline bool any_active(int count, Request *const *requests) {
@@ -29,7 +29,8 @@ inline bool all_complete(int count, Request *const *requests) {
 
 inline Status *status_at(Status *statuses, int i) { return statuses ? statuses + i : nullptr; }
 
-// The errors of several requests become codes in their statuses; MPI_ERR_IN_STATUS tells that there are some (MPI-5.0 3.7.5).
+// Turns the errors of several requests into codes in their statuses. MPI_ERR_IN_STATUS reports that there is
+// at least one (MPI-5.0 3.7.5).
 class StatusErrors {
 public:
     void add(Error error, Status *status) {
@@ -40,7 +41,9 @@ public:
         ErrorRecord record = error.take();
         int code = code_of(record, record.sentence);
         if (status) status->error = code;
-        if (!first_.code) first_ = {.code = code, .sentence = record.sentence, .about = record.about, .thrown = record.thrown};
+        if (!first_.code)
+            first_ = {
+                .code = code, .sentence = record.sentence, .about = record.about, .thrown = record.thrown};
     }
     Error error() {
         if (!first_.code) return {};
@@ -52,10 +55,11 @@ private:
     ErrorRecord first_{0, {}};
 };
 
-// Picks all of them up; all are complete.
+// Picks up all requests, which must be complete.
 Error pick_up_all(int count, Request **requests, Status *statuses);
 
-// One turn of the engine on behalf of a test that found nothing. An error where a request was freed by the program.
+// One turn of the engine for a test that found nothing. Returns an error if the program has freed one of the
+// requests.
 Error make_progress(int count, Request *const *requests);
 
 }  // namespace lanyard

@@ -1,4 +1,4 @@
-// A send and a receive in one call (MPI-5.0 section 3.11), or in one request.
+// A send and a receive in one call (MPI-5.0 section 3.11), or in one request. Any thread.
 #include <algorithm>
 #include <memory>
 
@@ -12,7 +12,7 @@ namespace lanyard {
 
 namespace {
 
-// Both directions of a sendrecv at once, so that rings of them cannot lock up.
+// Both directions of a sendrecv at once, so that a cycle of them cannot deadlock.
 Error exchange(const Send &send, const Receive &receive, Status *status) {
     Messenger &messenger = send.comm.universe->messenger;
     Engine &engine = messenger.engine();
@@ -38,8 +38,8 @@ Error exchange(const Send &send, const Receive &receive, Status *status) {
         if (!out.completion.await(waiter)) waiter.remaining.fetch_sub(1);
     }
     if (!waiter.done() && !comes_soon(*runtime(), waiter)) {
-        Waiting waiting("MPI_Sendrecv", receives ? tool::WaitFor::message : tool::WaitFor::receiver, &send.comm,
-                        receives ? receive.source : send.dest, receives ? receive.tag : send.tag);
+        Waiting waiting("MPI_Sendrecv", receives ? tool::WaitFor::message : tool::WaitFor::receiver,
+                        &send.comm, receives ? receive.source : send.dest, receives ? receive.tag : send.tag);
         engine.wait_owned(waiter);
     }
     if (receives) set_received(status, in);
@@ -51,7 +51,7 @@ Error exchange(const Send &send, const Receive &receive, Status *status) {
     return out.error;
 }
 
-// A packed copy of a buffer that is about to be received over.
+// A packed copy of a buffer that is about to be overwritten by a receive.
 std::unique_ptr<std::byte[]> packed_copy(const Buffer &buffer) {
     auto bytes = static_cast<size_t>(buffer.bytes());
     auto copy = std::make_unique_for_overwrite<std::byte[]>(std::max<size_t>(bytes, 1));
@@ -59,11 +59,11 @@ std::unique_ptr<std::byte[]> packed_copy(const Buffer &buffer) {
     return copy;
 }
 
-// A nonblocking one under way.
+// A nonblocking MPI_Isendrecv under way.
 struct Exchange {
     SendOperation out;
     ReceiveOperation in;
-    std::unique_ptr<std::byte[]> copy;  // of what is received over
+    std::unique_ptr<std::byte[]> copy;  // of the buffer that the receive overwrites
     Datatype *types[2];                 // held
     Request *request = nullptr;
     int open = 0;
@@ -101,13 +101,14 @@ Request *start(const Send &send, const Receive &receive, std::unique_ptr<std::by
     for (Datatype *type : exchange->types) type->hold();
     describe(exchange->out, send);
     describe(exchange->in, receive);
-    for (MessageOperation *half : {static_cast<MessageOperation *>(&exchange->out), static_cast<MessageOperation *>(&exchange->in)}) {
+    for (MessageOperation *half :
+         {static_cast<MessageOperation *>(&exchange->out), static_cast<MessageOperation *>(&exchange->in)}) {
         half->completion.then = half_done;
         half->completion.context = exchange;
     }
     Messenger &messenger = send.comm.universe->messenger;
     EngineGuard guard(messenger.engine());
-    exchange->open = 3;  // the third is given back below, so that nothing completes before both are started
+    exchange->open = 3;  // the third is subtracted below, so that nothing completes before both are started
     if (receive.from_nobody()) --exchange->open;
     else messenger.receive(exchange->in);
     if (send.to_nobody()) --exchange->open;
@@ -120,25 +121,30 @@ Request *start(const Send &send, const Receive &receive, std::unique_ptr<std::by
 
 extern "C" {
 
-Error lanyard_sendrecv(const void *sendbuf, int64_t sendcount, Datatype &sendtype, int dest, int sendtag, void *recvbuf, int64_t recvcount,
-                       Datatype &recvtype, int source, int recvtag, Comm &comm, Status *status) {
-    return exchange({sendbuf, sendcount, sendtype, dest, sendtag, comm}, {recvbuf, recvcount, recvtype, source, recvtag, comm}, status);
+Error lanyard_sendrecv(const void *sendbuf, int64_t sendcount, Datatype &sendtype, int dest, int sendtag,
+                       void *recvbuf, int64_t recvcount, Datatype &recvtype, int source, int recvtag,
+                       Comm &comm, Status *status) {
+    return exchange({sendbuf, sendcount, sendtype, dest, sendtag, comm},
+                    {recvbuf, recvcount, recvtype, source, recvtag, comm}, status);
 }
-Error lanyard_sendrecv_replace(void *buf, int64_t count, Datatype &datatype, int dest, int sendtag, int source, int recvtag, Comm &comm,
-                               Status *status) {
+Error lanyard_sendrecv_replace(void *buf, int64_t count, Datatype &datatype, int dest, int sendtag,
+                               int source, int recvtag, Comm &comm, Status *status) {
     Receive receive{buf, count, datatype, source, recvtag, comm};
     auto copy = packed_copy(receive.buffer());
-    return exchange({copy.get(), receive.buffer().bytes(), packed_datatype(), dest, sendtag, comm}, receive, status);
+    return exchange({copy.get(), receive.buffer().bytes(), packed_datatype(), dest, sendtag, comm}, receive,
+                    status);
 }
 
-Error lanyard_isendrecv(const void *sendbuf, int64_t sendcount, Datatype &sendtype, int dest, int sendtag, void *recvbuf, int64_t recvcount,
-                        Datatype &recvtype, int source, int recvtag, Comm &comm, Request **request) {
-    *request = start({sendbuf, sendcount, sendtype, dest, sendtag, comm}, {recvbuf, recvcount, recvtype, source, recvtag, comm}, nullptr);
+Error lanyard_isendrecv(const void *sendbuf, int64_t sendcount, Datatype &sendtype, int dest, int sendtag,
+                        void *recvbuf, int64_t recvcount, Datatype &recvtype, int source, int recvtag,
+                        Comm &comm, Request **request) {
+    *request = start({sendbuf, sendcount, sendtype, dest, sendtag, comm},
+                     {recvbuf, recvcount, recvtype, source, recvtag, comm}, nullptr);
     return {};
 }
 
-Error lanyard_isendrecv_replace(void *buf, int64_t count, Datatype &datatype, int dest, int sendtag, int source, int recvtag, Comm &comm,
-                                Request **request) {
+Error lanyard_isendrecv_replace(void *buf, int64_t count, Datatype &datatype, int dest, int sendtag,
+                                int source, int recvtag, Comm &comm, Request **request) {
     Receive receive{buf, count, datatype, source, recvtag, comm};
     auto copy = packed_copy(receive.buffer());
     Send send{copy.get(), receive.buffer().bytes(), packed_datatype(), dest, sendtag, comm};

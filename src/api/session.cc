@@ -1,4 +1,4 @@
-// Sessions (MPI-5.0 section 11.3): the typed functions.
+// Sessions (MPI-5.0 section 11.3): the typed functions. Any thread.
 #include "comm/session.h"
 
 #include <algorithm>
@@ -31,9 +31,11 @@ constexpr ThreadLevel thread_levels[] = {
     {abi::thread_multiple, "MPI_THREAD_MULTIPLE"},
 };
 
-Error no_memory(const char *what) { return Error(ErrorClass::no_mem, std::string("there is no memory left for another ") + what); }
+Error no_memory(const char *what) {
+    return Error(ErrorClass::no_mem, std::string("there is no memory left for another ") + what);
+}
 
-// "" where the key is not there.
+// "" if the key is absent.
 std::string value_of(const Info *info, const char *key) {
     std::string value;
     bool found = false;
@@ -48,14 +50,16 @@ Error read_thread_level(const Info *info, int &level) {
     for (const ThreadLevel &each : thread_levels)
         if (wanted == each.name) level = each.level;
     if (level != abi::thread_single || wanted == thread_levels[0].name) return {};
-    return Error(ErrorClass::info_value, "thread_level is \"" + wanted + "\", which is none of MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, " +
+    return Error(ErrorClass::info_value, "thread_level is \"" + wanted +
+                                             "\", which is none of MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, " +
                                              "MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE");
 }
 
 Error unknown_set(std::string_view name) {
     std::string known;
     for (const char *each : process_sets) known += (known.empty() ? "" : ", ") + std::string(each);
-    return Error(ErrorClass::arg, "there is no process set \"" + std::string(name) + "\"; the sets are " + known);
+    return Error(ErrorClass::arg,
+                 "there is no process set \"" + std::string(name) + "\"; the sets are " + known);
 }
 
 }  // namespace
@@ -80,7 +84,8 @@ Error lanyard_session_init(Info *info, Errhandler &errhandler, Session **session
     int level;
     if (Error error = read_thread_level(info, level)) return error;
     if (errhandler.action == Errhandler::Action::call && errhandler.kind != ObjectKind::session)
-        return Error(ErrorClass::errhandler, "the error handler was made for another kind of object, not for sessions");
+        return Error(ErrorClass::errhandler,
+                     "the error handler was made for another kind of object, not for sessions");
     if (Error error = begin_session()) return error;
     Session *made = session_pool().create();
     if (!made) {
@@ -97,7 +102,7 @@ Error lanyard_session_init(Info *info, Errhandler &errhandler, Session **session
     return {};
 }
 
-// Communicators made from the session may be left, as MPI allows; they must not be used any more.
+// Communicators derived from the session may remain, as MPI allows, but must not be used any more.
 Error lanyard_session_finalize(Session *&session) {
     flush_buffer_of(*session, "MPI_Session_finalize");
     if (Error error = end_session()) return error;
@@ -122,12 +127,15 @@ Error lanyard_session_get_num_psets(Session &, Info *, int *npset_names) {
     return {};
 }
 
-// `pset_len` is the room including the null on entry, and what all of the name needs on return. With 0 only that is asked.
+// On entry, `pset_len` is the size of `pset_name` including the zero byte; on return, the size that the
+// complete name needs. With 0, only this size is requested.
 Error lanyard_session_get_nth_pset(Session &, Info *, int n, int *pset_len, char *pset_name) {
     if (n < 0 || n >= number_of_sets)
-        return Error(ErrorClass::arg, "there is no process set number " + std::to_string(n) + "; there are " + std::to_string(number_of_sets) +
-                                          ", counted from 0");
-    if (*pset_len > 0 && !pset_name) return Error(ErrorClass::arg, "pset_name is a null pointer, though pset_len is " + std::to_string(*pset_len));
+        return Error(ErrorClass::arg, "there is no process set number " + std::to_string(n) + "; there are " +
+                                          std::to_string(number_of_sets) + ", counted from 0");
+    if (*pset_len > 0 && !pset_name)
+        return Error(ErrorClass::arg,
+                     "pset_name is a null pointer, though pset_len is " + std::to_string(*pset_len));
     std::string_view name = process_sets[n];
     if (*pset_len > 0) {
         size_t length = std::min(name.size(), static_cast<size_t>(*pset_len) - 1);

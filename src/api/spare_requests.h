@@ -1,5 +1,6 @@
-// Ended requests of one kind, sends or receives, which the next ones take as they are: to make one anew takes longer than a short message.
-// Used by request.cc, which ends them, and transfers.h. Any thread; no lock where one thread alone is in MPI.
+// Ended requests of one kind (send or receive) that new ones reuse, because creating a request takes longer
+// than sending a short message. Used by request.cc, which ends them, and transfers.h. Any thread; there is no
+// lock if only one thread is in MPI.
 #pragma once
 
 #include "api/request.h"
@@ -15,7 +16,7 @@ public:
         request.state = first_;
         first_ = &request;
     }
-    // As good as new, or nullptr.
+    // Returns a request with the state of a new one, or nullptr.
     Request *take(const Engine &engine) {
         MaybeGuard guard(lock_, engine);
         Request *request = first_;
@@ -41,7 +42,7 @@ private:
         SpinLock *lock_;
     };
 
-    // What an operation does not set itself is as in a new one.
+    // Resets those fields that an operation does not set itself.
     static void renew(Request &request) {
         request.operation.check = 0;
         request.operation.cancelled = false;

@@ -1,5 +1,5 @@
-// Whether MPI may be called now: read by every entry point of the doors, written by initialisation and finalisation.
-// Any thread may read; the writers are serialised by the process object.
+// Whether MPI may be called now. Every entry point reads this state; initialisation and finalisation write
+// it. Any thread may read. The writers are serialised by the lock of activity.cc.
 #pragma once
 
 #include <atomic>
@@ -7,16 +7,18 @@
 namespace lanyard {
 
 enum class ProcessState : int {
-    before,     // neither the world nor a session is initialised
-    active,     // the world, or at least one session, is initialised
-    timed,      // likewise, and each call is timed (timed_call.h)
-    finalized,  // the world was finalised and no session is left
-    forked,     // this process is a child made by fork(): MPI belongs to its parent
+    before,     // neither the world model nor a session is initialised
+    active,     // the world model or at least one session is initialised
+    timed,      // the same, and each call is timed (timed_call.h)
+    finalized,  // the world model was finalised and no session is left
+    forked,     // this process was created by fork(): MPI belongs to its parent
 };
 
-constexpr bool in_use(ProcessState state) { return state == ProcessState::active || state == ProcessState::timed; }
+constexpr bool in_use(ProcessState state) {
+    return state == ProcessState::active || state == ProcessState::timed;
+}
 
 }  // namespace lanyard
 
-// Of the core library, read by the doors with one load.
+// Defined in the core library. The front ends read it with one load.
 extern "C" [[gnu::visibility("default")]] std::atomic<lanyard::ProcessState> lanyard_process_state;

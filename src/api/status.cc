@@ -1,4 +1,4 @@
-// Status fields, read and set (MPI-5.0 sections 3.2.5 and 13.3). The functions about counts are with the datatypes.
+// Status fields, read and set (MPI-5.0 sections 3.2.5 and 13.3). The functions on counts are in pack.cc.
 #include "api/generated/core.h"
 
 namespace lanyard {

@@ -1,6 +1,7 @@
-// How the entry points of the doors time themselves where a profile is wanted (tool/profile.h): the process's state is `timed` then
-// instead of `active`, for which each call looks anyway. One that finds it timed calls itself again between two looks at the
-// clock, unless it is part of a call that is timed already, such as a function of the program that MPI has called. Any thread.
+// How entry points time themselves if a profile is requested (tool/profile.h). The state of the process,
+// which each call reads anyway, is then `timed` instead of `active`. An entry point that finds it timed calls
+// itself again between two readings of the clock, unless it is part of a call that is being timed, for
+// example in a function of the program that MPI has called. Any thread.
 #pragma once
 
 #include "api/state.h"
@@ -10,9 +11,11 @@ namespace lanyard {
 
 inline ProcessState process_state() { return lanyard_process_state.load(std::memory_order_relaxed); }
 
-inline bool to_be_timed(ProcessState state) { return state == ProcessState::timed && timing::outside_timed_call(); }
+inline bool to_be_timed(ProcessState state) {
+    return state == ProcessState::timed && timing::outside_timed_call();
+}
 
-// An entry point of a door as its body knows it: its name, and the function itself, to be called again.
+// An entry point as its body sees it: its name, and the function itself for calling it again.
 template <auto function>
 struct EntryPoint {
     const char *name;

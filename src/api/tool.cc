@@ -1,4 +1,5 @@
-// The tool information interface (MPI-5.0 chapter 15): its use, enumerations and categories. The typed functions.
+// The tool information interface (MPI-5.0 chapter 15): its use, enumerations and categories. The typed
+// functions. Any thread.
 #include "api/tool.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ Error find_category(int index, const Category *&category) {
     return {};
 }
 
-// As many members of a category as there is room for.
+// Copies as many members of a category as fit.
 Error give_members(int category_index, std::vector<int> Category::*members, int length, int *indices) {
     ToolGuard guard;
     const Category *category = nullptr;
@@ -32,7 +33,9 @@ Error give_members(int category_index, std::vector<int> Category::*members, int 
 }
 
 Error check_enumeration(const ToolEnum *enumeration) {
-    return tool::is_enumeration(enumeration) ? Error() : tool::failure(abi::t_err_invalid_handle, "this is no enumeration");
+    return tool::is_enumeration(enumeration)
+               ? Error()
+               : tool::failure(abi::t_err_invalid_handle, "this is no enumeration");
 }
 
 }  // namespace
@@ -76,8 +79,8 @@ Error lanyard_t_category_get_num(int *num_cat) {
     return {};
 }
 
-Error lanyard_t_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len, int *num_cvars, int *num_pvars,
-                                  int *num_categories) {
+Error lanyard_t_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len,
+                                  int *num_cvars, int *num_pvars, int *num_categories) {
     ToolGuard guard;
     const Category *category = nullptr;
     if (Error error = guard.check()) return error;
@@ -105,10 +108,18 @@ Error lanyard_t_category_get_index(const char *name, int *cat_index) {
     return find_name(tool::categories(), name, cat_index);
 }
 
-Error lanyard_t_category_get_categories(int cat_index, int len, int *indices) { return give_members(cat_index, &Category::categories, len, indices); }
-Error lanyard_t_category_get_cvars(int cat_index, int len, int *indices) { return give_members(cat_index, &Category::cvars, len, indices); }
-Error lanyard_t_category_get_pvars(int cat_index, int len, int *indices) { return give_members(cat_index, &Category::pvars, len, indices); }
-Error lanyard_t_category_get_events(int cat_index, int len, int *indices) { return give_members(cat_index, &Category::events, len, indices); }
+Error lanyard_t_category_get_categories(int cat_index, int len, int *indices) {
+    return give_members(cat_index, &Category::categories, len, indices);
+}
+Error lanyard_t_category_get_cvars(int cat_index, int len, int *indices) {
+    return give_members(cat_index, &Category::cvars, len, indices);
+}
+Error lanyard_t_category_get_pvars(int cat_index, int len, int *indices) {
+    return give_members(cat_index, &Category::pvars, len, indices);
+}
+Error lanyard_t_category_get_events(int cat_index, int len, int *indices) {
+    return give_members(cat_index, &Category::events, len, indices);
+}
 
 Error lanyard_t_category_changed(int *update_number) {
     ToolGuard guard;

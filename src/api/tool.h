@@ -1,4 +1,5 @@
-// What the typed functions of the tool information interface share: is it in use, is an index one of a table's, to what is a variable bound.
+// What the typed functions of the tool information interface share: checks that the interface is in use and
+// that an index is valid, and the object to which a variable is bound. Any thread.
 #pragma once
 
 #include <mutex>
@@ -12,13 +13,13 @@
 
 namespace lanyard {
 
-// Around what a typed function does, but for functions of the program that it calls.
+// Held during a typed function, except while it calls a function of the program.
 class ToolGuard {
 public:
-    // The interface must be initialised.
     Error check() const {
         if (tool::in_use()) return {};
-        return tool::failure(abi::t_err_not_initialized, "MPI_T_init_thread has not been called, or MPI_T_finalize has since");
+        return tool::failure(abi::t_err_not_initialized,
+                             "MPI_T_init_thread has not been called, or MPI_T_finalize has since");
     }
 
 private:
@@ -28,10 +29,11 @@ private:
 template <class Row>
 Error check_index(const std::vector<Row> &table, int index) {
     if (index >= 0 && static_cast<size_t>(index) < table.size()) return {};
-    return tool::failure(abi::t_err_invalid_index, "the index is " + std::to_string(index) + ", but there are " + std::to_string(table.size()));
+    return tool::failure(abi::t_err_invalid_index, "the index is " + std::to_string(index) +
+                                                       ", but there are " + std::to_string(table.size()));
 }
 
-// The place of the row with this name.
+// The index of the row with this name.
 template <class Row>
 Error find_name(const std::vector<Row> &table, std::string_view name, int *index) {
     for (size_t i = 0; i < table.size(); ++i) {
@@ -42,17 +44,20 @@ Error find_name(const std::vector<Row> &table, std::string_view name, int *index
     return tool::failure(abi::t_err_invalid_name, "there is no \"" + std::string(name) + "\"");
 }
 
-// The communicator that the program names, where one is wanted.
+// The communicator that the program names, if one is required.
 inline Error find_bound(bool of_comm, ToolObject object, tool::Bound &bound) {
     if (!of_comm) return {};
     Comm *comm = object.handle ? object.door->tool_comm(object.handle) : nullptr;
-    if (!comm) return tool::failure(abi::t_err_invalid, "the object to bind to is not the address of a communicator's handle");
+    if (!comm)
+        return tool::failure(abi::t_err_invalid,
+                             "the object to bind to is not the address of a communicator's handle");
     bound = {&comm->team, comm, [](Object *held) { release_comm(static_cast<Comm *>(held)); }};
     return {};
 }
 
 inline Error check_place(const void *place) {
-    return place ? Error() : tool::failure(abi::t_err_invalid, "a result is wanted, but there is no place for it");
+    return place ? Error()
+                 : tool::failure(abi::t_err_invalid, "a result is wanted, but there is no place for it");
 }
 
 }  // namespace lanyard

@@ -1,4 +1,5 @@
-// The tool information interface: control variables (MPI-5.0 section 15.3.6). The typed functions.
+// The tool information interface: control variables (MPI-5.0 section 15.3.6). The typed functions. Any
+// thread.
 #include "api/generated/core.h"
 #include "api/tool.h"
 #include "datatype/predefined.h"
@@ -15,8 +16,8 @@ Error lanyard_t_cvar_get_num(int *num_cvar) {
     return {};
 }
 
-Error lanyard_t_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, Datatype **datatype, ToolEnum **enumtype, char *desc,
-                              int *desc_len, int *bind, int *scope) {
+Error lanyard_t_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, Datatype **datatype,
+                              ToolEnum **enumtype, char *desc, int *desc_len, int *bind, int *scope) {
     ToolGuard guard;
     if (Error error = guard.check()) return error;
     if (Error error = check_index(tool::cvars(), cvar_index)) return error;

@@ -1,4 +1,5 @@
-// The tool information interface: events and their sources (MPI-5.0 section 15.3.8). The typed functions.
+// The tool information interface: events and their sources (MPI-5.0 section 15.3.8). The typed functions. Any
+// thread.
 #include <algorithm>
 #include <cstddef>
 
@@ -16,17 +17,20 @@ namespace {
 
 constexpr const char *tools_function = "a function of a tool that is told of events";
 
-// No hint about events is known, so none is ever in use.
+// There are no hints for events, so none is ever in use.
 Error give_no_hints(Info **info) {
     if (!info) return {};
     *info = new_info();
-    return *info ? Error() : tool::failure(abi::t_err_memory, "there is no memory left for another info object");
+    return *info ? Error()
+                 : tool::failure(abi::t_err_memory, "there is no memory left for another info object");
 }
 
 Error find_level(int safety, size_t &level) {
     auto known = std::find(tool::safety_levels.begin(), tool::safety_levels.end(), safety);
     level = static_cast<size_t>(known - tool::safety_levels.begin());
-    return known != tool::safety_levels.end() ? Error() : tool::failure(abi::t_err_invalid, std::to_string(safety) + " is no level of safety");
+    return known != tool::safety_levels.end()
+               ? Error()
+               : tool::failure(abi::t_err_invalid, std::to_string(safety) + " is no level of safety");
 }
 
 Error check_registration(const ToolGuard &guard, const EventRegistration *registration) {
@@ -50,8 +54,8 @@ Error lanyard_t_source_get_num(int *num_sources) {
     return {};
 }
 
-Error lanyard_t_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len, int *ordering, int64_t *ticks_per_second,
-                                int64_t *max_ticks, Info **info) {
+Error lanyard_t_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len,
+                                int *ordering, int64_t *ticks_per_second, int64_t *max_ticks, Info **info) {
     ToolGuard guard;
     if (Error error = guard.check()) return error;
     if (Error error = check_index(tool::event_sources(), source_index)) return error;
@@ -79,8 +83,9 @@ Error lanyard_t_event_get_num(int *num_events) {
     return {};
 }
 
-Error lanyard_t_event_get_info(int event_index, char *name, int *name_len, int *verbosity, Datatype **array_of_datatypes,
-                               ptrdiff_t *array_of_displacements, int *num_elements, ToolEnum **enumtype, Info **info, char *desc, int *desc_len,
+Error lanyard_t_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
+                               Datatype **array_of_datatypes, ptrdiff_t *array_of_displacements,
+                               int *num_elements, ToolEnum **enumtype, Info **info, char *desc, int *desc_len,
                                int *bind) {
     ToolGuard guard;
     if (Error error = guard.check()) return error;
@@ -106,7 +111,8 @@ Error lanyard_t_event_get_index(const char *name, int *event_index) {
     return find_name(tool::event_table(), name, event_index);
 }
 
-Error lanyard_t_event_handle_alloc(int event_index, ToolObject obj_handle, Info *, EventRegistration **event_registration) {
+Error lanyard_t_event_handle_alloc(int event_index, ToolObject obj_handle, Info *,
+                                   EventRegistration **event_registration) {
     ToolGuard guard;
     tool::Bound bound;
     if (Error error = guard.check()) return error;
@@ -117,7 +123,8 @@ Error lanyard_t_event_handle_alloc(int event_index, ToolObject obj_handle, Info 
     return tool::make_registration(row, bound, *event_registration);
 }
 
-Error lanyard_t_event_handle_free(EventRegistration *event_registration, void *user_data, Callback free_cb_function) {
+Error lanyard_t_event_handle_free(EventRegistration *event_registration, void *user_data,
+                                  Callback free_cb_function) {
     {
         ToolGuard guard;
         if (Error error = check_registration(guard, event_registration)) return error;
@@ -126,7 +133,8 @@ Error lanyard_t_event_handle_free(EventRegistration *event_registration, void *u
     if (free_cb_function.function)
         freed = [=](EventRegistration &registration, int safety) {
             forbidding_to_throw(tools_function, [&] {
-                free_cb_function.door->event_freed(free_cb_function.function, &registration, safety, user_data);
+                free_cb_function.door->event_freed(free_cb_function.function, &registration, safety,
+                                                   user_data);
             });
         };
     tool::free_registration(*event_registration, std::move(freed));
@@ -144,7 +152,8 @@ Error lanyard_t_event_handle_get_info(EventRegistration *event_registration, Inf
     return give_no_hints(info_used);
 }
 
-Error lanyard_t_event_register_callback(EventRegistration *event_registration, int cb_safety, Info *, void *user_data, Callback event_cb_function) {
+Error lanyard_t_event_register_callback(EventRegistration *event_registration, int cb_safety, Info *,
+                                        void *user_data, Callback event_cb_function) {
     ToolGuard guard;
     size_t level = 0;
     if (Error error = check_registration(guard, event_registration)) return error;
@@ -153,7 +162,8 @@ Error lanyard_t_event_register_callback(EventRegistration *event_registration, i
     if (event_cb_function.function)
         function = [=](EventInstance &instance, EventRegistration &registration, int safety, void *data) {
             forbidding_to_throw(tools_function, [&] {
-                event_cb_function.door->event(event_cb_function.function, &instance, &registration, safety, data);
+                event_cb_function.door->event(event_cb_function.function, &instance, &registration, safety,
+                                              data);
             });
         };
     tool::set_event_function(*event_registration, level, std::move(function), user_data);
@@ -167,7 +177,8 @@ Error lanyard_t_event_callback_set_info(EventRegistration *event_registration, i
     return find_level(cb_safety, level);
 }
 
-Error lanyard_t_event_callback_get_info(EventRegistration *event_registration, int cb_safety, Info **info_used) {
+Error lanyard_t_event_callback_get_info(EventRegistration *event_registration, int cb_safety,
+                                        Info **info_used) {
     ToolGuard guard;
     size_t level = 0;
     if (Error error = check_registration(guard, event_registration)) return error;
@@ -175,14 +186,17 @@ Error lanyard_t_event_callback_get_info(EventRegistration *event_registration, i
     return give_no_hints(info_used);
 }
 
-Error lanyard_t_event_set_dropped_handler(EventRegistration *event_registration, Callback dropped_cb_function) {
+Error lanyard_t_event_set_dropped_handler(EventRegistration *event_registration,
+                                          Callback dropped_cb_function) {
     ToolGuard guard;
     if (Error error = check_registration(guard, event_registration)) return error;
     tool::DroppedFunction function;
     if (dropped_cb_function.function)
-        function = [=](int64_t count, EventRegistration &registration, int source, int safety, void *user_data) {
+        function = [=](int64_t count, EventRegistration &registration, int source, int safety,
+                       void *user_data) {
             forbidding_to_throw(tools_function, [&] {
-                dropped_cb_function.door->events_dropped(dropped_cb_function.function, count, &registration, source, safety, user_data);
+                dropped_cb_function.door->events_dropped(dropped_cb_function.function, count, &registration,
+                                                         source, safety, user_data);
             });
         };
     tool::set_dropped_function(*event_registration, std::move(function));
@@ -203,7 +217,8 @@ Error lanyard_t_event_copy(EventInstance *event_instance, void *buffer) {
     if (Error error = check_instance(guard, event_instance)) return error;
     if (Error error = check_place(buffer)) return error;
     const auto &elements = event_instance->row->elements;
-    for (size_t i = 0; i < elements.size(); ++i) tool::read_event(*event_instance, i, static_cast<std::byte *>(buffer) + elements[i].displacement);
+    for (size_t i = 0; i < elements.size(); ++i)
+        tool::read_event(*event_instance, i, static_cast<std::byte *>(buffer) + elements[i].displacement);
     return {};
 }
 

@@ -1,4 +1,5 @@
-// The tool information interface: performance variables (MPI-5.0 section 15.3.7). The typed functions.
+// The tool information interface: performance variables (MPI-5.0 section 15.3.7). The typed functions. Any
+// thread.
 #include <cstdint>
 
 #include "api/generated/core.h"
@@ -10,22 +11,26 @@ namespace lanyard {
 
 namespace {
 
-bool all_handles(const PvarHandle *handle) { return reinterpret_cast<uintptr_t>(handle) == static_cast<uintptr_t>(abi::t_pvar_all_handles); }
+bool all_handles(const PvarHandle *handle) {
+    return reinterpret_cast<uintptr_t>(handle) == static_cast<uintptr_t>(abi::t_pvar_all_handles);
+}
 
-// The interface is in use, the session one, and the handle one of its own.
+// Checks that the interface is in use, the session is valid, and the handle belongs to it.
 Error check_handle(const ToolGuard &guard, const PvarSession *session, const PvarHandle *handle) {
     if (Error error = guard.check()) return error;
     if (Error error = tool::find_pvar_session(session)) return error;
     return tool::find_pvar_handle(*session, handle);
 }
 
-// Does `act` to the handle, or to all of the session that are not continuous. `refused`: the code for one that is.
+// Applies `act` to the handle, or to all handles of the session that are not continuous. `refused`: the code
+// for a continuous one.
 Error act_on(PvarSession *session, PvarHandle *handle, void (*act)(PvarHandle &), int refused) {
     ToolGuard guard;
     if (!all_handles(handle)) {
         if (Error error = check_handle(guard, session, handle)) return error;
         if (handle->variable->is_continuous())
-            return tool::failure(refused, std::string(handle->variable->name) + " is always started and can only be read");
+            return tool::failure(
+                refused, std::string(handle->variable->name) + " is always started and can only be read");
         act(*handle);
         return {};
     }
@@ -47,8 +52,9 @@ Error lanyard_t_pvar_get_num(int *num_pvar) {
     return {};
 }
 
-Error lanyard_t_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class, Datatype **datatype, ToolEnum **enumtype,
-                              char *desc, int *desc_len, int *bind, int *readonly, int *continuous, int *atomic) {
+Error lanyard_t_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
+                              Datatype **datatype, ToolEnum **enumtype, char *desc, int *desc_len, int *bind,
+                              int *readonly, int *continuous, int *atomic) {
     ToolGuard guard;
     if (Error error = guard.check()) return error;
     if (Error error = check_index(tool::pvars(), pvar_index)) return error;
@@ -94,7 +100,8 @@ Error lanyard_t_pvar_session_free(PvarSession **session) {
     return {};
 }
 
-Error lanyard_t_pvar_handle_alloc(PvarSession *session, int pvar_index, ToolObject obj_handle, PvarHandle **handle, int *count) {
+Error lanyard_t_pvar_handle_alloc(PvarSession *session, int pvar_index, ToolObject obj_handle,
+                                  PvarHandle **handle, int *count) {
     ToolGuard guard;
     tool::Bound bound;
     if (Error error = guard.check()) return error;
@@ -120,8 +127,12 @@ Error lanyard_t_pvar_handle_free(PvarSession *session, PvarHandle **handle) {
 Error lanyard_t_pvar_start(PvarSession *session, PvarHandle *handle) {
     return act_on(session, handle, tool::start_pvar, abi::t_err_pvar_no_startstop);
 }
-Error lanyard_t_pvar_stop(PvarSession *session, PvarHandle *handle) { return act_on(session, handle, tool::stop_pvar, abi::t_err_pvar_no_startstop); }
-Error lanyard_t_pvar_reset(PvarSession *session, PvarHandle *handle) { return act_on(session, handle, tool::reset_pvar, abi::t_err_pvar_no_write); }
+Error lanyard_t_pvar_stop(PvarSession *session, PvarHandle *handle) {
+    return act_on(session, handle, tool::stop_pvar, abi::t_err_pvar_no_startstop);
+}
+Error lanyard_t_pvar_reset(PvarSession *session, PvarHandle *handle) {
+    return act_on(session, handle, tool::reset_pvar, abi::t_err_pvar_no_write);
+}
 
 Error lanyard_t_pvar_read(PvarSession *session, PvarHandle *handle, void *buf) {
     ToolGuard guard;
@@ -135,7 +146,9 @@ Error lanyard_t_pvar_readreset(PvarSession *session, PvarHandle *handle, void *b
     ToolGuard guard;
     if (Error error = check_handle(guard, session, handle)) return error;
     if (Error error = check_place(buf)) return error;
-    if (handle->variable->is_continuous()) return tool::failure(abi::t_err_pvar_no_atomic, std::string(handle->variable->name) + " can only be read");
+    if (handle->variable->is_continuous())
+        return tool::failure(abi::t_err_pvar_no_atomic,
+                             std::string(handle->variable->name) + " can only be read");
     tool::read_and_reset_pvar(*handle, buf);
     return {};
 }
@@ -144,7 +157,9 @@ Error lanyard_t_pvar_write(PvarSession *session, PvarHandle *handle, const void 
     ToolGuard guard;
     if (Error error = check_handle(guard, session, handle)) return error;
     if (Error error = check_place(buf)) return error;
-    if (handle->variable->is_continuous()) return tool::failure(abi::t_err_pvar_no_write, std::string(handle->variable->name) + " can only be read");
+    if (handle->variable->is_continuous())
+        return tool::failure(abi::t_err_pvar_no_write,
+                             std::string(handle->variable->name) + " can only be read");
     tool::write_pvar(*handle, buf);
     return {};
 }

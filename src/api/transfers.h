@@ -1,4 +1,5 @@
-// How the arguments of point-to-point calls become operations: shared by pt2pt.cc, probe.cc, sendrecv.cc and bsend.cc.
+// How the arguments of point-to-point calls become operations. Shared by pt2pt.cc, probe.cc, sendrecv.cc and
+// bsend.cc. Any thread; describing an operation does not need the engine.
 #pragma once
 
 #include "api/request.h"
@@ -66,7 +67,7 @@ inline void set_received(Status *status, const ReceiveOperation &receive) {
     set_received(status, receive.matched_rank, receive.matched_tag, receive.received);
 }
 
-// What a receive or probe from MPI_PROC_NULL gives (MPI-5.0 3.10).
+// The result of a receive or probe from MPI_PROC_NULL (MPI-5.0 3.10).
 inline void set_proc_null(Status *status) { set_received(status, abi::proc_null, abi::any_tag, 0); }
 
 // A send or receive with MPI_PROC_NULL is complete from the start.

@@ -1,5 +1,6 @@
-// The types in which the doors and the typed functions (generated/core.h) speak: objects instead of handles, 64-bit counts,
-// a status, callbacks. Included by every door and by every file that defines typed functions. Plain values, no threads.
+// The types of the interface between the ABI front ends and the typed functions (generated/core.h): objects
+// instead of handles, 64-bit counts, a status, callbacks. Included by every front end and by every file that
+// defines typed functions. Plain values, so no thread rule.
 #pragma once
 
 #include <cstddef>
@@ -31,12 +32,13 @@ struct PvarSession;
 struct EventRegistration;
 struct EventInstance;
 
-// A status as the program holds it: the ABI's 8 int, so that a pointer to one passes the door unchanged.
+// A status in the program's memory: the ABI's 8 int, so that a pointer to one passes the front end unchanged.
 struct Status {
     int32_t source;
     int32_t tag;
     int32_t error;
-    uint32_t count_low, count_high;  // bytes received, or elements set by the program; the alignment is that of int
+    // bytes received, or elements set by the program; the alignment is that of int
+    uint32_t count_low, count_high;
     int32_t cancelled;
     int32_t reserved[2];
 
@@ -48,7 +50,7 @@ struct Status {
 };
 static_assert(sizeof(Status) == 32 && alignof(Status) == 4);
 
-// An array of counts or displacements in either width, read as 64 bits. The array may be absent.
+// An array of counts or displacements of either width, read as 64-bit values. The array may be absent.
 struct Counts {
     const void *data = nullptr;
     int width = 8;  // bytes of one value: 4 or 8
@@ -59,29 +61,32 @@ struct Counts {
     }
 };
 
-// A function of the program, with the door through which it came: only that door knows how to call it. The value of
-// `function` may also be one of the ABI's constants (0: none, 1: duplicate).
+// A function of the program and the front end by which it arrived, since only that front end knows how to
+// call it. The value of `function` may also be one of the ABI's constants (0: none, 1: duplicate).
 struct Callback {
     void (*function)() = nullptr;
     const Door *door = nullptr;
-    bool large_count = false;  // came through a large-count form: takes MPI_Count where the other takes int
+    // arrived through a large-count form: takes MPI_Count where the other form takes int
+    bool large_count = false;
 
     bool is(uintptr_t constant) const { return reinterpret_cast<uintptr_t>(function) == constant; }
 };
 
-// What a variable or event of the tool information interface is to be bound to: the address of the program's handle, with the door that
-// can read it.
+// The object to which a variable or event of the tool information interface is bound: the address of the
+// program's handle, and the front end that can read it.
 struct ToolObject {
     const void *handle = nullptr;
     const Door *door = nullptr;
 };
 
-// Special addresses of buffers, and of arrays left out.
+// Special addresses of buffers and of omitted arrays.
 inline bool in_place(const void *buffer) { return reinterpret_cast<uintptr_t>(buffer) == abi::in_place; }
 inline bool unweighted(const int *weights) { return reinterpret_cast<uintptr_t>(weights) == abi::unweighted; }
-inline bool no_weights(const int *weights) { return reinterpret_cast<uintptr_t>(weights) == abi::weights_empty; }
+inline bool no_weights(const int *weights) {
+    return reinterpret_cast<uintptr_t>(weights) == abi::weights_empty;
+}
 
-// Tags of the program go from 0 to here (the attribute MPI_TAG_UB).
+// Tags of the program range from 0 to this value (the attribute MPI_TAG_UB).
 inline constexpr int tag_upper_bound = 0x7fffffff;
 
 }  // namespace lanyard

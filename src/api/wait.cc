@@ -1,4 +1,5 @@
-// Waiting for requests and testing them (MPI-5.0 sections 3.7.3 and 3.7.5): the typed functions. What they complete they pick up.
+// Waiting for requests and testing them (MPI-5.0 sections 3.7.3 and 3.7.5): the typed functions. They pick up
+// what is complete. Any thread.
 #include "api/generated/core.h"
 #include "api/requests.h"
 #include "runtime/runtime.h"
@@ -9,16 +10,21 @@ namespace lanyard {
 namespace {
 
 void add_part(const Request &request, WaitParts &parts) {
-    if (request.kind == Request::Kind::send) parts.add(WaitPart::send, request.send.destination, request.send.tag);
-    else if (request.kind == Request::Kind::receive) parts.add(WaitPart::receive, request.receive.rank, request.receive.tag);
+    if (request.kind == Request::Kind::send)
+        parts.add(WaitPart::send, request.send.destination, request.send.tag);
+    else if (request.kind == Request::Kind::receive)
+        parts.add(WaitPart::receive, request.receive.rank, request.receive.tag);
     else parts.add(WaitPart::other, abi::undefined, static_cast<int32_t>(request.number), request.other.name);
 }
 
-// Looked at where a call would wait, maybe for ever. The engine is owned.
+// Checked where a call would wait, possibly forever. The engine is owned.
 Error refuse_given_up(int count, Request *const *requests) {
     for (int i = 0; i < count; ++i)
         if (!idle(requests[i]) && requests[i]->kind == Request::Kind::other && requests[i]->given_up)
-            return about(*requests[i], {ErrorClass::request, "the request was given up with MPI_Request_free; nothing can be learnt of it any more"});
+            return about(
+                *requests[i],
+                {ErrorClass::request,
+                 "the request was given up with MPI_Request_free; nothing can be learnt of it any more"});
     return {};
 }
 
@@ -40,7 +46,7 @@ Error wait_for(Request *request, const char *call) {
     return {};
 }
 
-// Waits until as many of the requests are complete as `awaited`, a condition or waiter, wants.
+// Waits until as many requests are complete as `awaited` requires, which is a condition or a waiter.
 template <class Awaited>
 void wait_for_several(int count, Request *const *requests, Awaited &awaited, const char *call) {
     if (comes_soon(*runtime(), awaited)) return;
@@ -57,13 +63,15 @@ void wait_for_several(int count, Request *const *requests, Awaited &awaited, con
     runtime()->engine->wait_owned(awaited);
 }
 
-// All of them, looked at in order and each only until it is complete.
+// All requests of an array. They are checked in order, each only until it is complete.
 class All {
 public:
     All(int count, Request *const *requests) : count_(count), requests_(requests) {}
     bool complete() {
         int i = first_open_, count = count_;
-        for (Request *const *requests = requests_; i < count && (idle(requests[i]) || requests[i]->complete());) ++i;
+        for (Request *const *requests = requests_;
+             i < count && (idle(requests[i]) || requests[i]->complete());)
+            ++i;
         first_open_ = i;
         return i == count;
     }
@@ -77,7 +85,9 @@ Error wait_for_all(int count, Request *const *requests, All &all) {
     EngineGuard guard(*runtime()->engine);
     if (Error error = refuse_given_up(count, requests)) return error;
     runtime()->messenger->withdraw_claims();
-    Condition complete{[](const void *subject) { return static_cast<All *>(const_cast<void *>(subject))->complete(); }, &all};
+    Condition complete{
+        [](const void *subject) { return static_cast<All *>(const_cast<void *>(subject))->complete(); },
+        &all};
     if (!all.complete()) wait_for_several(count, requests, complete, "MPI_Waitall");
     return {};
 }
@@ -89,14 +99,15 @@ Error wait_for_any(int count, Request *const *requests, const char *call) {
     Waiter waiter;
     waiter.remaining.store(1, std::memory_order_relaxed);
     for (int i = 0; i < count; ++i)
-        if (!idle(requests[i]) && !requests[i]->completion().await(waiter)) waiter.remaining.store(0, std::memory_order_relaxed);
+        if (!idle(requests[i]) && !requests[i]->completion().await(waiter))
+            waiter.remaining.store(0, std::memory_order_relaxed);
     if (!waiter.done()) wait_for_several(count, requests, waiter, call);
     for (int i = 0; i < count; ++i)
         if (!idle(requests[i])) requests[i]->completion().forget(waiter);
     return {};
 }
 
-// Picks up what is complete among the requests, in order.
+// Picks up those requests that are complete, in order.
 Error pick_up_some(int count, Request **requests, int *outcount, int *indices, Status *statuses) {
     StatusErrors errors;
     int found = 0;

@@ -1,3 +1,4 @@
+// See area.h.
 #include "comm/area.h"
 
 #include <algorithm>
@@ -11,17 +12,17 @@ namespace {
 
 struct AreaHeader {
     enum State : uint32_t { in_use, over, emptied };
-    std::atomic<uint32_t> leaving;  // members that use it no more
+    std::atomic<uint32_t> leaving;  // members that no longer use the area
     std::atomic<uint32_t> state;
 };
 
-constexpr size_t header_bytes = 64;  // on a line of its own
+constexpr size_t header_bytes = 64;  // a cache line of its own
 static_assert(sizeof(AreaHeader) <= header_bytes);
-constexpr size_t mapped_whole = 8;   // awaited areas
+constexpr size_t mapped_whole = 8;   // awaited areas that stay mapped completely
 
 AreaHeader &header_in(std::byte *memory) { return *reinterpret_cast<AreaHeader *>(memory); }
 
-// Keeps its header only.
+// Keeps only the first page, with the header, mapped.
 void shorten(NodeMemory &memory, AwaitedArea &area) {
     std::byte *header = memory.open(area.offset, header_bytes);
     if (!header) return;
@@ -30,7 +31,7 @@ void shorten(NodeMemory &memory, AwaitedArea &area) {
     area.mapped_bytes = header_bytes;
 }
 
-// The last member to come here empties it.
+// The last member to leave empties the area.
 void leave(NodeMemory &memory, uint64_t offset, size_t bytes, std::byte *here, int members) {
     AreaHeader &header = header_in(here);
     if (header.leaving.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<uint32_t>(members)) return;
@@ -53,8 +54,9 @@ Error join_area(Comm &comm, uint64_t offset) {
     size_t bytes = header_bytes + node_area_bytes(comm.team.size);
     std::byte *memory = comm.universe->node_memory->open(offset, bytes);
     if (!memory)
-        return Error(ErrorClass::no_mem, "the communicator needs " + std::to_string(bytes / 1024 + 1) +
-                                             " KiB of addresses, and this process may have no more (ulimit -v)");
+        return Error(ErrorClass::no_mem,
+                     "the communicator needs " + std::to_string(bytes / 1024 + 1) +
+                         " KiB of addresses, and this process may have no more (ulimit -v)");
     comm.area = offset;
     comm.team.node_area = memory + header_bytes;
     comm.team.node_area_bytes = node_area_bytes(comm.team.size);

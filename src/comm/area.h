@@ -1,12 +1,15 @@
-// A team's part of the node memory (team.h, node_area): from its communicator's making to its end.
+// A team's part of the node memory (team.h, node_area), from the creation of its communicator to its end.
 //
-// Rank 0 allocates it, and alone gives it back when everybody has left. A line before the area counts who is leaving. The
-// last one takes the memory back (NodeMemory::empty), as nobody reads the area any more, and only then says in that line
-// that it is over. So rank 0, which looks for that word, never hands out an area that somebody is still emptying. Others
-// may leave later than rank 0, so areas that are not over yet wait in the universe and are looked through when the next
-// one is allocated or left. Thus the area returns to the process that will ask for the next one, whatever order the
-// members end in, and its memory goes back to the system without anybody asking for another.
-// Of areas that wait rank 0 keeps no more than their first page mapped, once they are many.
+// Rank 0 allocates the area and releases it when all members have left. A cache line before the area counts
+// the members that have left. The last one returns the memory to the system (NodeMemory::empty), since no
+// member reads the area any more. Only then does it mark the area in that line as over. Rank 0 releases an
+// area only after this mark, so it never reuses one that another member is still emptying. Other members may
+// leave later than rank 0. Areas that are not over yet are therefore kept in a list of the universe, which is
+// checked whenever an area is allocated or left. In this way, an area returns to the process that will
+// allocate the next one, in whatever order the members end, and its memory returns to the system even if no
+// further area is requested. If many areas wait, rank 0 keeps no more than the first page of each further one
+// mapped.
+//
 // Thread rule: any thread, one short lock.
 #pragma once
 
@@ -36,13 +39,13 @@ struct AwaitedAreas {
     std::vector<AwaitedArea> list;
 };
 
-// Memory for a team of this size that shares a node; no_node_offset when there is none to be had.
+// Allocates memory for a team of this size that shares a node. Returns no_node_offset if there is none.
 uint64_t allocate_area(Universe &universe, int size);
-// Gives the communicator its area; the same offset at every member.
+// Maps the area for the communicator. Every member passes the same offset.
 Error join_area(Comm &comm, uint64_t offset);
-// This process does not use the communicator's area any more.
+// States that this process no longer uses the communicator's area.
 void leave_area(Comm &comm);
-// Gives back the areas that everybody has left by now.
+// Releases the areas that all members have left by now.
 void collect_areas(Universe &universe);
 
 }  // namespace lanyard

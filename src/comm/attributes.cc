@@ -1,3 +1,4 @@
+// See attributes.h.
 #include "comm/attributes.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace lanyard {
 namespace {
 
-constexpr int first_keyval = 1 << 16;  // above the predefined ones of every ABI
+constexpr int first_keyval = 1 << 16;  // above the predefined keys of every ABI
 
 struct Registry {
     SpinLock lock;  // also guards every Attributes list
@@ -33,20 +34,21 @@ const char *kind_name(ObjectKind kind) {
 
 enum class Freed { allowed, refused };
 
-// The key under that value, or an Error that says what is wrong with it. One that the program has freed is
-// there as long as an attribute uses it: such an attribute can be read and deleted, but no other one set.
-// Lock held.
+// Finds the key with this value, or returns an Error that says what is wrong with it. A key that the program
+// has freed exists as long as an attribute uses it. Such an attribute can be read and deleted, but no new one
+// can be set. Lock held.
 Error find_key(Registry &r, int keyval, ObjectKind kind, Freed freed, Keyval *&key) {
     auto place = r.keys.find(keyval);
     key =
         place == r.keys.end() || (place->second->freed && freed == Freed::refused) ? nullptr : place->second;
     if (keyval == abi::keyval_invalid) return {ErrorClass::keyval, "the attribute key is MPI_KEYVAL_INVALID"};
     if (predefined_keyval(keyval, kind))
-        return {ErrorClass::keyval, "the attribute key " + std::to_string(keyval) + " is predefined and cannot be changed"};
+        return {ErrorClass::keyval,
+                "the attribute key " + std::to_string(keyval) + " is predefined and cannot be changed"};
     if (!key) return {ErrorClass::keyval, std::to_string(keyval) + " is not an attribute key, or was freed"};
     if (key->kind != kind)
-        return {ErrorClass::keyval, "the attribute key " + std::to_string(keyval) + " is for " + kind_name(key->kind) + ", not for " +
-                                        kind_name(kind)};
+        return {ErrorClass::keyval, "the attribute key " + std::to_string(keyval) + " is for " +
+                                        kind_name(key->kind) + ", not for " + kind_name(kind)};
     return {};
 }
 
@@ -60,7 +62,7 @@ void let_go(Registry &r, Keyval *key) {
     if (last) delete key;
 }
 
-// Takes the attribute with `key` out of the list; false when there is none. Lock held.
+// Removes the attribute with `key` from the list. Returns false if there is none. Lock held.
 bool take_out(Attributes *attributes, const Keyval *key, Attribute &taken) {
     if (!attributes) return false;
     auto &list = attributes->list;
@@ -71,7 +73,8 @@ bool take_out(Attributes *attributes, const Keyval *key, Attribute &taken) {
     return true;
 }
 
-// Calls the delete function for an attribute already taken out. When it refuses the attribute is put back.
+// Calls the delete function for an attribute that has been removed from its list. If the function refuses,
+// the attribute is put back.
 Error end_attribute(Registry &r, Attributes *attributes, void *object, Attribute taken) {
     if (Error error = taken.key->remove ? taken.key->remove(*taken.key, object, taken.value) : Error()) {
         SpinGuard guard(r.lock);

@@ -1,3 +1,4 @@
+// See comm.h.
 #include "comm/comm.h"
 
 #include "coll/executor.h"
@@ -76,12 +77,15 @@ Error set_hints(Comm &comm, const Info *hints) {
     return {};
 }
 
-void tell_promises(Comm &comm) { comm.universe->messenger.posted().promises().set(comm.context, comm.promised); }
+void tell_promises(Comm &comm) {
+    comm.universe->messenger.posted().promises().set(comm.context, comm.promised);
+}
 
 Info *hints_of(const Comm &comm) {
     Info *hints = new_info();
     if (!hints) return nullptr;
-    const std::string &kinds = comm.group->session ? comm.group->session->alloc_kinds : comm.universe->alloc_kinds;
+    const std::string &kinds =
+        comm.group->session ? comm.group->session->alloc_kinds : comm.universe->alloc_kinds;
     hints->set("mpi_memory_alloc_kinds", kinds).discard();
     for (auto [key, bit] : assertions) hints->set(key, comm.promised & bit ? "true" : "false").discard();
     return hints;

@@ -1,9 +1,10 @@
+// See context.h.
 #include "comm/context.h"
 
 namespace lanyard {
 namespace {
 
-// FNV-1a, finished by a multiply-shift mix so that every bit of the input reaches every bit of the id.
+// FNV-1a, followed by a multiply-shift mix so that every input bit affects every bit of the id.
 struct Hash {
     uint64_t value = 0xcbf29ce484222325;
     void byte(uint8_t b) { value = (value ^ b) * 0x100000001b3; }
@@ -20,7 +21,8 @@ struct Hash {
     }
     uint64_t finish() const {
         uint64_t mixed = value;
-        for (uint64_t factor : {0xbf58476d1ce4e5b9, 0x94d049bb133111eb}) mixed = (mixed ^ mixed >> 30) * factor;
+        for (uint64_t factor : {0xbf58476d1ce4e5b9, 0x94d049bb133111eb})
+            mixed = (mixed ^ mixed >> 30) * factor;
         mixed ^= mixed >> 31;
         return derived_bit | (mixed & ~(partitioned_bit | creation_bit | collective_bit));
     }
@@ -38,7 +40,7 @@ uint64_t derived_context(std::string_view stringtag, const Processes &processes,
 uint64_t derived_context(std::string_view jobs, ProcessName creator, uint64_t counter) {
     Hash hash;
     hash.text(jobs);
-    hash.byte(1);  // no string and group hash to the same text
+    hash.byte(1);  // so that no string and group hash the same input
     hash.name(creator);
     hash.number(counter, 64);
     return hash.finish();

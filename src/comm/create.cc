@@ -1,3 +1,4 @@
+// See create.h.
 #include "comm/create.h"
 
 #include <algorithm>
@@ -13,14 +14,15 @@
 namespace lanyard {
 namespace {
 
-// Rank 0 of the new communicator decides and tells the others.
+// Rank 0 of the new communicator decides and informs the others.
 Error exchange_birth(Universe &universe, const Meeting &meeting, Birth &birth) {
     if (meeting.own == 0) birth = give_birth(universe, meeting.peers);
     return spread(universe.messenger, meeting, &birth, sizeof birth);
 }
 
-// Makes the communicator for a group that has a way to meet.
-Error make_and_agree(Universe &universe, Group &group, const Meeting &meeting, Errhandler &errhandler, Comm *&made) {
+// Creates the communicator for a group whose members can exchange messages as `meeting` describes.
+Error make_and_agree(Universe &universe, Group &group, const Meeting &meeting, Errhandler &errhandler,
+                     Comm *&made) {
     group.hold();
     made = make_comm(universe, &group, errhandler);
     if (!made) return no_memory_for_comm();
@@ -41,7 +43,7 @@ std::shared_ptr<const Nodes> nodes_of(const Universe &universe, const Peers &mem
     return find_nodes(hosts, universe.nodes_share_memory);
 }
 
-// The members of `group` meet in `parent`, under their ranks there.
+// The members of `group` exchange messages in `parent`, under their ranks there.
 Error meet_in(const Comm &parent, const Group &group, Meeting &meeting) {
     Places places(parent.group->peers);
     meeting.peers = group.peers;
@@ -49,30 +51,35 @@ Error meet_in(const Comm &parent, const Group &group, Meeting &meeting) {
     for (size_t rank = 0; rank < group.peers.size(); ++rank) {
         int name = places.rank_of(group.peers[rank]);
         if (name == abi::undefined)
-            return {ErrorClass::group, "rank " + std::to_string(rank) + " of the group is not in the communicator"};
+            return {ErrorClass::group,
+                    "rank " + std::to_string(rank) + " of the group is not in the communicator"};
         meeting.names.push_back(name);
     }
     return {};
 }
 
-// "0 1 2", the first few only.
+// "0 1 2", only the first few.
 std::string in_words(const Peers &peers) {
     constexpr size_t most_shown = 16;
     std::string text;
-    for (size_t i = 0; i < std::min(peers.size(), most_shown); ++i) text += (i ? " " : "") + std::to_string(peers[i]);
+    for (size_t i = 0; i < std::min(peers.size(), most_shown); ++i)
+        text += (i ? " " : "") + std::to_string(peers[i]);
     return peers.size() > most_shown ? text + " ..." : text;
 }
 
 void tell(const Comm &comm) {
     const Peers &own = comm.group->peers;
     std::string remote = comm.remote_group ? "; remote members: " + in_words(comm.remote_group->peers) : "";
-    log(LogLevel::debug, "comm", "communicator with context %#llx: rank %d of %zu, members: %s%s", static_cast<unsigned long long>(comm.context),
-        comm.rank, own.size(), in_words(own).c_str(), remote.c_str());
+    log(LogLevel::debug, "comm", "communicator with context %#llx: rank %d of %zu, members: %s%s",
+        static_cast<unsigned long long>(comm.context), comm.rank, own.size(), in_words(own).c_str(),
+        remote.c_str());
 }
 
 }  // namespace
 
-Error no_memory_for_comm() { return {ErrorClass::no_mem, "there is no memory left for another communicator"}; }
+Error no_memory_for_comm() {
+    return {ErrorClass::no_mem, "there is no memory left for another communicator"};
+}
 
 namespace {
 
@@ -147,7 +154,8 @@ Error Duplication::prepare(Comm &parent, const Info *hints, Comm *&made) {
     made = make_comm(universe, parent.group, *KeptErrhandler(parent.errhandler), parent.remote_group);
     if (!made) return no_memory_for_comm();
     made->topology = parent.topology;
-    if (parent.team.index == 0) birth_ = give_birth(universe, parent.remote_group ? Peers() : parent.group->peers);
+    if (parent.team.index == 0)
+        birth_ = give_birth(universe, parent.remote_group ? Peers() : parent.group->peers);
     failed_ = copy_attributes(parent.attributes, &parent, made->attributes, made);
     if (!failed_) failed_ = set_hints(*made, hints);
     return {};
@@ -189,28 +197,33 @@ Error duplicate_comm(Comm &parent, const Info *hints, Comm *&made) {
     return error;
 }
 
-// A split by the first member of the group that each names: those who are in one group name the same.
+// Splits by the first member of the group that each rank passes: ranks in one group pass the same first
+// member.
 Error create_comm(Comm &parent, CollectiveKind kind, const Group &group, Comm *&made) {
     made = nullptr;
     Places places(parent.group->peers);
     Error error;
     for (size_t rank = 0; rank < group.peers.size() && !error; ++rank)
         if (places.rank_of(group.peers[rank]) == abi::undefined)
-            error = {ErrorClass::group, "rank " + std::to_string(rank) + " of the group is not in the communicator"};
+            error = {ErrorClass::group,
+                     "rank " + std::to_string(rank) + " of the group is not in the communicator"};
     bool in_it = !error && group.rank != abi::undefined;
-    // Of an intercommunicator neither group knows whom the other one named.
+    // The ranks of one group of an intercommunicator do not see what the other group passed.
     int color = !in_it ? abi::undefined : parent.remote_group ? 0 : places.rank_of(group.peers[0]);
     Error split = split_comm(parent, kind, color, in_it ? group.rank : 0, made);
     if (error) split.discard();
     else error = split;
     if (error || !made || made->group->size() == group.size()) return error;
     release_comm(std::exchange(made, nullptr));
-    return {ErrorClass::group, "another rank of the group gave another group; all ranks of a group must give the same"};
+    return {ErrorClass::group,
+            "another rank of the group gave another group; all ranks of a group must give the same"};
 }
 
 Error create_comm_of_group(Comm &parent, Group &group, int tag, Comm *&made) {
     made = nullptr;
-    if (parent.remote_group) return {ErrorClass::comm, "the communicator is an intercommunicator; MPI_Comm_create_group makes none of it"};
+    if (parent.remote_group)
+        return {ErrorClass::comm,
+                "the communicator is an intercommunicator; MPI_Comm_create_group makes none of it"};
     Meeting meeting{parent.context | creation_bit | collective_bit, tag, {}, {}, 0};
     if (Error error = meet_in(parent, group, meeting)) return error;
     if (group.rank == abi::undefined) return {};
@@ -219,17 +232,20 @@ Error create_comm_of_group(Comm &parent, Group &group, int tag, Comm *&made) {
 
 Error check_stringtag(std::string_view stringtag) {
     if (stringtag.size() < static_cast<size_t>(abi::max_stringtag_len)) return {};
-    return {ErrorClass::arg, "the stringtag has " + std::to_string(stringtag.size()) + " characters; at most " +
-                                 std::to_string(abi::max_stringtag_len - 1) + " are allowed"};
+    return {ErrorClass::arg, "the stringtag has " + std::to_string(stringtag.size()) +
+                                 " characters; at most " + std::to_string(abi::max_stringtag_len - 1) +
+                                 " are allowed"};
 }
 
-Error create_comm_from_group(Group &group, std::string_view stringtag, const Info *hints, Errhandler &errhandler, Comm *&made) {
+Error create_comm_from_group(Group &group, std::string_view stringtag, const Info *hints,
+                             Errhandler &errhandler, Comm *&made) {
     made = nullptr;
     if (Error error = check_stringtag(stringtag)) return error;
     if (group.size() == 0) return {};
     if (group.rank == abi::undefined) return {ErrorClass::group, "the calling process is not in the group"};
     const Processes &processes = group.universe->processes;
-    Meeting meeting{derived_context(stringtag, processes, group.peers) | creation_bit, 0, group.peers, names_of(processes, group.peers), group.rank};
+    Meeting meeting{derived_context(stringtag, processes, group.peers) | creation_bit, 0, group.peers,
+                    names_of(processes, group.peers), group.rank};
     if (Error error = make_and_agree(*group.universe, group, meeting, errhandler, made)) return error;
     return set_hints(*made, hints);
 }

@@ -1,3 +1,4 @@
+// See dims.h.
 #include "comm/dims.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace lanyard {
 
 namespace {
 
-// Is base^exponent <= limit?
+// True if base^exponent <= limit.
 bool power_within(int64_t base, int exponent, int64_t limit) {
     int64_t power = 1;
     for (; exponent > 0 && base > 1; --exponent) {
@@ -27,8 +28,9 @@ int64_t root(int64_t value, int exponent) {
     return guess;
 }
 
-// Tries the factors from the largest down, each from the least it can be up. The rest's root says how large the smallest factor
-// can still become and how small the sum, so that hardly anything is tried once a good product is known.
+// Tries the factors from the largest to the smallest, each in ascending order from the least value possible.
+// The root of the remaining product bounds how large the smallest factor can still become and how small the
+// sum. Hardly anything is therefore tried once a good product is known.
 class Factoring {
 public:
     Factoring(int count, int parts) {
@@ -43,18 +45,21 @@ public:
     const std::vector<int> &best() const { return best_; }
 
 private:
-    // The rest is to be divided into `parts` factors of at most `largest`; those before have this sum.
+    // Divides `rest` into `parts` factors of at most `largest`. The factors chosen before have the sum `sum`.
     void extend(int rest, int parts, int largest, int64_t sum) {
         if (parts == 1) return finish(rest, largest, sum + rest);
-        int64_t least = root(rest, parts);  // the largest of several is not below their mean
+        int64_t least = root(rest, parts);  // the largest of several factors is not below their mean
         if (power_within(least, parts, rest - 1)) ++least;
-        for (auto d = std::lower_bound(divisors_.begin(), divisors_.end(), least); d != divisors_.end() && *d <= largest; ++d) {
+        for (auto d = std::lower_bound(divisors_.begin(), divisors_.end(), least);
+             d != divisors_.end() && *d <= largest; ++d) {
             if (rest % *d) continue;
             int64_t first = factors_.empty() ? *d : factors_[0];
             int64_t difference = first - root(rest / *d, parts - 1);
-            double least_sum = static_cast<double>(sum + *d) + (parts - 1) * std::pow(rest / *d, 1.0 / (parts - 1));
-            if (!best_.empty() && (difference > difference_ || (difference == difference_ && least_sum > static_cast<double>(sum_) - 0.5)))
-                break;  // what follows is no closer
+            double least_sum =
+                static_cast<double>(sum + *d) + (parts - 1) * std::pow(rest / *d, 1.0 / (parts - 1));
+            if (!best_.empty() && (difference > difference_ || (difference == difference_ &&
+                                                                least_sum > static_cast<double>(sum_) - 0.5)))
+                break;  // what follows is no better
             factors_.push_back(*d);
             extend(rest / *d, parts - 1, *d, sum + *d);
             factors_.pop_back();
@@ -64,7 +69,8 @@ private:
     void finish(int last, int largest, int64_t sum) {
         if (last > largest) return;
         int64_t difference = factors_.empty() ? 0 : factors_[0] - last;
-        if (!best_.empty() && (difference > difference_ || (difference == difference_ && sum >= sum_))) return;
+        if (!best_.empty() && (difference > difference_ || (difference == difference_ && sum >= sum_)))
+            return;
         best_ = factors_;
         best_.push_back(last);
         difference_ = difference;
@@ -72,13 +78,13 @@ private:
     }
 
     std::vector<int> divisors_, factors_, best_;
-    int64_t difference_ = 0, sum_ = 0;  // of the best
+    int64_t difference_ = 0, sum_ = 0;  // of the best product
 };
 
 }  // namespace
 
 std::vector<int> balanced_factors(int count, int parts) {
-    // At most 30 factors of an int are above 1.
+    // An int has at most 30 factors above 1.
     constexpr int most_above_one = 30;
     std::vector<int> factors = Factoring(count, std::min(parts, most_above_one + 1)).best();
     factors.resize(static_cast<size_t>(parts), 1);
@@ -86,24 +92,28 @@ std::vector<int> balanced_factors(int count, int parts) {
 }
 
 Error balance_dims(int processes, std::span<int> dims) {
-    if (processes < 1) return {ErrorClass::arg, "nnodes is " + std::to_string(processes) + " but must be at least 1"};
+    if (processes < 1)
+        return {ErrorClass::arg, "nnodes is " + std::to_string(processes) + " but must be at least 1"};
     int64_t rest = processes;
     int open = 0;
     for (size_t i = 0; i < dims.size(); ++i) {
         std::string name = "dims[" + std::to_string(i) + "]";
-        if (dims[i] < 0) return {ErrorClass::dims, name + " is " + std::to_string(dims[i]) + " but must not be negative"};
+        if (dims[i] < 0)
+            return {ErrorClass::dims, name + " is " + std::to_string(dims[i]) + " but must not be negative"};
         if (dims[i] == 0) {
             ++open;
         } else if (rest % dims[i]) {
-            return {ErrorClass::dims, "nnodes is " + std::to_string(processes) + ", which is no multiple of the dimensions given, up to " + name +
+            return {ErrorClass::dims, "nnodes is " + std::to_string(processes) +
+                                          ", which is no multiple of the dimensions given, up to " + name +
                                           " = " + std::to_string(dims[i])};
         } else {
             rest /= dims[i];
         }
     }
     if (open == 0 && rest != 1)
-        return {ErrorClass::dims, "no element of dims is 0, and their product is " + std::to_string(processes / rest) + ", not nnodes = " +
-                                      std::to_string(processes)};
+        return {ErrorClass::dims, "no element of dims is 0, and their product is " +
+                                      std::to_string(processes / rest) +
+                                      ", not nnodes = " + std::to_string(processes)};
     if (open == 0) return {};
     std::vector<int> factors = balanced_factors(static_cast<int>(rest), open);
     auto next = factors.begin();

@@ -1,4 +1,5 @@
-// MPI_Dims_create (MPI-5.0 8.5.2): dividing processes over the dimensions of a grid. Pure functions; any thread.
+// MPI_Dims_create (MPI-5.0 8.5.2): divides processes over the dimensions of a grid. Pure functions; any
+// thread.
 #pragma once
 
 #include <span>
@@ -8,11 +9,12 @@
 
 namespace lanyard {
 
-// `count` >= 1 as a product of `parts` >= 1 factors, largest first, as close to each other as possible: the least difference
-// between the largest and the smallest, and among those the least sum.
+// `count` >= 1 as a product of `parts` >= 1 factors, largest first, as close to each other as possible: with
+// the least difference between the largest and the smallest, and among those with the least sum.
 std::vector<int> balanced_factors(int count, int parts);
 
-// Replaces the zeros in `dims` so that the product of all is `processes`. What cannot be is an Error of class `dims`.
+// Replaces the zeros in `dims` so that the product of all is `processes`. If that is impossible, returns an
+// Error of class `dims`.
 Error balance_dims(int processes, std::span<int> dims);
 
 }  // namespace lanyard

@@ -1,3 +1,4 @@
+// See errhandler.h.
 #include "comm/errhandler.h"
 
 #include <mutex>
@@ -8,10 +9,10 @@
 namespace lanyard {
 namespace {
 
-std::mutex places;  // guards what stands in all places of handlers; hardly ever taken
+std::mutex places;  // guards the handlers stored in all objects; hardly ever taken
 
 Errhandler &make_predefined_errhandler(int abi_value, Errhandler::Action action) {
-    auto *handler = new Errhandler;  // lives for ever
+    auto *handler = new Errhandler;  // never destroyed
     handler->abi_value = abi_value;
     handler->action = action;
     return *handler;
@@ -35,7 +36,8 @@ Errhandler &errors_abort() {
 }
 
 Errhandler &errors_return() {
-    static Errhandler &handler = make_predefined_errhandler(abi::errors_return, Errhandler::Action::give_back);
+    static Errhandler &handler =
+        make_predefined_errhandler(abi::errors_return, Errhandler::Action::give_back);
     return handler;
 }
 

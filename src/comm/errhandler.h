@@ -1,6 +1,7 @@
-// Error handlers: what happens when a call on an object fails. The three predefined ones live for ever; the program's
-// own call its function through the door it came by. They belong to the process. Immutable and counted: the handle, each
-// object that uses one and each MPI_x_get_errhandler hold a reference. MPI-5.0 section 9.3.
+// Error handlers: what happens when a call on an object fails (MPI-5.0 section 9.3). They belong to the
+// process. The three predefined ones exist forever. A handler of the program calls its function through the
+// ABI front end by which it arrived. Handlers are immutable and count references: the handle, each object
+// that uses one, and each MPI_x_get_errhandler hold one. Any thread.
 #pragma once
 
 #include "base/object.h"
@@ -10,7 +11,7 @@ namespace lanyard {
 
 struct Door;  // api/door.h
 
-// What a handler or an attribute key is for.
+// The kind of object that a handler or an attribute key is for.
 enum class ObjectKind : uint8_t { comm, type, win, file, session };
 
 struct Errhandler : Object {
@@ -19,8 +20,8 @@ struct Errhandler : Object {
     ObjectKind kind = ObjectKind::comm;  // of a handler with a function
     void (*function)() = nullptr;        // the program's
     const Door *door = nullptr;
-    // Calls `function` with the object (a Comm, Win, File or Session) and the code, which it may change; set together
-    // with it, so that this layer need not know doors.
+    // Calls `function` with the object (a Comm, Win, File or Session) and the code, which it may change. Set
+    // together with `function`, so that this layer does not depend on ABI front ends.
     void (*call)(const Errhandler &handler, void *object, int &code) = nullptr;
 };
 
@@ -28,14 +29,15 @@ ObjectPool<Errhandler> &errhandler_pool();
 Errhandler &errors_are_fatal();
 Errhandler &errors_abort();
 Errhandler &errors_return();
-void release_errhandler(Errhandler *handler);  // nullptr is allowed
+void release_errhandler(Errhandler *handler);  // drops a reference; nullptr is allowed
 
-// Puts `handler` in `place`, with a reference, and gives back the reference to what was there.
+// Stores `handler` in `place`, with a reference, and drops the reference to the previous one.
 void replace_errhandler(Errhandler *&place, Errhandler &handler);
-// What is in `place`, with a reference for the caller. Several threads may look at a place and replace what is there.
+// The handler in `place`, with a reference for the caller. Several threads may read a place and replace its
+// contents.
 Errhandler &hold_errhandler(Errhandler *const &place);
 
-// A reference for as long as a handler is used.
+// A reference held while a handler is in use.
 class KeptErrhandler {
 public:
     explicit KeptErrhandler(Errhandler *const &place) : handler_(hold_errhandler(place)) {}

@@ -1,3 +1,4 @@
+// See error_codes.h.
 #include "comm/error_codes.h"
 
 #include <array>
@@ -9,13 +10,13 @@
 namespace lanyard {
 namespace {
 
-constexpr int failure_bit = 1 << 29;  // the highest of a failure's code
+constexpr int failure_bit = 1 << 29;  // the highest bit of a failure's code
 constexpr unsigned slots = 256, generations = 1 << 13;
 constexpr int last_class = static_cast<int>(ErrorClass::abi);
 
 struct Added {
-    int error_class = 0;  // its own value for a class
-    int codes = 0;        // of a class: how many codes it has
+    int error_class = 0;  // for a class: its own value
+    int codes = 0;        // for a class: the number of its codes
     bool is_class = false;
     bool has_text = false;
     std::string text;
@@ -41,10 +42,11 @@ bool standard_class(int value) {
 }
 
 Error unknown(const char *what, int value) {
-    return {ErrorClass::arg, std::to_string(value) + " is not an error " + what + " that this program has added"};
+    return {ErrorClass::arg,
+            std::to_string(value) + " is not an error " + what + " that this program has added"};
 }
 
-// The added class or code `value`, else nullptr. Lock held.
+// The added class or code `value`, or nullptr. Lock held.
 Added *find(Registry &r, int value) {
     auto place = r.added.find(value);
     return place == r.added.end() ? nullptr : &place->second;
@@ -117,9 +119,11 @@ Error remove_error_class(int error_class) {
     Added *added = find(r, error_class);
     if (!added || !added->is_class) return unknown("class", error_class);
     if (added->codes > 0)
-        return {ErrorClass::arg, "the error class " + std::to_string(error_class) + " still has " + std::to_string(added->codes) +
-                                     " codes; remove them first"};
-    if (added->has_text) return {ErrorClass::arg, "the error class " + std::to_string(error_class) + " still has a string; remove it first"};
+        return {ErrorClass::arg, "the error class " + std::to_string(error_class) + " still has " +
+                                     std::to_string(added->codes) + " codes; remove them first"};
+    if (added->has_text)
+        return {ErrorClass::arg,
+                "the error class " + std::to_string(error_class) + " still has a string; remove it first"};
     r.added.erase(error_class);
     return {};
 }
@@ -129,7 +133,9 @@ Error remove_error_code(int code) {
     SpinGuard guard(r.lock);
     Added *added = find(r, code);
     if (!added || added->is_class) return unknown("code", code);
-    if (added->has_text) return {ErrorClass::arg, "the error code " + std::to_string(code) + " still has a string; remove it first"};
+    if (added->has_text)
+        return {ErrorClass::arg,
+                "the error code " + std::to_string(code) + " still has a string; remove it first"};
     if (Added *of = find(r, added->error_class)) --of->codes;
     r.added.erase(code);
     return {};

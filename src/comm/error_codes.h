@@ -1,8 +1,9 @@
-// Error codes a program sees (MPI-5.0 sections 9.4 and 9.5): the standard's classes; classes, codes and strings the
-// program adds; and codes that stand for one failure and its sentence. Belongs to the process; thread-safe.
+// The error codes that a program sees (MPI-5.0 sections 9.4 and 9.5): the standard's classes; classes, codes
+// and strings that the program adds; and codes that each stand for one failure and its sentence. They belong
+// to the process. Thread-safe.
 //
-// A failure's code is 1 << 29 | generation << 16 | slot << 8 | class: the last 256 sentences are kept, an older code is
-// recognised by its generation and still has its class.
+// A failure's code is 1 << 29 | generation << 16 | slot << 8 | class. The last 256 sentences are kept. An
+// older code is recognised by its generation and still yields its class.
 #pragma once
 
 #include <string>
@@ -12,14 +13,14 @@
 
 namespace lanyard {
 
-// The code to return for a failure of a standard class; MPI_Error_string then gives the sentence.
+// Returns the code for a failure of a standard class. MPI_Error_string then returns the sentence.
 int code_of_failure(ErrorClass error_class, std::string_view sentence);
 
 struct CodeMeaning {
     bool known = false;
     int error_class = 0;
-    // The sentence of a recent failure or the string the program gave. Without it the class's own text is meant, if the
-    // class is one of the standard's.
+    // The sentence of a recent failure, or the string that the program added. Without it, the class's own
+    // text applies if the class is one of the standard's.
     std::string text;
     bool has_text = false;
 };
@@ -32,7 +33,7 @@ Error remove_error_class(int error_class);
 Error remove_error_code(int code);
 Error remove_error_string(int code);
 
-// The value of the attribute MPI_LASTUSEDCODE: its address stays valid.
+// The value of the attribute MPI_LASTUSEDCODE. Its address stays valid.
 int *last_used_code();
 
 }  // namespace lanyard

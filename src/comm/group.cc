@@ -1,3 +1,4 @@
+// See group.h.
 #include "comm/group.h"
 
 #include <algorithm>
@@ -50,16 +51,18 @@ std::string ranks_there_are(size_t size) {
     return size == 1 ? "its only rank is 0" : "it has ranks 0 to " + std::to_string(size - 1);
 }
 
-// Marks each of `ranks` in `named`, refusing what is outside or there twice.
+// Marks each of `ranks` in `named`. Refuses ranks outside the group and repeated ones.
 Error mark(const Peers &peers, const int *ranks, int count, std::vector<bool> &named) {
     named.assign(peers.size(), false);
     for (int i = 0; i < count; ++i) {
         int rank = ranks[i];
         if (rank < 0 || static_cast<size_t>(rank) >= peers.size())
-            return {ErrorClass::rank, "rank " + std::to_string(rank) + ", entry " + std::to_string(i) + " of the list, is not in the group; " +
+            return {ErrorClass::rank, "rank " + std::to_string(rank) + ", entry " + std::to_string(i) +
+                                          " of the list, is not in the group; " +
                                           ranks_there_are(peers.size())};
         if (named[static_cast<size_t>(rank)])
-            return {ErrorClass::rank, "rank " + std::to_string(rank) + " is in the list twice, the second time as entry " +
+            return {ErrorClass::rank, "rank " + std::to_string(rank) +
+                                          " is in the list twice, the second time as entry " +
                                           std::to_string(i) + "; a group has each process once"};
         named[static_cast<size_t>(rank)] = true;
     }
@@ -90,16 +93,18 @@ Error expand_ranges(const int (*ranges)[3], int count, int size, std::vector<int
     ranks.clear();
     for (int i = 0; i < count; ++i) {
         int64_t first = ranges[i][0], last = ranges[i][1], stride = ranges[i][2];
-        std::string range = "range " + std::to_string(i) + " (" + std::to_string(first) + " to " + std::to_string(last) + " by " +
-                            std::to_string(stride) + ")";
+        std::string range = "range " + std::to_string(i) + " (" + std::to_string(first) + " to " +
+                            std::to_string(last) + " by " + std::to_string(stride) + ")";
         if (stride == 0) return {ErrorClass::arg, range + " has stride 0"};
         int64_t steps = (last - first) / stride;
         if ((last - first) % stride != 0 && ((last - first) < 0) != (stride < 0)) steps = -1;
-        if (steps < 0) continue;  // begins beyond its end: names nobody
+        if (steps < 0) continue;  // begins beyond its end: contains no rank
         int64_t reached = first + steps * stride;
         if (first < 0 || first >= size || reached < 0 || reached >= size)
-            return {ErrorClass::rank, range + " leaves the group; " + ranks_there_are(static_cast<size_t>(size))};
-        for (int64_t step = 0; step <= steps; ++step) ranks.push_back(static_cast<int>(first + step * stride));
+            return {ErrorClass::rank,
+                    range + " leaves the group; " + ranks_there_are(static_cast<size_t>(size))};
+        for (int64_t step = 0; step <= steps; ++step)
+            ranks.push_back(static_cast<int>(first + step * stride));
     }
     return {};
 }
@@ -113,7 +118,8 @@ Error translate_ranks(const Peers &first, const int *ranks, int count, const Pee
         }
         if (ranks[i] < 0 || static_cast<size_t>(ranks[i]) >= first.size())
             return {ErrorClass::rank, "rank " + std::to_string(ranks[i]) + ", entry " + std::to_string(i) +
-                                          " of the list, is not in the first group; " + ranks_there_are(first.size())};
+                                          " of the list, is not in the first group; " +
+                                          ranks_there_are(first.size())};
         translated[i] = places.rank_of(first[static_cast<size_t>(ranks[i])]);
     }
     return {};
@@ -145,7 +151,8 @@ Error give_group(const Group &of, Peers peers, Group **given) {
     return give_group(*of.universe, std::move(peers), of.session, given);
 }
 
-Error give_group(Universe &universe, Peers peers, std::shared_ptr<const SessionTraits> session, Group **given) {
+Error give_group(Universe &universe, Peers peers, std::shared_ptr<const SessionTraits> session,
+                 Group **given) {
     *given = make_group(universe, std::move(peers), std::move(session));
     if (!*given) return {ErrorClass::no_mem, "there is no memory left for another group"};
     (*given)->add_handle();

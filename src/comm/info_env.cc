@@ -1,4 +1,4 @@
-// What MPI_INFO_ENV and MPI_Info_create_env say about the start of this process: read from the kernel.
+// The contents of MPI_INFO_ENV and MPI_Info_create_env about the start of this process, read from the kernel.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 namespace lanyard {
 namespace {
 
-// The words of the command line, as the kernel kept them.
+// The words of the command line, as the kernel has stored them.
 std::vector<std::string> command_line() {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     std::vector<std::string> words;
@@ -30,7 +30,7 @@ const char *thread_level_name(int level) {
 }  // namespace
 
 void fill_environment(Info &info, const Startup &startup) {
-    // A value that is unknown or longer than a value may be is left out: half a command line would mislead.
+    // A value that is unknown or too long is omitted: half a command line would mislead.
     auto add = [&](const char *key, const std::string &value) {
         if (!value.empty() && value.size() <= max_info_value_length) info.set(key, value).discard();
     };

@@ -1,14 +1,15 @@
-// Making an intercommunicator, and an intracommunicator of one (MPI-5.0 7.6.2). The leaders of the two groups tell each other
-// who belongs to them; then each tells its own group, down a tree that begins at it.
+// Creates an intercommunicator, and an intracommunicator from one (MPI-5.0 7.6.2). The leaders of the two
+// groups exchange the lists of their members. Each then informs its own group, down a tree whose root it is.
 //
 //   members          leader             remote leader         members
 //      |                | --- Offer, peers --> |                 |
 //      |                | <-- Offer, peers --- |                 |
 //      | <-- News, peers |                      | News, peers --> |
 //
-// Both leaders offer a context id; that of the group that comes first in the team counts. Why nothing is mixed up: the leaders'
-// messages have the program's tag, in the context of MPI_Comm_create_group, and names that no rank has. A leader never waits
-// for its own group, so that whoever else leads there can be late.
+// Both leaders offer a context id. The one of the group that comes first in the team is used. The leaders'
+// messages cannot be confused with others: they have the program's tag, the context of MPI_Comm_create_group,
+// and source numbers that no rank has. A leader never waits for its own group before it exchanges messages
+// with the other leader, so other members may be late.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -27,44 +28,50 @@ struct Offer {
     int32_t size = 0;        // of the group
 };
 
-// How the leader of a group reaches the other one.
+// How the leader of a group reaches the other leader.
 struct Way {
     uint64_t context = 0;
     int32_t tag = 0;
     int own_name = 0, other_name = 0;
-    uint32_t other = 0;  // the peer
+    uint32_t other = 0;  // the other leader as a peer
 };
 
-// What a leader tells its group: how the intercommunicator is to be, or that it found an error.
+// What a leader sends to its group: the facts of the intercommunicator, or that it found an error.
 struct News {
     Birth birth;
     int32_t remote_size = 0;
     int32_t failed = 0;  // an error class
 };
-static_assert(std::has_unique_object_representations_v<Offer> && std::has_unique_object_representations_v<News>);
+static_assert(std::has_unique_object_representations_v<Offer> &&
+              std::has_unique_object_representations_v<News>);
 
-// Of MPI_Intercomm_create_from_groups, whose contexts are derived as those of MPI_Comm_create_from_group, with tag 0.
+// Tags of MPI_Intercomm_create_from_groups. Its contexts are derived like those of
+// MPI_Comm_create_from_group, which uses tag 0.
 constexpr int32_t leaders_tag = 1, group_tag = 2;
 
 Error check_leader(const Group &local, int leader) {
     if (leader >= 0 && leader < local.size()) return {};
-    return {ErrorClass::rank, "local_leader is " + std::to_string(leader) + ", but the local group has " + std::to_string(local.size()) + " ranks"};
+    return {ErrorClass::rank, "local_leader is " + std::to_string(leader) + ", but the local group has " +
+                                  std::to_string(local.size()) + " ranks"};
 }
 
 Error check_disjoint(const Peers &first, const Peers &second) {
     Peers common = intersection_of(first, second);
     if (common.empty()) return {};
-    return {ErrorClass::group, "process " + std::to_string(common[0]) + " is in both groups, which must be disjoint"};
+    return {ErrorClass::group,
+            "process " + std::to_string(common[0]) + " is in both groups, which must be disjoint"};
 }
 
-// Sends as many bytes as the other leader expects, and receives what it sends, both at once.
-Error swap_with(const Way &way, Universe &universe, const void *out, size_t out_bytes, void *in, size_t in_bytes) {
+// Sends as many bytes as the other leader expects and receives what it sends, both at once.
+Error swap_with(const Way &way, Universe &universe, const void *out, size_t out_bytes, void *in,
+                size_t in_bytes) {
     ReceiveOperation received;
     SendOperation sent;
     received.rank = way.other_name;
     sent.rank = way.own_name;
     received.buffer = {static_cast<std::byte *>(in), static_cast<int64_t>(in_bytes), &packed_bytes()};
-    sent.buffer = {static_cast<std::byte *>(const_cast<void *>(out)), static_cast<int64_t>(out_bytes), &packed_bytes()};
+    sent.buffer = {static_cast<std::byte *>(const_cast<void *>(out)), static_cast<int64_t>(out_bytes),
+                   &packed_bytes()};
     for (MatchKey *key : {static_cast<MatchKey *>(&received), static_cast<MatchKey *>(&sent)}) {
         key->context = way.context;
         key->tag = way.tag;
@@ -83,20 +90,22 @@ Error find_peers(const Processes &processes, const std::vector<ProcessName> &nam
     peers.clear();
     for (ProcessName name : names) {
         peers.push_back(processes.find(name));
-        if (peers.back() == nobody) return {ErrorClass::other, "process " + in_words(name) + " of the other group is not known to this process"};
+        if (peers.back() == nobody)
+            return {ErrorClass::other,
+                    "process " + in_words(name) + " of the other group is not known to this process"};
     }
     return {};
 }
 
-// The leaders' part. `remote` is the other group afterwards.
+// The leaders' part. On return, `remote` is the other group.
 Error agree(const Way &way, Group &local, Peers &remote, Birth &birth) {
     Universe &universe = *local.universe;
     Offer own{universe.new_context(), universe.processors, local.size()}, other;
     if (Error error = swap_with(way, universe, &own, sizeof own, &other, sizeof other)) return error;
     std::vector<ProcessName> own_names, names(static_cast<size_t>(other.size));
     for (uint32_t peer : local.peers) own_names.push_back(universe.processes.name(peer));
-    Error error = swap_with(way, universe, own_names.data(), own_names.size() * sizeof(ProcessName), names.data(),
-                            names.size() * sizeof(ProcessName));
+    Error error = swap_with(way, universe, own_names.data(), own_names.size() * sizeof(ProcessName),
+                            names.data(), names.size() * sizeof(ProcessName));
     if (!error) error = find_peers(universe.processes, names, remote);
     if (error) return error;
     if (Error overlap = check_disjoint(local.peers, remote)) return overlap;
@@ -105,7 +114,7 @@ Error agree(const Way &way, Group &local, Peers &remote, Birth &birth) {
     return {};
 }
 
-// The members of a group in the order of the tree, which begins at the leader.
+// The members of a group in the order of the tree, whose root is the leader.
 Meeting led_by(int leader, const Group &group, const std::vector<int> &names, uint64_t context, int32_t tag) {
     Meeting meeting{context, tag, group.peers, names, (group.rank - leader + group.size()) % group.size()};
     std::rotate(meeting.peers.begin(), meeting.peers.begin() + leader, meeting.peers.end());
@@ -113,7 +122,7 @@ Meeting led_by(int leader, const Group &group, const std::vector<int> &names, ui
     return meeting;
 }
 
-// Tells all members of a group what its leader has.
+// Sends data of the leader to all members of a group.
 using Spread = std::function<Error(void *data, size_t bytes)>;
 
 Spread in_group(Universe &universe, const Meeting &meeting) {
@@ -124,11 +133,12 @@ Spread in_comm(Comm &comm, int leader) {
     return [&comm, leader](void *data, size_t bytes) {
         Executor &executor = *comm.universe->executor;
         EngineGuard guard(executor.engine());
-        return blocking(executor, comm.team, CollectiveKind::intercomm_create, plan_spread, data, static_cast<int64_t>(bytes), leader);
+        return blocking(executor, comm.team, CollectiveKind::intercomm_create, plan_spread, data,
+                        static_cast<int64_t>(bytes), leader);
     };
 }
 
-// From what a leader knows to what all know. `failed`: of the leader.
+// Distributes what the leader has to all members. `failed`: the leader's error.
 Error spread_news(const Processes &processes, const Spread &spread, Error failed, News &news, Peers &remote) {
     news.failed = failed.code();
     news.remote_size = static_cast<int32_t>(remote.size());
@@ -137,14 +147,16 @@ Error spread_news(const Processes &processes, const Spread &spread, Error failed
     for (bool list : {false, true}) {
         if (list && news.failed) break;
         names.resize(static_cast<size_t>(news.remote_size));
-        Error error = list ? spread(names.data(), names.size() * sizeof(ProcessName)) : spread(&news, sizeof news);
+        Error error =
+            list ? spread(names.data(), names.size() * sizeof(ProcessName)) : spread(&news, sizeof news);
         if (list && !error) error = find_peers(processes, names, remote);
         if (!error) continue;
         if (failed) error.discard();
         return failed ? failed : error;
     }
     if (failed || !news.failed) return failed;
-    return {static_cast<ErrorClass>(news.failed), "the leader of this process's group found an error, which it tells"};
+    return {static_cast<ErrorClass>(news.failed),
+            "the leader of this process's group found an error, which it tells"};
 }
 
 Error accepted(Comm *&made, const Birth &birth) {
@@ -155,8 +167,10 @@ Error accepted(Comm *&made, const Birth &birth) {
     return error;
 }
 
-// All members of both groups. `way`: of the leader, nullptr elsewhere; `failed`: what keeps it from going.
-Error connect(Group &local, const Spread &spread, const Way *way, Error failed, Errhandler &errhandler, Comm *&made) {
+// Called by all members of both groups. `way`: at the leader, otherwise nullptr. `failed`: an error that the
+// leader has found before.
+Error connect(Group &local, const Spread &spread, const Way *way, Error failed, Errhandler &errhandler,
+              Comm *&made) {
     Universe &universe = *local.universe;
     News news;
     Peers remote;
@@ -170,34 +184,38 @@ Error connect(Group &local, const Spread &spread, const Way *way, Error failed, 
     return accepted(made, news.birth);
 }
 
-// A name for the leader's messages that is no rank.
+// A source number for the leader's messages that is no rank.
 int as_leader(int rank) { return INT32_MIN + rank; }
 
 Error way_in_comm(Comm &comm, int remote_leader, int tag, Way &way) {
     if (remote_leader < 0 || remote_leader >= comm.size)
-        return {ErrorClass::rank,
-                "remote_leader is " + std::to_string(remote_leader) + ", but peer_comm has " + std::to_string(comm.size) + " ranks"};
-    way = {comm.context | creation_bit | collective_bit, tag, as_leader(comm.rank), as_leader(remote_leader), comm.peers[remote_leader]};
+        return {ErrorClass::rank, "remote_leader is " + std::to_string(remote_leader) +
+                                      ", but peer_comm has " + std::to_string(comm.size) + " ranks"};
+    way = {comm.context | creation_bit | collective_bit, tag, as_leader(comm.rank), as_leader(remote_leader),
+           comm.peers[remote_leader]};
     return {};
 }
 
-Error way_between_groups(Group &local, Group &remote, int remote_leader, std::string_view stringtag, Way &way) {
+Error way_between_groups(Group &local, Group &remote, int remote_leader, std::string_view stringtag,
+                         Way &way) {
     if (remote_leader < 0 || remote_leader >= remote.size())
-        return {ErrorClass::rank,
-                "remote_leader is " + std::to_string(remote_leader) + ", but remote_group has " + std::to_string(remote.size()) + " ranks"};
+        return {ErrorClass::rank, "remote_leader is " + std::to_string(remote_leader) +
+                                      ", but remote_group has " + std::to_string(remote.size()) + " ranks"};
     if (Error error = check_disjoint(local.peers, remote.peers)) return error;
     const Processes &processes = local.universe->processes;
     bool first = comes_first(processes, local.peers, remote.peers);
     Peers both = first ? union_of(local.peers, remote.peers) : union_of(remote.peers, local.peers);
     uint32_t other = remote.peers[static_cast<size_t>(remote_leader)];
-    way = {derived_context(stringtag, processes, both) | creation_bit, leaders_tag, as_leader(name_of(processes, local.universe->own_peer)),
-           as_leader(name_of(processes, other)), other};
+    way = {derived_context(stringtag, processes, both) | creation_bit, leaders_tag,
+           as_leader(name_of(processes, local.universe->own_peer)), as_leader(name_of(processes, other)),
+           other};
     return {};
 }
 
 }  // namespace
 
-Error create_intercomm(Comm &local, int local_leader, Comm *peer_comm, int remote_leader, int tag, Comm *&made) {
+Error create_intercomm(Comm &local, int local_leader, Comm *peer_comm, int remote_leader, int tag,
+                       Comm *&made) {
     made = nullptr;
     if (local.remote_group) return {ErrorClass::comm, "local_comm is an intercommunicator"};
     if (Error error = check_leader(*local.group, local_leader)) return error;
@@ -205,11 +223,13 @@ Error create_intercomm(Comm &local, int local_leader, Comm *peer_comm, int remot
     Error failed;
     bool leads = local.rank == local_leader;
     if (leads) failed = way_in_comm(*peer_comm, remote_leader, tag, way);
-    return connect(*local.group, in_comm(local, local_leader), leads ? &way : nullptr, failed, *KeptErrhandler(local.errhandler), made);
+    return connect(*local.group, in_comm(local, local_leader), leads ? &way : nullptr, failed,
+                   *KeptErrhandler(local.errhandler), made);
 }
 
-Error create_intercomm_from_groups(Group &local, int local_leader, Group *remote, int remote_leader, std::string_view stringtag,
-                                   const Info *hints, Errhandler &errhandler, Comm *&made) {
+Error create_intercomm_from_groups(Group &local, int local_leader, Group *remote, int remote_leader,
+                                   std::string_view stringtag, const Info *hints, Errhandler &errhandler,
+                                   Comm *&made) {
     made = nullptr;
     if (Error error = check_stringtag(stringtag)) return error;
     if (local.rank == abi::undefined) return {ErrorClass::group, "the calling process is not in local_group"};
@@ -221,11 +241,14 @@ Error create_intercomm_from_groups(Group &local, int local_leader, Group *remote
     Error failed;
     bool leads = meeting.own == 0;
     if (leads) failed = way_between_groups(local, *remote, remote_leader, stringtag, way);
-    if (Error error = connect(local, in_group(*local.universe, meeting), leads ? &way : nullptr, failed, errhandler, made)) return error;
+    if (Error error = connect(local, in_group(*local.universe, meeting), leads ? &way : nullptr, failed,
+                              errhandler, made))
+        return error;
     return set_hints(*made, hints);
 }
 
-// Everybody learns of everybody what decides which group comes first; of the first member, what the new communicator is to be.
+// All members exchange what decides which group comes first. The first member also sends the facts of the new
+// communicator.
 Error merge_intercomm(Comm &parent, bool high, Comm *&made) {
     struct Member {
         Birth birth;
@@ -234,7 +257,9 @@ Error merge_intercomm(Comm &parent, bool high, Comm *&made) {
     };
     static_assert(std::has_unique_object_representations_v<Member>);
     made = nullptr;
-    if (!parent.remote_group) return {ErrorClass::comm, "the communicator is an intracommunicator; there are no two groups to merge"};
+    if (!parent.remote_group)
+        return {ErrorClass::comm,
+                "the communicator is an intracommunicator; there are no two groups to merge"};
     Universe &universe = *parent.universe;
     const Team &team = parent.team;
     Group &own = *parent.group, &other = *parent.remote_group;
@@ -243,7 +268,8 @@ Error merge_intercomm(Comm &parent, bool high, Comm *&made) {
     Member &self = members[static_cast<size_t>(team.index)];
     self.is_high = high;
     if (team.index == 0) self.birth = give_birth(universe, Peers(team.peers, team.peers + team.size));
-    if (Error error = tell_all(parent, CollectiveKind::intercomm_merge, members.data(), sizeof(Member))) return error;
+    if (Error error = tell_all(parent, CollectiveKind::intercomm_merge, members.data(), sizeof(Member)))
+        return error;
     const Member &second = members[static_cast<size_t>(in_first ? own.size() : other.size())];
     bool first_is_first = !members[0].is_high || second.is_high;
     bool own_first = in_first == first_is_first;

@@ -1,3 +1,4 @@
+// See meeting.h.
 #include "comm/meeting.h"
 
 #include <deque>
@@ -7,7 +8,9 @@
 
 namespace lanyard {
 
-int name_of(const Processes &processes, uint32_t peer) { return static_cast<int>(processes.name(peer).serial()); }
+int name_of(const Processes &processes, uint32_t peer) {
+    return static_cast<int>(processes.name(peer).serial());
+}
 
 std::vector<int> names_of(const Processes &processes, const Peers &peers) {
     std::vector<int> names;

@@ -1,3 +1,4 @@
+// See placement.h.
 #include "comm/placement.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 
 using Assignment = std::vector<int>;  // by place: a node
 
-// The nodes of the processes that get a place, numbered in the order in which they appear.
+// The nodes of the processes that receive a place, numbered in the order of their first process.
 struct Nodes {
     Assignment in_order;        // by process
     std::vector<int> capacity;  // by node: how many of the processes are there
@@ -19,7 +20,10 @@ struct Nodes {
     Nodes(std::span<const int> node_of_process, int places) {
         std::unordered_map<int, int> numbers;
         for (int process = 0; process < places; ++process) {
-            int number = numbers.emplace(node_of_process[static_cast<size_t>(process)], static_cast<int>(numbers.size())).first->second;
+            int number =
+                numbers
+                    .emplace(node_of_process[static_cast<size_t>(process)], static_cast<int>(numbers.size()))
+                    .first->second;
             in_order.push_back(number);
             if (number == static_cast<int>(capacity.size())) capacity.push_back(0);
             ++capacity[static_cast<size_t>(number)];
@@ -47,7 +51,7 @@ Placement processes_at(const Assignment &assignment, const Nodes &nodes) {
     return placement;
 }
 
-// The best of several assignments; the first of equals.
+// The best of several assignments, and the first among equal ones.
 class Best {
 public:
     Best(const Adjacency &adjacency, Assignment first)
@@ -66,23 +70,25 @@ private:
     int64_t cut_;
 };
 
-// Fills one node after the other: always with the place that has most edges into what the node has already.
+// Fills one node after another, always with the place that has most edge weight into the node.
 class Growth {
 public:
-    Growth(const Adjacency &adjacency, const Nodes &nodes) : adjacency_(adjacency), assignment_(static_cast<size_t>(adjacency.places()), none) {
+    Growth(const Adjacency &adjacency, const Nodes &nodes)
+        : adjacency_(adjacency), assignment_(static_cast<size_t>(adjacency.places()), none) {
         for (int place = 0; place < adjacency.places(); ++place) {
             int64_t weight = 0;
             for (const Adjacency::End &end : adjacency.ends(place)) weight += end.weight;
             free_weight_.push_back(weight);
         }
-        for (size_t node = 0; node < nodes.capacity.size(); ++node) fill(static_cast<int>(node), nodes.capacity[node]);
+        for (size_t node = 0; node < nodes.capacity.size(); ++node)
+            fill(static_cast<int>(node), nodes.capacity[node]);
     }
     const Assignment &assignment() const { return assignment_; }
 
 private:
     static constexpr int none = -1;
     struct Candidate {
-        int64_t inside, free;  // weight of its edges into the node, and to places that no node has
+        int64_t inside, free;  // weight of its edges into the node, and to places without a node
         int place;
         bool operator<(const Candidate &other) const {  // is worse
             if (inside != other.inside) return inside < other.inside;
@@ -90,18 +96,21 @@ private:
         }
     };
 
-    // A place at the border of what is left.
+    // A place at the border of the places that are left.
     int seed() const {
         int best = none;
         for (int place = 0; place < adjacency_.places(); ++place) {
             auto at = static_cast<size_t>(place);
-            if (assignment_[at] == none && (best == none || free_weight_[at] < free_weight_[static_cast<size_t>(best)])) best = place;
+            if (assignment_[at] == none &&
+                (best == none || free_weight_[at] < free_weight_[static_cast<size_t>(best)]))
+                best = place;
         }
         return best;
     }
 
     void fill(int node, int capacity) {
-        std::priority_queue<Candidate> candidates;  // may hold what is out of date: then a better one of the place came before
+        // may contain outdated entries of a place, but only behind its newer and better one
+        std::priority_queue<Candidate> candidates;
         std::unordered_map<int, int64_t> inside;
         for (int taken = 0; taken < capacity;) {
             if (candidates.empty()) candidates.push({0, 0, seed()});
@@ -122,10 +131,10 @@ private:
 
     const Adjacency &adjacency_;
     Assignment assignment_;
-    std::vector<int64_t> free_weight_;  // by place: of its edges to places that no node has
+    std::vector<int64_t> free_weight_;  // by place: weight of its edges to places without a node
 };
 
-// Counts through coordinates, the last fastest; false after the last.
+// Advances coordinates, the last one fastest. Returns false after the last.
 bool step(std::vector<int> &coordinates, std::span<const int> limits) {
     for (size_t d = limits.size(); d-- > 0;) {
         if (++coordinates[d] < limits[d]) return true;
@@ -134,7 +143,8 @@ bool step(std::vector<int> &coordinates, std::span<const int> limits) {
     return false;
 }
 
-// The places of a grid block by block, blocks and what is in them in row-major order, dealt out to the nodes in turn.
+// The places of a grid block by block, with the blocks and the places in them in row-major order. The nodes
+// receive them in turn.
 Assignment in_blocks(std::span<const int> dims, const std::vector<int> &block, const Nodes &nodes) {
     size_t n = dims.size();
     std::vector<int> blocks(n), which(n, 0), inside(n, 0);
@@ -145,7 +155,9 @@ Assignment in_blocks(std::span<const int> dims, const std::vector<int> &block, c
     do {
         do {
             size_t place = 0;
-            for (size_t d = 0; d < n; ++d) place = place * static_cast<size_t>(dims[d]) + static_cast<size_t>(which[d] * block[d] + inside[d]);
+            for (size_t d = 0; d < n; ++d)
+                place = place * static_cast<size_t>(dims[d]) +
+                        static_cast<size_t>(which[d] * block[d] + inside[d]);
             if (left == 0) left = nodes.capacity[++node];
             assignment[place] = static_cast<int>(node);
             --left;
@@ -154,7 +166,7 @@ Assignment in_blocks(std::span<const int> dims, const std::vector<int> &block, c
     return assignment;
 }
 
-// Every shape of block that divides the grid and fits on a node.
+// Tries every shape of block that divides the grid and fits on a node.
 void offer_blocks(Best &best, std::span<const int> dims, const Nodes &nodes) {
     int most = *std::max_element(nodes.capacity.begin(), nodes.capacity.end());
     std::vector<int> block(dims.size(), 1);
@@ -171,7 +183,8 @@ void offer_blocks(Best &best, std::span<const int> dims, const Nodes &nodes) {
 
 }  // namespace
 
-Adjacency::Adjacency(int places, std::span<const WeightedEdge> edges) : first_(static_cast<size_t>(places) + 1, 0) {
+Adjacency::Adjacency(int places, std::span<const WeightedEdge> edges)
+    : first_(static_cast<size_t>(places) + 1, 0) {
     for (const WeightedEdge &edge : edges) {
         if (edge.from == edge.to) continue;
         ++first_[static_cast<size_t>(edge.from) + 1];
@@ -198,7 +211,7 @@ Adjacency Adjacency::of_grid(std::span<const int> dims, std::span<const int> per
     for (int dim : dims) places *= dim;
     int stride = places;
     for (size_t d = 0; d < dims.size(); ++d) {
-        int line = stride;  // places from one line along this dimension to the next
+        int line = stride;  // number of places in one line along this dimension
         stride /= dims[d];
         for (int place = 0; place < places; ++place) {
             int coordinate = place % line / stride;
@@ -213,11 +226,13 @@ int64_t cut(const Adjacency &adjacency, std::span<const int> node_of_place) {
     int64_t twice = 0;
     for (int place = 0; place < adjacency.places(); ++place)
         for (const Adjacency::End &end : adjacency.ends(place))
-            if (node_of_place[static_cast<size_t>(place)] != node_of_place[static_cast<size_t>(end.place)]) twice += end.weight;
+            if (node_of_place[static_cast<size_t>(place)] != node_of_place[static_cast<size_t>(end.place)])
+                twice += end.weight;
     return twice / 2;
 }
 
-Placement place_grid(std::span<const int> dims, std::span<const int> periodic, std::span<const int> node_of_process) {
+Placement place_grid(std::span<const int> dims, std::span<const int> periodic,
+                     std::span<const int> node_of_process) {
     int places = 1;
     for (int dim : dims) places *= dim;
     Nodes nodes(node_of_process, places);

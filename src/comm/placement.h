@@ -1,7 +1,8 @@
-// Which process gets which place of a virtual topology (MPI-5.0 8.4, `reorder`): such that neighbours are on one node where
-// that can be. Pure functions of the topology and of the nodes that the processes are on, so every process computes the same.
-// A placement is, by place (the rank in the new communicator), a process (its rank in the old one). It never has more edges
-// between nodes than the order of the old communicator, and is that order where nothing is gained. Any thread.
+// Which process takes which place of a virtual topology (MPI-5.0 8.4, `reorder`), so that neighbours are on
+// one node where possible. Pure functions of the topology and of the nodes of the processes, so every process
+// computes the same. A placement lists for each place (the rank in the new communicator) a process (its rank
+// in the old one). It never has more edges between nodes than the order of the old communicator, and equals
+// that order if nothing is gained. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct WeightedEdge {
     int64_t weight = 1;
 };
 
-// The neighbours of each place of a topology; edges have no direction.
+// The neighbours of each place of a topology. Edges have no direction.
 class Adjacency {
 public:
     struct End {
@@ -35,11 +36,13 @@ private:
     std::vector<End> ends_;
 };
 
-// The weight of the edges between nodes, where place i is on node_of_place[i].
+// The weight of the edges between nodes if place i is on node_of_place[i].
 int64_t cut(const Adjacency &adjacency, std::span<const int> node_of_place);
 
-// `node_of_process`: by rank, any numbers; at least as many as places. The first ones get the places.
-Placement place_grid(std::span<const int> dims, std::span<const int> periodic, std::span<const int> node_of_process);
+// `node_of_process`: by rank, arbitrary numbers, at least as many as there are places. The first processes
+// take the places.
+Placement place_grid(std::span<const int> dims, std::span<const int> periodic,
+                     std::span<const int> node_of_process);
 Placement place_graph(const Adjacency &adjacency, std::span<const int> node_of_process);
 
 }  // namespace lanyard

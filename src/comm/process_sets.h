@@ -1,5 +1,5 @@
-// The names of the process sets of a job (MPI-5.0 11.3.2): mpi://WORLD, mpi://SELF and the processes of this node. For sessions
-// and MPI_Comm_split_type. Any thread.
+// The names of the process sets of a job (MPI-5.0 11.3.2): mpi://WORLD, mpi://SELF, and the processes of this
+// node. Used by sessions and MPI_Comm_split_type. Any thread.
 #pragma once
 
 #include <strings.h>
@@ -11,9 +11,10 @@ namespace lanyard {
 
 enum class ProcessSet { world, self, node, none };
 
-constexpr const char *process_sets[] = {"mpi://WORLD", "mpi://SELF", "lanyard://node"};  // in the order of ProcessSet
+// in the order of ProcessSet
+constexpr const char *process_sets[] = {"mpi://WORLD", "mpi://SELF", "lanyard://node"};
 
-// Letters may be of either case, as in any URI's scheme and host.
+// Case is ignored, as in the scheme and host of any URI.
 inline ProcessSet process_set_called(std::string_view name) {
     int set = 0;
     for (const char *each : process_sets) {

@@ -1,3 +1,4 @@
+// See session.h.
 #include "comm/session.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace lanyard {
 
 namespace {
 
-// "kind:restrictor:restrictor" is supported where all its restrictors are.
+// "kind:restrictor:restrictor" is supported if all its restrictors are.
 bool supported(const std::string &kind) {
     constexpr const char *restrictors[] = {"alloc_mem", "win_allocate", "win_allocate_shared"};
     size_t at = kind.find(':');
@@ -20,7 +21,8 @@ bool supported(const std::string &kind) {
     while (at != std::string::npos) {
         size_t end = kind.find(':', at + 1);
         std::string restrictor = kind.substr(at + 1, end == std::string::npos ? end : end - at - 1);
-        if (std::find(std::begin(restrictors), std::end(restrictors), restrictor) == std::end(restrictors)) return false;
+        if (std::find(std::begin(restrictors), std::end(restrictors), restrictor) == std::end(restrictors))
+            return false;
         at = end;
     }
     return true;
@@ -31,14 +33,16 @@ bool supported(const std::string &kind) {
 std::string supported_alloc_kinds(std::string_view requested) {
     std::vector<std::string> kinds = split_words(minimal_alloc_kinds);
     for (const std::string &kind : split_words(std::string(requested)))
-        if (supported(kind) && std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+        if (supported(kind) && std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+            kinds.push_back(kind);
     std::string list;
     for (const std::string &kind : kinds) list += (list.empty() ? "" : ",") + kind;
     return list;
 }
 
 ObjectPool<Session> &session_pool() {
-    static auto &pool = *new ObjectPool<Session>;  // never destroyed: exit handlers of the program may still finalise sessions
+    // never destroyed: exit handlers of the program may still finalise sessions
+    static auto &pool = *new ObjectPool<Session>;
     return pool;
 }
 

@@ -1,5 +1,5 @@
-// A session (MPI-5.0 section 11.3), and what the groups and communicators made from it keep of it, though it may be finalised before
-// them. Sessions are made and ended by the API; any thread.
+// A session (MPI-5.0 section 11.3), and the traits that its groups and communicators keep even if the session
+// is finalised before them. The API creates and ends sessions; any thread.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,16 @@ namespace lanyard {
 struct Errhandler;  // errhandler.h
 class SendBuffer;   // api/bsend.h
 
-// Kinds of memory that any buffer may have (MPI-5.0 11.4.3): that of the system, and that of MPI_Alloc_mem and the like.
+// The kinds of memory that any buffer may have (MPI-5.0 11.4.3): that of the system, and that of
+// MPI_Alloc_mem and similar functions.
 constexpr const char *minimal_alloc_kinds = "system,mpi";
-// Of a list of kinds that the program asks for, those that are supported, and the minimal ones.
+// The minimal kinds, and those of the requested list that are supported.
 std::string supported_alloc_kinds(std::string_view requested);
 
 struct SessionTraits {
     std::string alloc_kinds = minimal_alloc_kinds;
-    std::shared_ptr<SendBuffer> send_buffer;  // for buffered sends on communicators without one of their own
+    // for buffered sends on communicators without a buffer of their own
+    std::shared_ptr<SendBuffer> send_buffer;
 };
 
 struct Session : Object {

@@ -1,5 +1,5 @@
-// MPI_Comm_split: one gather and one spread of everybody's wish; what follows is the same
-// computation at every member. The id of a new communicator comes with its rank 0's wish; only teams that share a node
+// MPI_Comm_split: every member's request is gathered and spread once, and the rest is the same computation at
+// every member. The id of a new communicator is in the request of its rank 0. Only teams that share a node
 // exchange a second message, for their part of the node memory, which only their rank 0 can allocate.
 #include <algorithm>
 
@@ -9,7 +9,8 @@
 namespace lanyard {
 namespace {
 
-// Those with my color among `size` of the parent's team from `begin` on, in the order of the new communicator.
+// The members with this color among `size` members of the parent's team from `begin` on, in the order of the
+// new communicator.
 std::vector<int> members_with(int color, const std::vector<Wish> &wishes, int begin, int size) {
     std::vector<int> members;
     for (int member = begin; member < begin + size; ++member)
@@ -26,7 +27,7 @@ Group *group_of(const Comm &parent, const std::vector<int> &members) {
     return make_group(*parent.universe, std::move(peers), parent.group->session);
 }
 
-// The node memory for a team that has its id already: its rank 0 allocates and tells.
+// The node memory for a team that already has its id. Its rank 0 allocates the memory and informs the others.
 Error share_area(Universe &universe, const Meeting &meeting, Birth &birth) {
     uint64_t context = birth.context;
     if (meeting.own == 0) birth = give_birth(universe, meeting.peers);
@@ -46,7 +47,8 @@ Error split_comm(Comm &parent, CollectiveKind kind, int color, int key, Comm *&m
     Universe &universe = *parent.universe;
     made = nullptr;
     std::vector<Wish> wishes(static_cast<size_t>(parent.team.size));
-    wishes[static_cast<size_t>(parent.team.index)] = {color, key, universe.new_context(), universe.processors, 0};
+    wishes[static_cast<size_t>(parent.team.index)] = {color, key, universe.new_context(), universe.processors,
+                                                      0};
     if (Error error = tell_all(parent, kind, wishes.data(), sizeof(Wish))) return error;
     return make_part(parent, wishes, made);
 }
@@ -57,12 +59,15 @@ Error make_part(Comm &parent, const std::vector<Wish> &wishes, Comm *&made) {
     int color = wishes[static_cast<size_t>(team.index)].color;
     if (color == abi::undefined) return {};
 
-    Meeting meeting{parent.context | creation_bit, static_cast<int32_t>(team.sequence & INT32_MAX), {}, {}, 0};
+    Meeting meeting{
+        parent.context | creation_bit, static_cast<int32_t>(team.sequence & INT32_MAX), {}, {}, 0};
     meeting.names = members_with(color, wishes, own_begin(team), own_size(team));
     std::vector<int> others = members_with(color, wishes, other_begin(team), other_size(team));
     if (parent.remote_group && others.empty()) return {};
-    Group *group = group_of(parent, meeting.names), *remote = parent.remote_group ? group_of(parent, others) : nullptr;
-    if (group && (remote || !parent.remote_group)) made = make_comm(universe, group, *KeptErrhandler(parent.errhandler), remote);
+    Group *group = group_of(parent, meeting.names),
+          *remote = parent.remote_group ? group_of(parent, others) : nullptr;
+    if (group && (remote || !parent.remote_group))
+        made = make_comm(universe, group, *KeptErrhandler(parent.errhandler), remote);
     else release_group(group);
     if (!made) return no_memory_for_comm();
     int creator = own_begin(made->team) == 0 ? meeting.names[0] : others[0];
@@ -71,7 +76,8 @@ Error make_part(Comm &parent, const std::vector<Wish> &wishes, Comm *&made) {
     meeting.peers = group->peers;
     meeting.own = group->rank;
     Error error;
-    if (!remote && universe.node_memory && made->size > 1 && universe.share_node(meeting.peers)) error = share_area(universe, meeting, birth);
+    if (!remote && universe.node_memory && made->size > 1 && universe.share_node(meeting.peers))
+        error = share_area(universe, meeting, birth);
     error = first_failure(error, accept_birth(*made, birth));
     if (error) {
         release_comm(made);

@@ -1,7 +1,8 @@
-// MPI_Comm_split_type (MPI-5.0 7.4.2): who shares what decides about colors. Everybody tells everybody which instance of each
-// resource its processors lie within; what follows is the same computation at every member. A process that is not kept within
-// one instance, as one that is not bound at all, belongs to none. Those who give MPI_UNDEFINED cannot know what the others
-// ask for, so all types are told in the same messages.
+// MPI_Comm_split_type (MPI-5.0 7.4.2). The resources that processes share decide the colors. All members
+// exchange which instance of each resource contains their processors, and the rest is the same computation at
+// every member. A process that is not confined to one instance, for example because it is not bound at all,
+// belongs to none. Members that pass MPI_UNDEFINED do not have the types that the others request, so the
+// messages carry all types.
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -20,10 +21,10 @@ constexpr int levels = 1 + resources;
 struct Member {
     Wish wish;
     int32_t split_type = abi::undefined;
-    int32_t level = levels;        // of the resource asked for, if that is known
-    int32_t processes = abi::undefined;  // the color by the set of processes asked for
-    int32_t node = 0;              // the first of the parent's team that is on its node
-    int32_t instance[levels] = {};  // -1: within none
+    int32_t level = levels;        // of the requested resource, if it is known
+    int32_t processes = abi::undefined;  // the color by the requested process set
+    int32_t node = 0;              // the first member of the parent's team on the same node
+    int32_t instance[levels] = {};  // -1: in no single one
     int32_t unused = 0;
 
     bool wants() const { return split_type != abi::undefined; }
@@ -34,9 +35,11 @@ struct Member {
 };
 static_assert(std::has_unique_object_representations_v<Member>);
 
-const char *name_of_level(int level) { return level == 0 ? node_resource : name_of(static_cast<Resource>(level - 1)); }
+const char *name_of_level(int level) {
+    return level == 0 ? node_resource : name_of(static_cast<Resource>(level - 1));
+}
 
-// levels: no resource is called so.
+// Returns `levels` if no resource has this name.
 int level_called(std::string_view name) {
     if (name == node_resource) return 0;
     Resource resource = resource_called(name);
@@ -50,7 +53,8 @@ std::string value_in(const Info *info, const char *key) {
     return value;
 }
 
-// The color of this process by a set of processes: another one for each set, and within the sets of which there are several.
+// The color of this process in a process set. Each set has other colors, and so has each instance of a set of
+// which there are several.
 int32_t color_in(ProcessSet set, const Team &team, int32_t node) {
     switch (set) {
         case ProcessSet::world: return 0;
@@ -77,21 +81,28 @@ Member own_member(const Comm &parent, int split_type, int key, const Info *info)
     return own;
 }
 
-// The largest resource of which some of the members share an instance, but not all: `levels` when there is none.
+// The largest resource of which some members share an instance, but not all of them. Returns `levels` if
+// there is none.
 int dividing_level(const std::vector<Member> &members) {
     auto wanting = std::find_if(members.begin(), members.end(), [](const Member &m) { return m.wants(); });
     for (int level = 0; level < levels; ++level) {
-        bool some = std::any_of(members.begin(), members.end(), [&](const Member &m) { return m.within(level); });
-        bool all = std::all_of(members.begin(), members.end(), [&](const Member &m) { return !m.wants() || m.together_with(*wanting, level); });
+        bool some =
+            std::any_of(members.begin(), members.end(), [&](const Member &m) { return m.within(level); });
+        bool all = std::all_of(members.begin(), members.end(), [&](const Member &m) {
+            return !m.wants() || m.together_with(*wanting, level);
+        });
         if (some && !all) return level;
     }
     return levels;
 }
 
-// Do both come into one communicator?
+// True if both belong to the same new communicator.
 bool share(const Member &first, const Member &second, int dividing) {
-    auto level_of = [&](const Member &m) { return m.split_type == abi::comm_type_hw_unguided ? dividing : m.level; };
-    if (level_of(first) < levels) return level_of(first) == level_of(second) && first.together_with(second, level_of(first));
+    auto level_of = [&](const Member &m) {
+        return m.split_type == abi::comm_type_hw_unguided ? dividing : m.level;
+    };
+    if (level_of(first) < levels)
+        return level_of(first) == level_of(second) && first.together_with(second, level_of(first));
     return first.processes != abi::undefined && first.processes == second.processes;
 }
 
@@ -105,14 +116,16 @@ Error split_comm_by_type(Comm &parent, int split_type, int key, Info *info, Comm
         case abi::comm_type_hw_unguided:
         case abi::comm_type_hw_guided:
         case abi::comm_type_resource_guided: break;
-        default: return {ErrorClass::arg, std::to_string(split_type) + " is not one of the MPI_COMM_TYPE_ values"};
+        default:
+            return {ErrorClass::arg, std::to_string(split_type) + " is not one of the MPI_COMM_TYPE_ values"};
     }
     std::vector<Member> members(static_cast<size_t>(parent.team.size));
     members[static_cast<size_t>(parent.team.index)] = own_member(parent, split_type, key, info);
-    if (Error error = tell_all(parent, CollectiveKind::comm_split_type, members.data(), sizeof(Member))) return error;
+    if (Error error = tell_all(parent, CollectiveKind::comm_split_type, members.data(), sizeof(Member)))
+        return error;
     int dividing = dividing_level(members);
     const Member &own = members[static_cast<size_t>(parent.team.index)];
-    std::vector<Wish> wishes;  // one color is enough: other members' colors are theirs to know
+    std::vector<Wish> wishes;  // one color is enough: the colors of other groups matter only to their members
     for (const Member &member : members) {
         wishes.push_back(member.wish);
         if (share(own, member, dividing)) wishes.back().color = 0;

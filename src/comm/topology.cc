@@ -1,3 +1,4 @@
+// See topology.h.
 #include "comm/topology.h"
 
 #include <algorithm>
@@ -9,7 +10,8 @@ namespace lanyard {
 namespace {
 
 Error wrong(ErrorClass error_class, const char *array, size_t i, int value, const std::string &must) {
-    return {error_class, std::string(array) + "[" + std::to_string(i) + "] is " + std::to_string(value) + " but must be " + must};
+    return {error_class, std::string(array) + "[" + std::to_string(i) + "] is " + std::to_string(value) +
+                             " but must be " + must};
 }
 
 std::string in_words(const std::vector<int> &dims) {
@@ -74,29 +76,37 @@ Error check_grid(const Grid &grid, int size) {
         if (grid.dims[d] < 1) return wrong(ErrorClass::dims, "dims", d, grid.dims[d], "at least 1");
         places *= grid.dims[d];
         if (places > size)
-            return {ErrorClass::dims, "a grid of " + in_words(grid.dims) + " has more places than the communicator has ranks, which are " +
+            return {ErrorClass::dims, "a grid of " + in_words(grid.dims) +
+                                          " has more places than the communicator has ranks, which are " +
                                           std::to_string(size)};
     }
     return {};
 }
 
 Error read_graph(int nodes, const int *index, const int *edges, int size, Graph &graph) {
-    if (nodes < 0) return {ErrorClass::arg, "nnodes is " + std::to_string(nodes) + " but must not be negative"};
+    if (nodes < 0)
+        return {ErrorClass::arg, "nnodes is " + std::to_string(nodes) + " but must not be negative"};
     if (nodes > size)
-        return {ErrorClass::arg, "nnodes is " + std::to_string(nodes) + ", more than the communicator has ranks, which are " + std::to_string(size)};
+        return {ErrorClass::arg, "nnodes is " + std::to_string(nodes) +
+                                     ", more than the communicator has ranks, which are " +
+                                     std::to_string(size)};
     graph.index.assign(index, index + nodes);
     for (size_t i = 0; i < graph.index.size(); ++i) {
         int before = i ? graph.index[i - 1] : 0;
         if (graph.index[i] < before)
-            return wrong(ErrorClass::arg, "indx", i, graph.index[i],
-                         "at least " + std::to_string(before) + ", as it counts the edges of all nodes so far");
+            return wrong(
+                ErrorClass::arg, "indx", i, graph.index[i],
+                "at least " + std::to_string(before) + ", as it counts the edges of all nodes so far");
     }
     int count = nodes ? graph.index.back() : 0;
-    if (count > 0 && !edges) return {ErrorClass::arg, "edges is a null pointer but indx says that there are " + std::to_string(count)};
+    if (count > 0 && !edges)
+        return {ErrorClass::arg,
+                "edges is a null pointer but indx says that there are " + std::to_string(count)};
     graph.edges.assign(edges, edges + count);
     for (size_t i = 0; i < graph.edges.size(); ++i)
         if (graph.edges[i] < 0 || graph.edges[i] >= nodes)
-            return wrong(ErrorClass::rank, "edges", i, graph.edges[i], "a node of the graph, from 0 to " + std::to_string(nodes - 1));
+            return wrong(ErrorClass::rank, "edges", i, graph.edges[i],
+                         "a node of the graph, from 0 to " + std::to_string(nodes - 1));
     return {};
 }
 

@@ -1,5 +1,6 @@
-// Making communicators with a topology. Grids and graphs need no agreement, as every process gives all of it; what the
-// processes of a distributed graph must know of each other goes through collectives of the parent.
+// Creates communicators with a topology. Grids and graphs need no agreement, because every process passes all
+// of them. What the processes of a distributed graph must know of each other is exchanged by collectives of
+// the parent.
 #include <numeric>
 #include <string>
 
@@ -13,7 +14,8 @@ namespace {
 
 std::vector<int> nodes_of(const Comm &comm) {
     std::vector<int> nodes;
-    for (int rank = 0; rank < comm.size; ++rank) nodes.push_back(static_cast<int>(comm.universe->processes.node(comm.peers[rank])));
+    for (int rank = 0; rank < comm.size; ++rank)
+        nodes.push_back(static_cast<int>(comm.universe->processes.node(comm.peers[rank])));
     return nodes;
 }
 
@@ -23,7 +25,7 @@ Placement in_order(int places) {
     return placement;
 }
 
-// Of edges that all ranks know, each of which may be named from both ends.
+// For edges that all ranks have, each of which may be named from both ends.
 Placement place(const Comm &parent, const Graph &graph) {
     std::vector<WeightedEdge> edges;
     for (int rank = 0; rank < static_cast<int>(graph.index.size()); ++rank)
@@ -31,7 +33,9 @@ Placement place(const Comm &parent, const Graph &graph) {
     return place_graph(Adjacency(static_cast<int>(graph.index.size()), edges), nodes_of(parent));
 }
 
-Placement place(const Comm &parent, const Grid &grid) { return place_grid(grid.dims, grid.periodic, nodes_of(parent)); }
+Placement place(const Comm &parent, const Grid &grid) {
+    return place_grid(grid.dims, grid.periodic, nodes_of(parent));
+}
 
 int place_of(const Comm &parent, const Placement &placement) {
     for (size_t place = 0; place < placement.size(); ++place)
@@ -59,7 +63,8 @@ void attach(Comm &comm, Grid grid) {
 void attach(Comm &comm, Graph graph) {
     std::vector<int> neighbors = graph.neighbors_of(comm.rank);
     bool symmetric = graph.symmetric();
-    comm.topology = std::make_shared<Topology>(Topology{std::move(graph), graph_neighborhood(neighbors, neighbors), symmetric});
+    comm.topology = std::make_shared<Topology>(
+        Topology{std::move(graph), graph_neighborhood(neighbors, neighbors), symmetric});
 }
 
 void attach(Comm &comm, DistributedGraph graph) {
@@ -74,9 +79,11 @@ Error create(Comm &parent, CollectiveKind kind, const Form &form, const Placemen
     return error;
 }
 
-Buffer bytes_of(void *data, size_t bytes) { return {static_cast<std::byte *>(data), static_cast<int64_t>(bytes), &packed_bytes()}; }
+Buffer bytes_of(void *data, size_t bytes) {
+    return {static_cast<std::byte *>(data), static_cast<int64_t>(bytes), &packed_bytes()};
+}
 
-// Blocks of bytes, one for each rank, one after the other.
+// Blocks of bytes, one for each rank, contiguous.
 struct Blocks {
     std::vector<int64_t> lengths, places;
 
@@ -93,7 +100,7 @@ struct Blocks {
     }
 };
 
-// ---- a distributed graph whose ranks are given anew: every process must know all of it
+// ---- a distributed graph with reordered ranks: every process must have all of it
 struct Degrees {
     int32_t in = 0, out = 0, weighted = 0;
     int64_t numbers() const { return int64_t{in + int64_t{out}} * (weighted ? 2 : 1); }
@@ -101,7 +108,8 @@ struct Degrees {
 
 std::vector<int> flattened(const DistributedGraph &graph) {
     std::vector<int> numbers;
-    for (const std::vector<int> *list : {&graph.sources, &graph.destinations, &graph.source_weights, &graph.destination_weights})
+    for (const std::vector<int> *list :
+         {&graph.sources, &graph.destinations, &graph.source_weights, &graph.destination_weights})
         numbers.insert(numbers.end(), list->begin(), list->end());
     return numbers;
 }
@@ -121,21 +129,27 @@ DistributedGraph unflattened(const Degrees &degrees, const int *numbers) {
     return graph;
 }
 
-Error gather_graph(Comm &parent, CollectiveKind kind, const DistributedGraph &own, std::vector<DistributedGraph> &all) {
+Error gather_graph(Comm &parent, CollectiveKind kind, const DistributedGraph &own,
+                   std::vector<DistributedGraph> &all) {
     Executor &executor = *parent.universe->executor;
     EngineGuard guard(executor.engine());
-    Degrees mine{static_cast<int32_t>(own.sources.size()), static_cast<int32_t>(own.destinations.size()), own.weighted};
+    Degrees mine{static_cast<int32_t>(own.sources.size()), static_cast<int32_t>(own.destinations.size()),
+                 own.weighted};
     std::vector<Degrees> degrees(static_cast<size_t>(parent.size));
-    if (Error error = blocking(executor, parent.team, kind, plan_allgather, bytes_of(&mine, sizeof mine), bytes_of(degrees.data(), sizeof mine)))
+    if (Error error = blocking(executor, parent.team, kind, plan_allgather, bytes_of(&mine, sizeof mine),
+                               bytes_of(degrees.data(), sizeof mine)))
         return error;
     std::vector<int64_t> lengths;
     for (const Degrees &one : degrees) lengths.push_back(one.numbers());
     Blocks blocks(lengths, sizeof(int));
-    std::vector<int> told = flattened(own), heard(static_cast<size_t>(std::reduce(lengths.begin(), lengths.end())));
-    Error error = blocking(executor, parent.team, kind, plan_allgatherv, bytes_of(told.data(), told.size() * sizeof(int)), blocks.of(heard.data()));
+    std::vector<int> told = flattened(own),
+                     heard(static_cast<size_t>(std::reduce(lengths.begin(), lengths.end())));
+    Error error = blocking(executor, parent.team, kind, plan_allgatherv,
+                           bytes_of(told.data(), told.size() * sizeof(int)), blocks.of(heard.data()));
     if (error) return error;
     for (size_t rank = 0; rank < degrees.size(); ++rank)
-        all.push_back(unflattened(degrees[rank], heard.data() + blocks.places[rank] / static_cast<int64_t>(sizeof(int))));
+        all.push_back(unflattened(degrees[rank],
+                                  heard.data() + blocks.places[rank] / static_cast<int64_t>(sizeof(int))));
     return {};
 }
 
@@ -143,7 +157,8 @@ Placement place(const Comm &parent, const std::vector<DistributedGraph> &all) {
     std::vector<WeightedEdge> edges;
     for (size_t rank = 0; rank < all.size(); ++rank)
         for (size_t i = 0; i < all[rank].destinations.size(); ++i)
-            edges.push_back({static_cast<int>(rank), all[rank].destinations[i], all[rank].weighted ? all[rank].destination_weights[i] : 1});
+            edges.push_back({static_cast<int>(rank), all[rank].destinations[i],
+                             all[rank].weighted ? all[rank].destination_weights[i] : 1});
     return place_graph(Adjacency(parent.size, edges), nodes_of(parent));
 }
 
@@ -155,10 +170,11 @@ struct EdgeSum {
 constexpr int32_t refuses = 1, weighs = 2, names_edges = 4;
 
 struct EdgeNews {
-    int32_t other = 0, weight = 0, begins = 0;  // at the rank that hears it
+    int32_t other = 0, weight = 0, begins = 0;  // at the rank that receives it
 };
 
-// Are all content, and either all with weights or all without? Who names no edges goes along.
+// Checks that all arguments are valid, and that either all processes pass weights or none does. A process
+// that names no edges fits either case.
 Error judge(const std::vector<EdgeSum> &heard, bool &weighted) {
     int weighing = -1, not_weighing = -1;
     bool any = false;
@@ -166,14 +182,16 @@ Error judge(const std::vector<EdgeSum> &heard, bool &weighted) {
     for (size_t rank = 0; rank < heard.size(); ++rank) {
         int32_t marks = heard[rank].marks;
         if (marks & refuses)
-            return {ErrorClass::arg, "rank " + std::to_string(rank) + " of the communicator gave wrong arguments; its own error says which"};
+            return {ErrorClass::arg,
+                    "rank " + std::to_string(rank) +
+                        " of the communicator gave wrong arguments; its own error says which"};
         if (any && !(marks & names_edges)) continue;
         (marks & weighs ? weighing : not_weighing) = static_cast<int>(rank);
     }
     weighted = not_weighing < 0;
     if (weighing < 0 || not_weighing < 0) return {};
-    return {ErrorClass::arg, "rank " + std::to_string(not_weighing) + " gives MPI_UNWEIGHTED but rank " + std::to_string(weighing) +
-                                 " gives weights; all must do the same"};
+    return {ErrorClass::arg, "rank " + std::to_string(not_weighing) + " gives MPI_UNWEIGHTED but rank " +
+                                 std::to_string(weighing) + " gives weights; all must do the same"};
 }
 
 }  // namespace
@@ -182,14 +200,17 @@ int rank_in_grid(const Comm &parent, const Grid &grid) { return place_of(parent,
 int rank_in_graph(const Comm &parent, const Graph &graph) { return place_of(parent, place(parent, graph)); }
 
 Error create_grid(Comm &parent, const Grid &grid, bool reorder, Comm *&made) {
-    return create(parent, CollectiveKind::cart_create, grid, reorder ? place(parent, grid) : in_order(grid.size()), made);
+    return create(parent, CollectiveKind::cart_create, grid,
+                  reorder ? place(parent, grid) : in_order(grid.size()), made);
 }
 
 Error create_graph(Comm &parent, const Graph &graph, bool reorder, Comm *&made) {
-    return create(parent, CollectiveKind::graph_create, graph, reorder ? place(parent, graph) : in_order(static_cast<int>(graph.index.size())), made);
+    return create(parent, CollectiveKind::graph_create, graph,
+                  reorder ? place(parent, graph) : in_order(static_cast<int>(graph.index.size())), made);
 }
 
-Error create_distributed(Comm &parent, CollectiveKind kind, DistributedGraph own, const Info *hints, bool reorder, Comm *&made) {
+Error create_distributed(Comm &parent, CollectiveKind kind, DistributedGraph own, const Info *hints,
+                         bool reorder, Comm *&made) {
     Placement placement = in_order(parent.size);
     std::vector<DistributedGraph> all;
     if (reorder && !parent.universe->share_node(parent.group->peers)) {
@@ -218,7 +239,8 @@ Error split_grid(Comm &comm, const int *remain, Comm *&made) {
     return {};
 }
 
-Error exchange_edges(Comm &parent, CollectiveKind kind, const std::vector<NamedEdge> &named, bool weighted, Error refused, DistributedGraph &own) {
+Error exchange_edges(Comm &parent, CollectiveKind kind, const std::vector<NamedEdge> &named, bool weighted,
+                     Error refused, DistributedGraph &own) {
     auto size = static_cast<size_t>(parent.size);
     std::vector<std::vector<EdgeNews>> news(size);
     for (const NamedEdge &edge : named) {
@@ -230,7 +252,8 @@ Error exchange_edges(Comm &parent, CollectiveKind kind, const std::vector<NamedE
     std::vector<EdgeNews> out;
     for (size_t rank = 0; rank < size; ++rank) {
         told[rank].edges = static_cast<int32_t>(news[rank].size());
-        told[rank].marks = (refused ? refuses : 0) | (weighted ? weighs : 0) | (named.empty() ? 0 : names_edges);
+        told[rank].marks =
+            (refused ? refuses : 0) | (weighted ? weighs : 0) | (named.empty() ? 0 : names_edges);
         telling.push_back(told[rank].edges);
         out.insert(out.end(), news[rank].begin(), news[rank].end());
     }
@@ -247,7 +270,9 @@ Error exchange_edges(Comm &parent, CollectiveKind kind, const std::vector<NamedE
     for (const EdgeSum &sum : heard) hearing.push_back(sum.edges);
     std::vector<EdgeNews> in(static_cast<size_t>(std::reduce(hearing.begin(), hearing.end())));
     Blocks sent(telling, sizeof(EdgeNews)), received(hearing, sizeof(EdgeNews));
-    if ((error = blocking(executor, parent.team, kind, plan_alltoallv, sent.of(out.data()), received.of(in.data())))) return error;
+    if ((error = blocking(executor, parent.team, kind, plan_alltoallv, sent.of(out.data()),
+                          received.of(in.data()))))
+        return error;
     for (const EdgeNews &edge : in) {
         (edge.begins ? own.destinations : own.sources).push_back(edge.other);
         if (own.weighted) (edge.begins ? own.destination_weights : own.source_weights).push_back(edge.weight);

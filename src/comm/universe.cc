@@ -1,3 +1,4 @@
+// See universe.h.
 #include "comm/universe.h"
 
 #include "comm/attributes.h"
@@ -18,11 +19,13 @@ namespace {
 
 Error no_memory() { return {ErrorClass::no_mem, "there is no memory for the predefined communicators"}; }
 
-Comm *make_predefined_comm(Universe &universe, Peers peers, uint64_t context, int abi_value, const char *name) {
+Comm *make_predefined_comm(Universe &universe, Peers peers, uint64_t context, int abi_value,
+                           const char *name) {
     Group *group = make_group(universe, std::move(peers));
     Comm *comm = group ? make_comm(universe, group, errors_are_fatal()) : nullptr;
     if (!comm) return nullptr;
-    accept_birth(*comm, {context, no_node_offset, universe.processors}).discard();  // without an area it cannot fail
+    // without an area it cannot fail
+    accept_birth(*comm, {context, no_node_offset, universe.processors}).discard();
     comm->abi_value = abi_value;
     comm->name = name;
     return comm;
@@ -37,9 +40,11 @@ Error make_predefined(Universe &universe, Peers world, std::byte *world_area, si
     universe.predefined.wtime_is_global = universe.share_node(world);  // one node, one clock
 
     ProcessName creator = universe.processes.name(world[0]);
-    universe.world = make_predefined_comm(universe, std::move(world), context_of(creator, world_counter), abi::comm_world, "MPI_COMM_WORLD");
-    universe.self = make_predefined_comm(universe, {universe.own_peer}, context_of(universe.own_name(), self_counter), abi::comm_self,
-                                         "MPI_COMM_SELF");
+    universe.world = make_predefined_comm(universe, std::move(world), context_of(creator, world_counter),
+                                          abi::comm_world, "MPI_COMM_WORLD");
+    universe.self =
+        make_predefined_comm(universe, {universe.own_peer}, context_of(universe.own_name(), self_counter),
+                             abi::comm_self, "MPI_COMM_SELF");
     if (!universe.world || !universe.self) return no_memory();
     universe.world->team.node_area = world_area;
     universe.world->team.direct_reads = universe.direct_reads;

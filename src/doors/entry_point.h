@@ -1,6 +1,7 @@
-// One entry point of a door: the strong name and, for tools that stand between, the weak one without the P. What follows
-// the parameters is the value that it returns; `entry` there is the entry point itself, for the body that is called. A
-// macro, as no template can have a name of C, and an alias needs its definition in the same file.
+// One entry point of a front end: the strong name with P and, for tools that intercept calls, the weak name
+// without it. What follows the parameters is the value that it returns. There, `entry` is the entry point
+// itself, which is passed to the body. This is a macro because no template can have a C name, and an alias
+// needs its definition in the same file.
 #pragma once
 
 #include "api/timed_call.h"

@@ -1,6 +1,6 @@
-// Numbers and texts of the program on their way to a typed function and back, for the bodies of functions/. Where the ABI
-// has the standard's values they pass as they are, and nothing of this is left when it is compiled. Each object belongs to
-// one call and lies on its stack.
+// Numbers and texts of the program on their way to a typed function and back, for the bodies in functions/.
+// If the ABI has the standard's values, they pass unchanged, and the compiled code contains nothing of this.
+// Each object belongs to one call and is on its stack.
 #pragma once
 
 #include <cstdlib>
@@ -17,13 +17,13 @@ using Form = std::conditional_t<large, Large, Small>;
 template <bool large>
 using Count = Form<large, int, int64_t>;
 
-// A result of 64 bits, which in MPI_X has only an int for it.
+// A 64-bit result, for which MPI_X has only an int.
 template <bool large>
 class CountResult {
 public:
     explicit CountResult(Count<large> *place) : place_(place) {}
 
-    // Takes what the program has there, for a typed function that reads it as well.
+    // Takes the program's value, for a typed function that also reads it.
     void read() {
         if constexpr (!large) value_ = *place_;
     }
@@ -35,7 +35,7 @@ public:
         if constexpr (large) return {};
         else return narrow(name, value_, place_);
     }
-    // The same where a value that does not fit becomes MPI_UNDEFINED.
+    // The same, but a value that does not fit becomes MPI_UNDEFINED.
     void store_or_undefined() {
         if constexpr (!large) narrow_or_undefined(value_, place_);
     }
@@ -45,13 +45,14 @@ private:
     int64_t value_ = 0;
 };
 
-// A result that the ABI may have another value for: `out` gives it. The place may be missing where the function allows it.
+// A result that may have another value in the ABI, which `out` computes. The address may be null if the
+// function allows it.
 template <class Abi, auto out, class Value = int>
 class Result {
 public:
     explicit Result(Value *place) : place_(place) {}
 
-    // Takes what the program has there, for a typed function that reads it as well.
+    // Takes the program's value, for a typed function that also reads it.
     void read(Value (*in)(Value)) {
         if constexpr (!Abi::of_the_standard) value_ = in(*place_);
     }
@@ -69,14 +70,15 @@ private:
     Value value_{};
 };
 
-// An array of results, so many of them.
+// Translates an array of `count` results.
 template <class Abi, auto out>
 inline void translate(int *values, int64_t count) {
     if constexpr (!Abi::of_the_standard)
         for (int64_t i = 0; values && i < count; ++i) values[i] = out(values[i]);
 }
 
-// An array of numbers that the ABI may have other values for: `in` gives the standard's. On the stack when they are few.
+// An array of numbers that may have other values in the ABI; `in` computes the standard's. A short array is
+// on the stack.
 template <class Abi, auto in>
 class Translated {
 public:
@@ -120,7 +122,7 @@ private:
     const int *given_ = nullptr;
 };
 
-// A string in a shorter array than the library's.
+// Copies a string into an array that may be shorter than the library's.
 inline void copy_text(const char *text, char *place, size_t room, int *length) {
     size_t whole = std::strlen(text), copied = whole < room ? whole : room - 1;
     std::memcpy(place, text, copied);
@@ -128,7 +130,7 @@ inline void copy_text(const char *text, char *place, size_t room, int *length) {
     if (length) *length = static_cast<int>(copied);
 }
 
-// A text that is a result: the library fills up to `most` characters where the program has `room`.
+// A text that is a result. The library fills up to `most` characters, and the program has `room`.
 template <size_t most, size_t room>
 class TextResult {
 public:
@@ -152,7 +154,8 @@ private:
     char *place_;
 };
 
-// A text may be as long as the library allows, which it checks itself, unless the ABI allows less.
+// A text may be as long as the library allows, which the library checks itself. This checks it if the ABI
+// allows less.
 template <size_t most, size_t room>
 inline Error check_room(const char *name, const char *text, ErrorClass error_class) {
     if constexpr (room < most) return check_text_length(name, text, room, error_class);

@@ -1,5 +1,5 @@
-// The objects behind an array of handles, for the bodies of functions/: on the stack when they are few. Used by one call,
-// on its thread.
+// The objects behind an array of handles, for the bodies in functions/. Short arrays are on the stack. Used
+// by one call, on its thread.
 #pragma once
 
 #include <cstdlib>
@@ -20,9 +20,13 @@ public:
         if (all_ != few_) std::free(all_);
     }
 
-    Error find(const char *name, const Handle *handles, int64_t count) { return convert(name, handles, count, false); }
-    Error find_or_null(const char *name, const Handle *handles, int64_t count) { return convert(name, handles, count, true); }
-    // Datatypes to communicate with, so many elements of each.
+    Error find(const char *name, const Handle *handles, int64_t count) {
+        return convert(name, handles, count, false);
+    }
+    Error find_or_null(const char *name, const Handle *handles, int64_t count) {
+        return convert(name, handles, count, true);
+    }
+    // Datatypes for communication, with the number of elements of each.
     template <class Number>
     Error find_committed(const char *name, const Handle *handles, int64_t count, const Number *elements) {
         Error error = check_array(name, handles, count);
@@ -33,7 +37,7 @@ public:
         }
         return error;
     }
-    // Room for `count` objects to come, nullptr until then.
+    // Room for `count` objects that the call will store; nullptr until then.
     Error reserve(const char *name, const Handle *handles, int64_t count) {
         Error error = check_array(name, handles, count);
         if (!error) error = make_room(name, count);
@@ -45,7 +49,7 @@ public:
     // nullptr for an array that is not significant.
     Object **data_or_null() { return count_ > 0 ? all_ : nullptr; }
 
-    // Writes the handles back: all of them, or those that have come.
+    // Stores the handles: all of them, or those of objects that the call has stored.
     void store(Handle *handles) const {
         for (int64_t i = 0; i < count_; ++i) doors::store<Abi>(&handles[i], all_[i]);
     }
@@ -72,7 +76,8 @@ private:
         Object **objects = all_;
         for (int64_t i = 0; !error && i < count; ++i) {
             Object *object = nullptr;
-            if (!null_allowed || !Abi::is_null(handles[i])) error = doors::find<Abi>(name, handles[i], object);
+            if (!null_allowed || !Abi::is_null(handles[i]))
+                error = doors::find<Abi>(name, handles[i], object);
             objects[i] = object;
         }
         return error;

@@ -1,5 +1,5 @@
-// How the core calls the program's functions, for any ABI: with its handles, keyvals, error codes and statuses. The `Door`
-// that the core knows (api/door.h) is made of these in each door's door.cc.
+// How the core calls the program's functions, for any ABI, with the ABI's handles, keyvals, error codes and
+// statuses. Each front end's door.cc makes the `Door` (api/door.h) from these functions.
 #pragma once
 
 #include <algorithm>
@@ -31,18 +31,21 @@ struct ProgramCalls {
         return Abi::template handle_for<Handle>(object);
     }
 
-    // A function with int counts gets a longer vector in pieces: the operation is element by element.
-    static void call_op(Function function, bool large_count, const void *in, void *inout, int64_t count, Datatype *datatype) {
+    // A function with int counts receives a longer vector in pieces, which is correct because the operation
+    // is element by element.
+    static void call_op(Function function, bool large_count, const void *in, void *inout, int64_t count,
+                        Datatype *datatype) {
         auto handle = handle_for<MPI_Datatype>(datatype);
         if (large_count) {
             int64_t length = count;
-            return as<typename Abi::MPI_User_function_c>(function)(const_cast<void *>(in), inout, &length, &handle);
+            return as<typename Abi::MPI_User_function_c>(function)(const_cast<void *>(in), inout, &length,
+                                                                   &handle);
         }
         auto *from = static_cast<const char *>(in);
         auto *to = static_cast<char *>(inout);
         while (count > 0) {
             auto length = static_cast<int>(std::min<int64_t>(count, INT_MAX));
-            int told = length;  // the function may overwrite what it is given
+            int told = length;  // the function may overwrite its arguments
             MPI_Datatype given = handle;
             as<typename Abi::MPI_User_function>(function)(const_cast<char *>(from), to, &told, &given);
             from += length * datatype->extent;
@@ -52,8 +55,8 @@ struct ProgramCalls {
     }
 
     template <class ProgramFunction, class Handle>
-    static int copy_attribute(Function function, ObjectOf<Abi, Handle> *object, int keyval, void *extra_state, void *value,
-                              void *copy, int *flag) {
+    static int copy_attribute(Function function, ObjectOf<Abi, Handle> *object, int keyval, void *extra_state,
+                              void *value, void *copy, int *flag) {
         auto handle = handle_for<Handle>(object);
         return Abi::error_code_in(
             as<ProgramFunction>(function)(handle, Abi::keyval_out(keyval), extra_state, value, copy, flag));
@@ -62,7 +65,8 @@ struct ProgramCalls {
     static int delete_attribute(Function function, ObjectOf<Abi, Handle> *object, int keyval, void *value,
                                 void *extra_state) {
         auto handle = handle_for<Handle>(object);
-        return Abi::error_code_in(as<ProgramFunction>(function)(handle, Abi::keyval_out(keyval), value, extra_state));
+        return Abi::error_code_in(
+            as<ProgramFunction>(function)(handle, Abi::keyval_out(keyval), value, extra_state));
     }
     template <class ProgramFunction, class Handle>
     static void call_errhandler(Function function, ObjectOf<Abi, Handle> *object, int *code) {
@@ -90,42 +94,47 @@ struct ProgramCalls {
         return Abi::error_code_in(as<typename Abi::MPI_Grequest_free_function>(function)(extra_state));
     }
     static int cancel_request(Function function, void *extra_state, int complete) {
-        return Abi::error_code_in(as<typename Abi::MPI_Grequest_cancel_function>(function)(extra_state, complete));
+        return Abi::error_code_in(
+            as<typename Abi::MPI_Grequest_cancel_function>(function)(extra_state, complete));
     }
 
     static int datarep_extent(Function function, Datatype *datatype, int64_t *extent, void *extra_state) {
         auto handle = handle_for<MPI_Datatype>(datatype);
-        return Abi::error_code_in(as<typename Abi::MPI_Datarep_extent_function>(function)(handle, extent, extra_state));
+        return Abi::error_code_in(
+            as<typename Abi::MPI_Datarep_extent_function>(function)(handle, extent, extra_state));
     }
-    // The caller keeps `count` within int where the function has no large counts.
-    static int datarep_convert(Function function, bool large_count, void *user, Datatype *datatype, int64_t count, void *file,
-                               int64_t position, void *extra_state) {
+    // If the function has no large counts, the caller keeps `count` within int.
+    static int datarep_convert(Function function, bool large_count, void *user, Datatype *datatype,
+                               int64_t count, void *file, int64_t position, void *extra_state) {
         auto handle = handle_for<MPI_Datatype>(datatype);
         if (large_count) {
             auto *convert = as<typename Abi::MPI_Datarep_conversion_function_c>(function);
             return Abi::error_code_in(convert(user, handle, count, file, position, extra_state));
         }
         auto *convert = as<typename Abi::MPI_Datarep_conversion_function>(function);
-        return Abi::error_code_in(convert(user, handle, static_cast<int>(count), file, position, extra_state));
+        return Abi::error_code_in(
+            convert(user, handle, static_cast<int>(count), file, position, extra_state));
     }
 
     static Safety safety_out(int safety) { return static_cast<Safety>(Abi::cb_safety_out(safety)); }
     static void event(Function function, EventInstance *instance, EventRegistration *registration, int safety,
                       void *user_data) {
-        as<typename Abi::MPI_T_event_cb_function>(function)(reinterpret_cast<typename Abi::MPI_T_event_instance>(instance),
-                                                            reinterpret_cast<Registration>(registration),
-                                                            safety_out(safety), user_data);
+        as<typename Abi::MPI_T_event_cb_function>(function)(
+            reinterpret_cast<typename Abi::MPI_T_event_instance>(instance),
+            reinterpret_cast<Registration>(registration), safety_out(safety), user_data);
     }
     static void event_freed(Function function, EventRegistration *registration, int safety, void *user_data) {
         as<typename Abi::MPI_T_event_free_cb_function>(function)(reinterpret_cast<Registration>(registration),
                                                                  safety_out(safety), user_data);
     }
-    static void events_dropped(Function function, int64_t count, EventRegistration *registration, int source, int safety,
-                               void *user_data) {
-        as<typename Abi::MPI_T_event_dropped_cb_function>(function)(count, reinterpret_cast<Registration>(registration), source,
-                                                                    safety_out(safety), user_data);
+    static void events_dropped(Function function, int64_t count, EventRegistration *registration, int source,
+                               int safety, void *user_data) {
+        as<typename Abi::MPI_T_event_dropped_cb_function>(function)(
+            count, reinterpret_cast<Registration>(registration), source, safety_out(safety), user_data);
     }
-    static Comm *tool_comm(const void *handle) { return Abi::object_behind(*static_cast<const MPI_Comm *>(handle)); }
+    static Comm *tool_comm(const void *handle) {
+        return Abi::object_behind(*static_cast<const MPI_Comm *>(handle));
+    }
 
     static constexpr Door door() {
         return {
@@ -138,7 +147,8 @@ struct ProgramCalls {
             .copy_comm_attribute = copy_attribute<typename Abi::MPI_Comm_copy_attr_function, MPI_Comm>,
             .delete_comm_attribute = delete_attribute<typename Abi::MPI_Comm_delete_attr_function, MPI_Comm>,
             .copy_type_attribute = copy_attribute<typename Abi::MPI_Type_copy_attr_function, MPI_Datatype>,
-            .delete_type_attribute = delete_attribute<typename Abi::MPI_Type_delete_attr_function, MPI_Datatype>,
+            .delete_type_attribute =
+                delete_attribute<typename Abi::MPI_Type_delete_attr_function, MPI_Datatype>,
             .copy_win_attribute = copy_attribute<typename Abi::MPI_Win_copy_attr_function, MPI_Win>,
             .delete_win_attribute = delete_attribute<typename Abi::MPI_Win_delete_attr_function, MPI_Win>,
             .comm_error = call_errhandler<typename Abi::MPI_Comm_errhandler_function, MPI_Comm>,

@@ -1,4 +1,5 @@
-// The values of the standard's ABI, which are the library's: an ABI inherits those that it has alike. Any thread.
+// The values of the standard's ABI, which are those of the library. An ABI inherits those that it shares. Any
+// thread.
 #pragma once
 
 #include "api/types.h"

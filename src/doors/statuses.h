@@ -1,10 +1,12 @@
-// Statuses of the program while the library reads or fills them, for the bodies of functions/. On the stack of one call.
+// Statuses of the program while the library reads or fills them, for the bodies in functions/. On the stack
+// of one call.
 //
-// Where the ABI has the standard's layout, which is the library's, they pass as they are. Another ABI says of one status
-//     Abi::status_in(pointer)                          nullptr for MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
-//     Abi::count_from_program(given, status)           the parts that have no name: count, and whether it was cancelled
-//     Abi::count_to_program(status, place)
-// and the library fills a status of its own form, which is copied.
+// If the ABI has the standard's layout, which is the library's, statuses pass unchanged. For another ABI, the
+// library fills a status of its own form, which is then copied. Such an ABI states these facts about a
+// status:
+//     Abi::status_in(pointer)                  nullptr for MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
+//     Abi::count_from_program(given, status)   the parts that have no name: count, and whether it was
+//     cancelled Abi::count_to_program(status, place)
 #pragma once
 
 #include <cstdlib>
@@ -14,7 +16,8 @@
 
 namespace lanyard::doors {
 
-// All of a status. The error as the program has it: most statuses hold none, but what was there before.
+// Converts the whole status. The error is copied untranslated, because most statuses contain no error, only
+// what was there before.
 template <class Abi>
 inline Status from_program(const typename Abi::MPI_Status &given) {
     Status status{};
@@ -24,7 +27,7 @@ inline Status from_program(const typename Abi::MPI_Status &given) {
     Abi::count_from_program(given, status);
     return status;
 }
-// All but the error, which only calls on several requests set.
+// Converts all but the error, which only calls on several requests set.
 template <class Abi>
 inline void transfer_to_program(const Status &status, typename Abi::MPI_Status &place) {
     Abi::count_to_program(status, place);
@@ -32,7 +35,7 @@ inline void transfer_to_program(const Status &status, typename Abi::MPI_Status &
     place.MPI_TAG = Abi::tag_out(status.tag);
 }
 
-// A status that the library may fill. What it does not set stays as it was in the program's.
+// A status that the library may fill. Fields that it does not set keep the program's values.
 template <class Abi>
 class ResultStatus {
 public:
@@ -58,7 +61,7 @@ private:
     Status status_;
 };
 
-// The same for an array; on the stack when it is short.
+// The same for an array, on the stack if it is short.
 template <class Abi>
 class ResultStatuses {
 public:
@@ -73,7 +76,8 @@ public:
 
     Error reserve(const char *name, const MPI_Status *places, int count) {
         if (!places || count <= 0) return {};
-        all_ = count <= few ? few_ : static_cast<Status *>(std::malloc(static_cast<size_t>(count) * sizeof(Status)));
+        all_ = count <= few ? few_
+                            : static_cast<Status *>(std::malloc(static_cast<size_t>(count) * sizeof(Status)));
         if (!all_) return complaint::no_memory(name);
         count_ = count;
         for (int i = 0; i < count_; ++i) ResultStatus<Abi>::mark(all_[i]);
@@ -92,9 +96,9 @@ private:
     int count_ = 0;
 };
 
-enum class StatusPart { count, source, tag, error };  // count: and whether it was cancelled
+enum class StatusPart { count, source, tag, error };  // count: also whether it was cancelled
 
-// A status of which the library reads or changes a part: the program may not have filled the others.
+// A status of which the library reads or changes one part. The program may not have filled in the others.
 template <class Abi, StatusPart part>
 class GivenStatus {
 public:
@@ -121,7 +125,7 @@ private:
     Status status_{};
 };
 
-// The three where the program's status is the library's.
+// The three classes for an ABI whose status is the library's.
 template <class Abi>
     requires Abi::of_the_standard
 class ResultStatus<Abi> {
@@ -157,7 +161,8 @@ class GivenStatus<Abi, part> {
 public:
     using MPI_Status = typename Abi::MPI_Status;
 
-    explicit GivenStatus(const MPI_Status *place) : place_(reinterpret_cast<Status *>(const_cast<MPI_Status *>(place))) {}
+    explicit GivenStatus(const MPI_Status *place)
+        : place_(reinterpret_cast<Status *>(const_cast<MPI_Status *>(place))) {}
     Status *data() { return place_; }
     void store(MPI_Status *) const {}
 

@@ -1,4 +1,4 @@
-// mpirun on another host; see agent.h.
+// mpirun on another host. See agent.h.
 #include "launch/agent.h"
 
 #include <errno.h>
@@ -26,15 +26,19 @@ namespace lanyard::launch {
 namespace {
 
 constexpr uint64_t second_ns = 1'000'000'000;
-constexpr uint64_t first_silence_ns = 60 * second_ns;  // until the job is known, which says how long
-constexpr uint64_t farewell_ns = second_ns;            // for whoever started it to hear that all is over
+// until the job has arrived, which contains the time to use
+constexpr uint64_t first_silence_ns = 60 * second_ns;
+constexpr uint64_t farewell_ns = second_ns;  // for the process above to receive the report that all is over
 
-// What describes this host and its login rather than the user's work.
-bool belongs_to_host(std::string_view variable) { return variable.starts_with("HOSTNAME=") || variable.starts_with("SSH_"); }
+// Variables that describe this host and its login rather than the user's work.
+bool belongs_to_host(std::string_view variable) {
+    return variable.starts_with("HOSTNAME=") || variable.starts_with("SSH_");
+}
 
 class Agent {
 public:
-    Agent(char **environment, char *name_area, size_t name_length) : surroundings_{environment, environment, {}, name_area, name_length} {}
+    Agent(char **environment, char *name_area, size_t name_length)
+        : surroundings_{environment, environment, {}, name_area, name_length} {}
     int run();
 
 private:
@@ -61,14 +65,16 @@ private:
     std::unique_ptr<HostTree> hosts_;
     bool over_ = false;  // nothing of the job is left here and below
     bool said_over_ = false;
-    bool lost_ = false;  // whoever started it is gone
+    bool lost_ = false;  // the process that started this agent is gone
     uint64_t leave_at_ns_ = UINT64_MAX;
 };
 
-// Nothing else may write between the frames, and no rank may hold the connection open.
+// Nothing else may write between the frames, and no rank may keep the connection open.
 bool Agent::take_standard_streams() {
     if (isatty(0) || isatty(1)) {
-        fprintf(stderr, "mpirun --agent is started by mpirun on another host, by a remote shell without a terminal; it is of no use otherwise\n");
+        fprintf(stderr,
+                "mpirun --agent is started by mpirun on another host, by a remote shell without a terminal; "
+                "it is of no use otherwise\n");
         return false;
     }
     in_ = fcntl(0, F_DUPFD_CLOEXEC, 3);
@@ -85,7 +91,7 @@ bool Agent::take_standard_streams() {
 void Agent::prepare_process() {
     sigset_t blocked;
     sigemptyset(&blocked);
-    sigaddset(&blocked, SIGPIPE);  // a reader who left is an error of write
+    sigaddset(&blocked, SIGPIPE);  // a reader that has left is an error of write
     sigaddset(&blocked, SIGCHLD);
     signal(SIGCHLD, SIG_DFL);
     sigprocmask(SIG_BLOCK, &blocked, &surroundings_.inherited.signals);
@@ -94,9 +100,11 @@ void Agent::prepare_process() {
 }
 
 void Agent::on_frame(const Frame &frame) {
-    bool stream = frame.kind == Kind::input || frame.kind == Kind::output_credit || frame.kind == Kind::output_closed;
+    bool stream =
+        frame.kind == Kind::input || frame.kind == Kind::output_credit || frame.kind == Kind::output_closed;
     Signal signal;
-    if (frame.kind == Kind::signal && read_frame(frame, signal) && signal.number == SIGTSTP) above_->expect_silence();
+    if (frame.kind == Kind::signal && read_frame(frame, signal) && signal.number == SIGTSTP)
+        above_->expect_silence();
     if (frame.kind == Kind::job) on_job(frame);
     else if (hosts_ && stream) on_stream(frame);
     else if (hosts_) hosts_->command(frame);
@@ -119,16 +127,18 @@ void Agent::on_job(const Frame &frame) {
         return;
     }
     merge_environment();
-    streams_ = std::make_unique<ForwardedStreams>(loop_, job_.plan.placement.own, [this](const Frame &output) { above_->send(output); });
+    streams_ = std::make_unique<ForwardedStreams>(loop_, job_.plan.placement.own,
+                                                  [this](const Frame &output) { above_->send(output); });
     const Plan &plan = job_.plan;
-    bool reads = plan.stdin_rank && plan.placement.node_of_rank[static_cast<size_t>(*plan.stdin_rank)] == plan.placement.own;
+    bool reads = plan.stdin_rank &&
+                 plan.placement.node_of_rank[static_cast<size_t>(*plan.stdin_rank)] == plan.placement.own;
     int input = reads ? streams_->connect_input() : -1;
     HostTree::Owner owner{[this](const Frame &report) { tell(report); }, false, *streams_, input};
     hosts_ = std::make_unique<HostTree>(loop_, job_, surroundings_, owner);
     hosts_->prepare();
 }
 
-// What the ranks get of this process: folder and file creation mask.
+// Sets what the ranks inherit from this process: folder and file creation mask.
 std::string Agent::enter_job() {
     umask(job_.creation_mask);
     above_->set_silence(job_.peer_timeout_s * second_ns);
@@ -136,13 +146,16 @@ std::string Agent::enter_job() {
     int error_number = errno;
     const Placement &placement = job_.plan.placement;
     const std::vector<Program> &programs = job_.plan.programs;
-    bool needed = std::any_of(programs.begin(), programs.end(), [](const Program &program) { return !program.folder.starts_with('/'); });
+    bool needed = std::any_of(programs.begin(), programs.end(),
+                              [](const Program &program) { return !program.folder.starts_with('/'); });
     if (!needed && chdir("/") == 0) return "";
-    return fmt::format("host {}: the folder {}, in which mpirun was started, cannot be entered there: {}; make it there, or name another with -wdir",
-                       placement.hosts[static_cast<size_t>(placement.own)], job_.folder, system_text(error_number));
+    return fmt::format(
+        "host {}: the folder {}, in which mpirun was started, cannot be entered there: {}; make it there, or "
+        "name another with -wdir",
+        placement.hosts[static_cast<size_t>(placement.own)], job_.folder, system_text(error_number));
 }
 
-// mpirun's variables, and of this host's own those that mpirun does not have.
+// The variables are those of mpirun, and those of this host that mpirun does not have.
 void Agent::merge_environment() {
     for (char **own = surroundings_.own_environment; *own; ++own) variables_.emplace_back(*own);
     for (const std::string &variable : job_.environment) {
@@ -161,14 +174,14 @@ void Agent::tell(const Frame &frame) {
     streams_->drain();
 }
 
-// Whoever started this agent is gone, and with it the job.
+// The process that started this agent is gone, and so the job ends.
 void Agent::on_lost() {
     lost_ = true;
     if (hosts_) hosts_->abandon();
     else over_ = true;
 }
 
-// The last word, after all output.
+// The last frame, after all output.
 void Agent::say_over() {
     said_over_ = true;
     above_->send({Kind::over, {}});
@@ -179,14 +192,16 @@ int Agent::time_to_wait_ms(uint64_t now_ns) const {
     uint64_t next = std::min(above_->deadline_ns(), leave_at_ns_);
     if (hosts_) next = std::min(next, hosts_->deadline_ns());
     if (next == UINT64_MAX) return -1;
-    return next <= now_ns ? 0 : static_cast<int>(std::min<uint64_t>((next - now_ns) / 1'000'000 + 1, 1'000'000));
+    return next <= now_ns ? 0
+                          : static_cast<int>(std::min<uint64_t>((next - now_ns) / 1'000'000 + 1, 1'000'000));
 }
 
 int Agent::run() {
     prepare_process();
     if (!take_standard_streams()) return 1;
-    above_ = std::make_unique<FrameLink>(
-        loop_, first_silence_ns, FrameLink::Handlers{[this](const Frame &frame) { on_frame(frame); }, [this](const std::string &) { on_lost(); }});
+    above_ = std::make_unique<FrameLink>(loop_, first_silence_ns,
+                                         FrameLink::Handlers{[this](const Frame &frame) { on_frame(frame); },
+                                                             [this](const std::string &) { on_lost(); }});
     if (!above_->open(in_, out_, "")) return 1;
     while (!(over_ && (lost_ || (said_over_ && clock_ns() >= leave_at_ns_)))) {
         loop_.wait(time_to_wait_ms(clock_ns()));
@@ -200,6 +215,8 @@ int Agent::run() {
 
 }  // namespace
 
-int run_agent(char **environment, char *name_area, size_t name_length) { return Agent(environment, name_area, name_length).run(); }
+int run_agent(char **environment, char *name_area, size_t name_length) {
+    return Agent(environment, name_area, name_length).run();
+}
 
 }  // namespace lanyard::launch

@@ -1,6 +1,7 @@
-// mpirun on another host: `mpirun --agent`, started by a remote shell, is told over its standard input what to do and
-// tells over its standard output what happens; see protocol.h. It has no terminal, no options and no opinion.
-// Invariant: it ends, with all that it has started, when its standard input does.
+// mpirun on another host: `mpirun --agent`, started by a remote shell. It receives commands over its standard
+// input and sends reports over its standard output (see protocol.h). It has no terminal and no options, and
+// decides nothing itself. Single-threaded. Invariant: when its standard input ends, it ends with all that it
+// has started.
 #pragma once
 
 #include <cstddef>

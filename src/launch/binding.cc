@@ -1,9 +1,10 @@
-// Where ranks may run; see binding.h.
+// The processors on which ranks may run. See binding.h.
 //
-// Left to itself (auto), a rank is never tied to one processor: the kernel spreads a job well within one memory domain,
-// and two jobs whose launchers number the processors alike would crowd some of them and leave others idle. What the
-// kernel cannot know is that a rank's memory should stay where it was first touched. So auto keeps each rank within one
-// memory domain, and only where there are several, where each gets a rank, and where ranks do not outnumber processors.
+// In the default mode (auto), a rank is never bound to one processor. The kernel spreads a job well within
+// one memory domain. Two jobs whose launchers number the processors alike would oversubscribe some of them
+// and leave others idle. What the kernel cannot see is that a rank's memory should stay where it was first
+// touched. The mode auto therefore keeps each rank within one memory domain. It does so only if there are
+// several domains, each receives a rank, and the ranks do not outnumber the processors.
 #include "launch/binding.h"
 
 #include <dlfcn.h>
@@ -26,7 +27,7 @@ bool several_memory_domains() {
     return file >> online && online.find_first_of(",-") != std::string::npos;
 }
 
-// The module stays loaded: mpirun ends soon anyway.
+// The module stays loaded, because mpirun ends soon anyway.
 Sets processor_sets(LanyardDomain domain, std::string &trouble) {
     std::string path = prefix_folder() + "/lib/lanyard/binding.so";
     void *module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -42,7 +43,7 @@ Sets processor_sets(LanyardDomain domain, std::string &trouble) {
     return sets;
 }
 
-// Neighbouring ranks share a domain, and each domain gets ranks in proportion to its processors.
+// Neighbouring ranks share a domain, and each domain receives ranks in proportion to its processors.
 std::vector<std::optional<cpu_set_t>> spread(const Sets &domains, int ranks) {
     long processors = 0;
     for (const cpu_set_t &domain : domains) processors += CPU_COUNT(&domain);
@@ -62,19 +63,22 @@ std::vector<std::optional<cpu_set_t>> spread(const Sets &domains, int ranks) {
 std::vector<std::optional<cpu_set_t>> bind_ranks(Binding binding, int ranks, std::string &note) {
     std::vector<std::optional<cpu_set_t>> bound(static_cast<size_t>(ranks));
     std::string trouble;
-    if (binding == Binding::none || (binding == Binding::automatic && !several_memory_domains())) return bound;
+    if (binding == Binding::none || (binding == Binding::automatic && !several_memory_domains()))
+        return bound;
     if (binding == Binding::automatic) {
         Sets domains = processor_sets(lanyard_memory_domains, trouble);
         return domains.size() > 1 ? spread(domains, ranks) : bound;
     }
     Sets cores = processor_sets(lanyard_cores, trouble);
     if (trouble.empty() && static_cast<size_t>(ranks) > cores.size())
-        trouble = fmt::format("{} ranks are more than the {} processor cores this job may use", ranks, cores.size());
+        trouble = fmt::format("{} ranks are more than the {} processor cores this job may use", ranks,
+                              cores.size());
     if (!trouble.empty()) {
         note = fmt::format("--bind-to core cannot be done: {}; the ranks run unbound", trouble);
         return bound;
     }
-    for (int rank = 0; rank < ranks; ++rank) bound[static_cast<size_t>(rank)] = cores[static_cast<size_t>(rank)];
+    for (int rank = 0; rank < ranks; ++rank)
+        bound[static_cast<size_t>(rank)] = cores[static_cast<size_t>(rank)];
     return bound;
 }
 

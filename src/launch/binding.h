@@ -1,4 +1,4 @@
-// Where ranks may run. Called once, before they are started.
+// The processors on which ranks may run. Called once on each host, before the ranks are started.
 #pragma once
 
 #include <sched.h>
@@ -11,8 +11,8 @@
 
 namespace lanyard::launch {
 
-// For each rank the processors it is kept on; nothing for all. `note` is a sentence when what was asked for explicitly
-// cannot be done here; the ranks then run unbound.
+// Returns for each rank the processors to which it is bound, or nothing if it may use all. `note` becomes a
+// sentence if the user's explicit request cannot be fulfilled here. The ranks then run unbound.
 std::vector<std::optional<cpu_set_t>> bind_ranks(Binding binding, int ranks, std::string &note);
 
 }  // namespace lanyard::launch

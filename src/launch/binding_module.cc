@@ -1,10 +1,11 @@
-// Cores and memory domains as hwloc sees them; see binding_module.h.
+// Cores and memory domains as hwloc reports them. See binding_module.h.
 #include "launch/binding_module.h"
 
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
 
-extern "C" __attribute__((visibility("default"))) int lanyard_processor_sets(LanyardDomain domain, cpu_set_t *sets, int capacity) {
+extern "C" __attribute__((visibility("default"))) int lanyard_processor_sets(LanyardDomain domain,
+                                                                             cpu_set_t *sets, int capacity) {
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0) return -1;
     cpu_set_t allowed;
@@ -13,7 +14,8 @@ extern "C" __attribute__((visibility("default"))) int lanyard_processor_sets(Lan
         return -1;
     }
     hwloc_obj_type_t type = domain == lanyard_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_NUMANODE;
-    if (hwloc_get_nbobjs_by_type(topology, type) < 1) type = HWLOC_OBJ_PU;  // machines that do not tell their cores
+    // machines that do not report their cores
+    if (hwloc_get_nbobjs_by_type(topology, type) < 1) type = HWLOC_OBJ_PU;
     int found = 0;
     for (int i = 0; i < hwloc_get_nbobjs_by_type(topology, type) && found < capacity; ++i) {
         cpu_set_t set;

@@ -1,4 +1,4 @@
-// The processes that descend from one process; see descendants.h.
+// The processes that descend from one process. See descendants.h.
 #include "launch/descendants.h"
 
 #include <dirent.h>
@@ -21,7 +21,8 @@ struct Process {
     pid_t parent;
 };
 
-// Reads state, parent and flags from /proc/PID/stat: "pid (name, which may hold anything) state parent ...".
+// Reads state, parent and flags from /proc/PID/stat: "pid (name, which may contain anything) state parent
+// ...".
 bool read_process(const char *pid_text, Process &process, char &state, unsigned &flags) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid_text);

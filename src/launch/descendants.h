@@ -1,5 +1,6 @@
-// The processes that descend from one process, found in /proc, so that nothing a rank has started outlives the job,
-// whatever session or group it has moved to: orphans come to the nearest ancestor that is a subreaper.
+// Finds the processes that descend from one process, in /proc. With them, nothing that a rank has started
+// outlives the job, whatever session or process group it has moved to: the nearest ancestor that is a
+// subreaper inherits orphans.
 #pragma once
 
 #include <sys/types.h>
@@ -8,16 +9,17 @@
 
 namespace lanyard::launch {
 
-// Makes the calling process the one that inherits orphaned descendants.
+// Makes the calling process a subreaper, which inherits orphaned descendants.
 void adopt_orphans();
 
-// Neither gone nor about to be: a process that ends is known to do so before its descriptors are closed.
+// True unless the process has ended or is about to end. The kernel marks a process as ending before it closes
+// its descriptors.
 bool lives_on(pid_t pid);
 
-// All living descendants of `root`, without itself. Empty also where /proc cannot be read.
+// All living descendants of `root`, without `root` itself. Empty also if /proc cannot be read.
 std::vector<pid_t> descendants_of(pid_t root);
 
-// Sends `signal_number` to each of them; how many there were.
+// Sends `signal_number` to each descendant. Returns their number.
 int signal_descendants(pid_t root, int signal_number);
 
 }  // namespace lanyard::launch

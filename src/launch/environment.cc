@@ -1,4 +1,4 @@
-// The environment of the ranks; see environment.h.
+// The environment of the ranks. See environment.h.
 #include "launch/environment.h"
 
 #include <unistd.h>
@@ -14,10 +14,23 @@ namespace lanyard::launch {
 
 namespace {
 
-// What launchers tell their ranks. A job started by a rank of another job must not believe it.
+// Variables that launchers set for their ranks. A job started by a rank of another job must not use them.
 constexpr std::string_view told_by_launchers[] = {
-    "PMI_", "PMIX_", "OMPI_", "HYDI_", "HYDRA_PROXY", "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=", "MV2_COMM_WORLD_", "LANYARD_JOB=", "LANYARD_RANK=",
-    "LANYARD_SIZE=", "LANYARD_LOCAL_RANK=", "LANYARD_LOCAL_SIZE=", "LANYARD_SEGMENT_FD=", "LANYARD_PMI_FD=",
+    "PMI_",
+    "PMIX_",
+    "OMPI_",
+    "HYDI_",
+    "HYDRA_PROXY",
+    "MPI_LOCALRANKID=",
+    "MPI_LOCALNRANKS=",
+    "MV2_COMM_WORLD_",
+    "LANYARD_JOB=",
+    "LANYARD_RANK=",
+    "LANYARD_SIZE=",
+    "LANYARD_LOCAL_RANK=",
+    "LANYARD_LOCAL_SIZE=",
+    "LANYARD_SEGMENT_FD=",
+    "LANYARD_PMI_FD=",
     "LANYARD_MAXPROCS=",
 };
 
@@ -30,7 +43,9 @@ bool told_by_launcher(std::string_view variable) {
 // The libraries that programs load, one for each ABI.
 constexpr const char *abi_libraries[] = {"libmpi_abi.so.1", "libmpi.so.12"};
 
-bool in_folder(const std::string &folder, const char *library) { return access((folder + "/" + library).c_str(), R_OK) == 0; }
+bool in_folder(const std::string &folder, const char *library) {
+    return access((folder + "/" + library).c_str(), R_OK) == 0;
+}
 
 bool names_folder_with(std::string_view search_path, const char *library) {
     for (size_t at = 0; at <= search_path.size();) {
@@ -42,9 +57,9 @@ bool names_folder_with(std::string_view search_path, const char *library) {
     return false;
 }
 
-// Ranks find the libraries beside this mpirun, unless the user has already named a folder with such a library: that one comes
-// first then, and ours supply the other ABI. The system's own folder is left to the system: naming it would move it before
-// everything else.
+// Adds the folder of the libraries beside this mpirun to the ranks' search path. If the user has already
+// named a folder with such a library, that folder stays first, and ours provides the library for the other
+// ABI. The system's own folder is never added, because it would then precede everything else.
 void show_own_libraries(Variables &variables) {
     std::string prefix = prefix_folder();
     std::string folder = prefix + "/lib";
@@ -88,7 +103,8 @@ void set_variable(Variables &variables, const std::string &name, const std::stri
 
 const char *find_variable(const Variables &variables, const std::string &name) {
     for (const std::string &variable : variables)
-        if (variable.size() > name.size() && variable[name.size()] == '=' && variable.starts_with(name)) return variable.c_str() + name.size() + 1;
+        if (variable.size() > name.size() && variable[name.size()] == '=' && variable.starts_with(name))
+            return variable.c_str() + name.size() + 1;
     return nullptr;
 }
 
@@ -111,7 +127,8 @@ Error check_settings(const Variables &variables, Settings &settings, std::vector
     Selection selection;
     if (!error) error = parse_selection(settings.coll, selection);
     for (std::string &warning : found)
-        if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
+        if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+            warnings.push_back(std::move(warning));
     return error;
 }
 

@@ -1,4 +1,4 @@
-// An agent's side of the streams of its ranks; see forwarded_streams.h.
+// An agent's side of the streams of its ranks. See forwarded_streams.h.
 #include "launch/forwarded_streams.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ ForwardedStreams::~ForwardedStreams() {
 int ForwardedStreams::connect_rank(int rank, int target) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // of this end alone
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // only for this end
     sources_.push_back(std::make_unique<Source>(Source{rank, target, ends[0], false}));
     ++open_;
     watch(*sources_.back(), true);
@@ -49,7 +49,7 @@ void ForwardedStreams::close_source(Source &source) {
     --open_;
 }
 
-// Reads once; false when nothing more is there for now, or without credit.
+// Reads once. Returns false if nothing more is available for now, or without credit.
 bool ForwardedStreams::forward(Source &source) {
     if (source.fd < 0) return false;
     uint32_t &credit = credit_[source.target];
@@ -112,18 +112,20 @@ void ForwardedStreams::flush_input() {
         if (count < 0 && errno == EINTR) continue;
         full = count < 0 && errno == EAGAIN;
         if (count < 0 && !full) {
-            send_(make_frame(Kind::input_credit, Stream{node_, 0, 0, 0, {}}));  // nobody reads it any more
+            send_(make_frame(Kind::input_credit, Stream{node_, 0, 0, 0, {}}));  // the rank no longer reads
             return close_input();
         }
         if (count > 0) written += static_cast<size_t>(count);
     }
     input_bytes_.erase(0, written);
-    if (full && !input_waits_) input_waits_ = loop_.add(input_, EPOLLOUT, [this](uint32_t) { flush_input(); });
+    if (full && !input_waits_)
+        input_waits_ = loop_.add(input_, EPOLLOUT, [this](uint32_t) { flush_input(); });
     if (!full && input_waits_) {
         loop_.remove(input_);
         input_waits_ = false;
     }
-    if (written) send_(make_frame(Kind::input_credit, Stream{node_, 0, 0, static_cast<uint32_t>(written), {}}));
+    if (written)
+        send_(make_frame(Kind::input_credit, Stream{node_, 0, 0, static_cast<uint32_t>(written), {}}));
     if (input_bytes_.empty() && input_ends_) close_input();
 }
 

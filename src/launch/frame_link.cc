@@ -1,4 +1,4 @@
-// Frames over two descriptors; see frame_link.h.
+// Frames over two descriptors. See frame_link.h.
 #include "launch/frame_link.h"
 
 #include <errno.h>
@@ -16,8 +16,9 @@ namespace lanyard::launch {
 namespace {
 
 constexpr size_t most_unsent = 64 * 1024 * 1024;
-constexpr uint64_t patience_ns = 500'000'000;  // for what the other side has said before it stopped taking
-constexpr int beats_in_silence = 6;  // signs of life in the time after which a silent side is lost
+// after a failed write, for reading what the other side has sent before
+constexpr uint64_t patience_ns = 500'000'000;
+constexpr int beats_in_silence = 6;  // frames sent during the time after which a silent side counts as failed
 
 }  // namespace
 
@@ -111,13 +112,14 @@ void FrameLink::flush() {
 
 void FrameLink::tick(uint64_t now_ns) {
     if (!is_open()) return;
-    // Whoever was stopped itself has no right to call others silent.
+    // A process that was itself stopped cannot judge the silence of others.
     if (now_ns - ticked_ns_ > silence_ns_ / 2) heard_ns_ = now_ns;
     ticked_ns_ = now_ns;
-    // Reading finds the end of the connection too, after what the other side has said before it.
+    // The other side's last frames are read first. Reading then also finds the end of the connection.
     if (!trouble_.empty() && now_ns - trouble_ns_ >= patience_ns) return lose(trouble_);
     if (!silence_expected_ && now_ns - heard_ns_ >= silence_ns_)
-        return lose(fmt::format("nothing has been heard of it for {} s (LANYARD_PEER_TIMEOUT)", silence_ns_ / 1'000'000'000));
+        return lose(fmt::format("nothing has been heard of it for {} s (LANYARD_PEER_TIMEOUT)",
+                                silence_ns_ / 1'000'000'000));
     if (now_ns - spoke_ns_ >= silence_ns_ / beats_in_silence) {
         if (unsent_.empty()) send({Kind::alive, {}});
         else spoke_ns_ = now_ns;

@@ -1,4 +1,4 @@
-// The guard process; see guard.h.
+// The guard process. See guard.h.
 #include "launch/guard.h"
 
 #include <errno.h>
@@ -21,8 +21,9 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr uint64_t leftover_grace_ns = 300'000'000;  // from TERM to KILL for what ranks left behind
-constexpr uint64_t give_up_ns = 10'000'000'000;      // for processes that even KILL does not end (stuck in the kernel)
+constexpr uint64_t leftover_grace_ns = 300'000'000;  // from TERM to KILL, for what ranks have left behind
+// for processes that not even KILL ends (stuck in the kernel)
+constexpr uint64_t give_up_ns = 10'000'000'000;
 constexpr int sweep_pause_ms = 20;
 constexpr size_t stack_bytes = 128 * 1024;
 
@@ -43,7 +44,7 @@ struct Child {
     int trouble = 0;
 };
 
-// In the child, before the program: system calls only.
+// Runs in the child, before the program: system calls only.
 int become_rank(void *argument) {
     Child &child = *static_cast<Child *>(argument);
     const RankStart &start = *child.start;
@@ -68,17 +69,23 @@ int become_rank(void *argument) {
     _exit(127);
 }
 
-// Closes every descriptor above 2 but these two.
+// Closes every descriptor above 2 except these two.
 void close_all_but(int lower, int higher) {
     close_range(3, static_cast<unsigned>(lower) - 1, 0);
-    if (higher > lower + 1) close_range(static_cast<unsigned>(lower) + 1, static_cast<unsigned>(higher) - 1, 0);
+    if (higher > lower + 1)
+        close_range(static_cast<unsigned>(lower) + 1, static_cast<unsigned>(higher) - 1, 0);
     close_range(static_cast<unsigned>(higher) + 1, ~0u, 0);
 }
 
 class GuardProcess {
 public:
-    GuardProcess(int control, int child_events, const std::vector<RankStart> &starts, const InheritedState &inherited)
-        : control_(control), child_events_(child_events), starts_(starts), inherited_(inherited), pids_(starts.size(), -1) {}
+    GuardProcess(int control, int child_events, const std::vector<RankStart> &starts,
+                 const InheritedState &inherited)
+        : control_(control),
+          child_events_(child_events),
+          starts_(starts),
+          inherited_(inherited),
+          pids_(starts.size(), -1) {}
     void run();
 
 private:
@@ -96,7 +103,7 @@ private:
     int child_events_;
     const std::vector<RankStart> &starts_;
     const InheritedState &inherited_;
-    std::vector<pid_t> pids_;  // of living ranks; -1 of others
+    std::vector<pid_t> pids_;  // of living ranks; -1 for others
     size_t living_ = 0;
     bool children_ = true;     // there may be processes of the job
     bool mpirun_gone_ = false;
@@ -129,10 +136,12 @@ bool GuardProcess::start_rank(size_t rank, char *stack_top) {
 
 void GuardProcess::start_ranks() {
     auto stack = std::make_unique<char[]>(stack_bytes);
-    char *top = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(stack.get()) + stack_bytes) & ~uintptr_t{63});
+    char *top =
+        reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(stack.get()) + stack_bytes) & ~uintptr_t{63});
     for (size_t rank = 0; rank < starts_.size(); ++rank)
         if (!start_rank(rank, top)) break;
-    // What mpirun and the ranks have open must not be held open here, or nobody would see the other side close it.
+    // The guard must not keep open what mpirun and the ranks have open, or the others would not see it
+    // closed.
     close_all_but(std::min(control_, child_events_), std::max(control_, child_events_));
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd <= 2; ++fd) dup2(nowhere, fd);
@@ -173,10 +182,10 @@ void GuardProcess::obey() {
     }
     forward(command.signal_number);
     signal_descendants(getpid(), command.signal_number);
-    signal_descendants(getpid(), SIGCONT);  // a stopped process ends only when it goes on
+    signal_descendants(getpid(), SIGCONT);  // a stopped process ends only when it continues
 }
 
-// Called while there are children and no rank lives, or mpirun is gone, or it said so.
+// Called while there are children, and no rank lives, mpirun is gone, or mpirun has ordered the end.
 void GuardProcess::end_what_is_left() {
     uint64_t now_ns = clock_ns();
     if (mpirun_gone_) killing_ = true;
@@ -224,7 +233,8 @@ void take_own_name(char *name_area, size_t name_length) {
 
 }  // namespace
 
-Guard start_guard(const std::vector<RankStart> &ranks, const InheritedState &inherited, char *name_area, size_t name_length) {
+Guard start_guard(const std::vector<RankStart> &ranks, const InheritedState &inherited, char *name_area,
+                  size_t name_length) {
     int ends[2];
     sigset_t child_signal;
     sigemptyset(&child_signal);

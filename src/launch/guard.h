@@ -1,14 +1,16 @@
-// The guard: a process between mpirun and the ranks that starts them, waits for them and sees to it that no process of
-// the job outlives it. It is needed because a launcher killed with -9 cannot clean up after itself.
+// The guard: a process between mpirun and the ranks. It starts the ranks, waits for them, and ensures that no
+// process of the job outlives it. It is needed because a launcher killed with SIGKILL cannot clean up.
 //
 //     mpirun --control socket-- guard --parent of-- rank 0 ... rank N-1 -- whatever they start
 //
-// Theory: every process of the job descends from the guard, and as a subreaper it inherits those whose parents die, so
-// even what has left its session and process group is found. The guard ends everything when the control socket closes
-// (mpirun died). When the guard itself dies, the ranks get SIGKILL from the kernel (PR_SET_PDEATHSIG) and everything
-// else comes to mpirun, also a subreaper, which ends it. The guard has a session and a name of its own, so that killing
-// mpirun's process group, or all that is called mpirun, does not kill both.
-// Called by job.cc only. The guard runs no code of mpirun's but guard.cc and descendants.cc.
+// Every process of the job on this host descends from the guard. As a subreaper, the guard inherits processes
+// whose parents have ended, so it finds even those that have left its session and process group. It ends
+// everything when the control socket closes (mpirun has died). If the guard itself dies, the kernel sends
+// SIGKILL to the ranks (PR_SET_PDEATHSIG), and everything else is inherited by mpirun, also a subreaper,
+// which ends it. The guard has a session and a name of its own. Killing mpirun's process group, or all
+// processes called mpirun, therefore does not kill both.
+//
+// Used by local_host.cc only. The guard runs no code of mpirun except guard.cc and descendants.cc.
 #pragma once
 
 #include <sched.h>
@@ -23,7 +25,7 @@
 
 namespace lanyard::launch {
 
-// All that is needed to start one rank. Descriptors stay the caller's; they all close on exec.
+// All that is needed to start one rank. The caller keeps the descriptors, which all close on exec.
 struct RankStart {
     std::string path;
     bool script = false;  // run by /bin/sh
@@ -35,7 +37,7 @@ struct RankStart {
     std::optional<cpu_set_t> processors;
 };
 
-// What mpirun changed of its own state and a rank gets back.
+// The state that mpirun has changed for itself and restores in a rank.
 struct InheritedState {
     sigset_t signals;
     rlimit descriptors;
@@ -54,16 +56,19 @@ struct GuardReport {
 struct GuardCommand {
     enum Kind : int32_t { forward, end_all };
     Kind kind;
-    int32_t signal_number;  // forward: to the ranks and their process groups; end_all: to every process of the job
+    // forward: to the ranks and their process groups; end_all: to every process of the job
+    int32_t signal_number;
 };
 
 struct Guard {
     pid_t pid = -1;
-    int control = -1;  // seqpacket: GuardCommand in, GuardReport out; its end of file means that nothing of the job is left
+    // seqpacket: GuardCommand in, GuardReport out; its end of file means that nothing of the job is left
+    int control = -1;
 };
 
-// Starts the guard, which starts the ranks. `name_area` is the memory of mpirun's own argument words, in which the
-// guard writes its name. A failure leaves pid -1 and errno set.
-Guard start_guard(const std::vector<RankStart> &ranks, const InheritedState &inherited, char *name_area, size_t name_length);
+// Starts the guard, which starts the ranks. `name_area` is the memory of the argument words of the calling
+// process, into which the guard writes its name. After a failure, pid is -1 and errno is set.
+Guard start_guard(const std::vector<RankStart> &ranks, const InheritedState &inherited, char *name_area,
+                  size_t name_length);
 
 }  // namespace lanyard::launch

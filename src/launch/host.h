@@ -1,7 +1,7 @@
-// A host where ranks run: this one (LocalHost), or one behind a remote shell, with all hosts that it starts in turn
-// (RemoteHost). A host is controlled by the frames of protocol.h and reports by such frames, so its owner need not
-// distinguish the two, and a job on one machine is a job with one host and no remote shell.
-// Driven by the loop; single-threaded. A host never reports during its construction, nor after `over`.
+// A host where ranks run: this one (LocalHost), or one behind a remote shell, with all hosts that it starts
+// in turn (RemoteHost). A host is controlled by the frames of protocol.h and reports by such frames, so its
+// owner need not distinguish the two. A job on one machine is a job with one host and no remote shell. Driven
+// by the loop; single-threaded. A host never reports during its construction, nor after `over`.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ public:
     // Prepares the start and reports `ready`, or `failed` and `over`; at once or later.
     virtual void prepare() = 0;
     virtual void command(const Frame &frame) = 0;
-    // The host is unreachable: ends what can be ended from here, then reports `over`.
+    // Called if the host is unreachable: ends what can be ended from here, then reports `over`.
     virtual void abandon() = 0;
     virtual void tick(uint64_t) {}
     virtual uint64_t deadline_ns() const { return UINT64_MAX; }

@@ -1,4 +1,4 @@
-// See host_tree.h.
+// The part of the tree of hosts that one process starts. See host_tree.h.
 #include "launch/host_tree.h"
 
 #include <algorithm>
@@ -7,7 +7,9 @@ namespace lanyard::launch {
 
 namespace {
 
-size_t remote_count(const Assignment &job) { return std::min(job.below.size(), static_cast<size_t>(job.plan.fan_out)); }
+size_t remote_count(const Assignment &job) {
+    return std::min(job.below.size(), static_cast<size_t>(job.plan.fan_out));
+}
 
 }  // namespace
 
@@ -15,25 +17,28 @@ HostTree::HostTree(Loop &loop, const Assignment &job, const Surroundings &surrou
     : report_(owner.report),
       pmi_(loop, job.plan.placement, job.job, neighbours(owner.at_top, remote_count(job)),
            [this, &owner_streams = owner.streams](const Abort &abort) {
-               owner_streams.catch_up();  // what the rank said before it asked
+               owner_streams.catch_up();  // what the rank has printed before it called MPI_Abort
                report_(make_frame(Kind::aborted, abort));
            }) {
     if (job.plan.placement.own >= 0) {
-        Local local{job.plan, job.job, surroundings.environment, pmi_, owner.streams, owner.input, !owner.at_top};
-        hosts_.push_back(std::make_unique<LocalHost>(loop, surroundings, local, [this](const Frame &frame) { on_report(frame); }));
+        Local local{job.plan,    job.job,      surroundings.environment, pmi_, owner.streams,
+                    owner.input, !owner.at_top};
+        hosts_.push_back(std::make_unique<LocalHost>(loop, surroundings, local,
+                                                     [this](const Frame &frame) { on_report(frame); }));
     }
     add_remote_hosts(loop, job, surroundings);
 }
 
-// Each remote host starts an equal part of the others, in their order.
+// Each remote host starts an equal share of the other hosts, in their order.
 void HostTree::add_remote_hosts(Loop &loop, const Assignment &job, const Surroundings &surroundings) {
     size_t count = remote_count(job);
     for (size_t i = 0; i < count; ++i) {
         auto first = job.below.begin() + static_cast<long>(i * job.below.size() / count);
         auto end = job.below.begin() + static_cast<long>((i + 1) * job.below.size() / count);
         auto report = [this, i](const Frame &frame) { on_remote_report(i, frame); };
-        auto remote = std::make_unique<RemoteHost>(loop, job, std::vector<int>(first, end), surroundings.own_environment,
-                                                   surroundings.inherited, report);
+        auto remote =
+            std::make_unique<RemoteHost>(loop, job, std::vector<int>(first, end),
+                                         surroundings.own_environment, surroundings.inherited, report);
         remote_.push_back(remote.get());
         hosts_.push_back(std::move(remote));
     }

@@ -1,6 +1,7 @@
-// The part of the tree of hosts that one process starts: its own host, and one RemoteHost for each remote shell.
-// mpirun has one, and so has every agent. Reports that all hosts make (ready, over, the barrier) are passed to the owner
-// once, when the last host has made them; all others at once. Driven by the loop; single-threaded.
+// The part of the tree of hosts that one process starts: its own host, and one RemoteHost for each remote
+// shell. mpirun has one, and so has every agent. Reports that all hosts make (ready, over, the barrier) are
+// passed to the owner once, when the last host has made them. All others are passed at once. Driven by the
+// loop; single-threaded.
 #pragma once
 
 #include <memory>
@@ -15,14 +16,14 @@ class HostTree {
 public:
     struct Owner {
         Host::Report report;
-        bool at_top;  // it is mpirun
+        bool at_top;  // the owner is mpirun
         StandardStreams &streams;
         int input;  // for the rank of this host that reads standard input; -1: none
     };
     HostTree(Loop &loop, const Assignment &job, const Surroundings &surroundings, const Owner &owner);
 
     void prepare();
-    // To all hosts, or to those that the frame is meant for.
+    // To all hosts, or to those for which the frame is meant.
     void command(const Frame &frame);
     void abandon();
     void tick(uint64_t now_ns);

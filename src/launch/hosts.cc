@@ -1,4 +1,4 @@
-// Host files, host lists and the mapping of ranks; see hosts.h.
+// Host files, host lists and the mapping of ranks. See hosts.h.
 #include "launch/hosts.h"
 
 #include <fmt/format.h>
@@ -17,18 +17,23 @@ constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 bool read_count(std::string_view text, int &count) {
     auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), count);
-    return !text.empty() && trouble == std::errc{} && end == text.data() + text.size() && count >= 1 && count <= most_slots;
+    return !text.empty() && trouble == std::errc{} && end == text.data() + text.size() && count >= 1 &&
+           count <= most_slots;
 }
 
-// What a remote shell may be given: never an option, never a character that a shell or a terminal could take for more.
+// A name that may be passed to a remote shell: never an option, and no character with a special meaning for a
+// shell or a terminal.
 bool is_host_name(std::string_view name) {
     constexpr std::string_view marks = "._-:%@";
-    auto allowed = [&](unsigned char c) { return (c < 128 && isalnum(c)) || marks.find(static_cast<char>(c)) != marks.npos; };
-    if (name.empty() || name.size() > 255 || name[0] == '-' || name[0] == '@' || name.back() == '@') return false;
+    auto allowed = [&](unsigned char c) {
+        return (c < 128 && isalnum(c)) || marks.find(static_cast<char>(c)) != marks.npos;
+    };
+    if (name.empty() || name.size() > 255 || name[0] == '-' || name[0] == '@' || name.back() == '@')
+        return false;
     return std::all_of(name.begin(), name.end(), allowed);
 }
 
-// What was written there, for a sentence: a file may hold anything.
+// A quotation for a sentence. A file may contain anything.
 std::string quoted(std::string_view text) {
     std::string out(text.substr(0, most_quoted));
     std::replace_if(out.begin(), out.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
@@ -36,7 +41,8 @@ std::string quoted(std::string_view text) {
 }
 
 std::string not_a_count(std::string_view what, std::string_view text) {
-    bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return isdigit(c); });
+    bool digits =
+        !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return isdigit(c); });
     if (digits) return fmt::format("{}{} is not from 1 to {}", what, quoted(text), most_slots);
     return text.empty() ? fmt::format("{} needs a number after it", what)
                         : fmt::format("{}{} is not a number", what, quoted(text));
@@ -48,10 +54,12 @@ std::string parse_host(std::string_view word, ListedHost &host) {
     bool counted = false;
     if (word.starts_with('[')) {
         size_t end = word.find(']');
-        if (end == std::string_view::npos) return fmt::format("\"{}\" lacks the ']' after the address", quoted(word));
+        if (end == std::string_view::npos)
+            return fmt::format("\"{}\" lacks the ']' after the address", quoted(word));
         name = word.substr(1, end - 1);
         std::string_view rest = word.substr(end + 1);
-        if (!rest.empty() && rest[0] != ':') return fmt::format("after ']' in \"{}\" only :SLOTS may follow", quoted(word));
+        if (!rest.empty() && rest[0] != ':')
+            return fmt::format("after ']' in \"{}\" only :SLOTS may follow", quoted(word));
         counted = !rest.empty();
         if (counted) slots = rest.substr(1);
     } else if (std::count(word.begin(), word.end(), ':') == 1) {
@@ -61,8 +69,10 @@ std::string parse_host(std::string_view word, ListedHost &host) {
     }
     bool address = name.find("::") != name.npos || std::count(name.begin(), name.end(), ':') == 7;
     if (!is_host_name(name)) return fmt::format("\"{}\" is not the name of a host", quoted(name));
-    if (name.find(':') != name.npos && !address) return fmt::format("\"{}\" is neither HOST:SLOTS nor an IPv6 address", quoted(word));
-    if (counted && !read_count(slots, host.slots)) return not_a_count("the number of slots after ':', ", fmt::format("\"{}\"", quoted(slots)));
+    if (name.find(':') != name.npos && !address)
+        return fmt::format("\"{}\" is neither HOST:SLOTS nor an IPv6 address", quoted(word));
+    if (counted && !read_count(slots, host.slots))
+        return not_a_count("the number of slots after ':', ", fmt::format("\"{}\"", quoted(slots)));
     host.name = name;
     return "";
 }
@@ -71,7 +81,8 @@ void add_host(HostList &hosts, const ListedHost &added) {
     for (ListedHost &host : hosts) {
         if (host.name != added.name) continue;
         host.slots = std::min(host.slots + added.slots, most_slots);
-        host.max_slots = host.max_slots && added.max_slots ? std::min(host.max_slots + added.max_slots, most_slots) : 0;
+        host.max_slots =
+            host.max_slots && added.max_slots ? std::min(host.max_slots + added.max_slots, most_slots) : 0;
         return;
     }
     hosts.push_back(added);
@@ -93,27 +104,30 @@ std::vector<std::string> words_of(std::string_view line) {
     return words;
 }
 
-// Some editors and shells of Windows write UTF-16: a mark at the beginning, and a byte of 0 beside each
+// Some editors and shells of Windows write UTF-16, with a mark at the beginning and a zero byte beside each
 // letter.
 bool is_utf16(std::string_view text) {
     return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") || text.find('\0') != text.npos;
 }
 
-// What follows the host on a line.
+// A word that follows the host on a line.
 std::string parse_property(std::string_view word, ListedHost &host) {
     size_t equals = std::min(word.find('='), word.size());
     std::string_view name = word.substr(0, equals);
     std::string_view value = word.substr(std::min(equals + 1, word.size()));
     if (name == "slots") return read_count(value, host.slots) ? "" : not_a_count("slots=", value);
-    if (name == "max_slots" || name == "max-slots") return read_count(value, host.max_slots) ? "" : not_a_count(fmt::format("{}=", name), value);
+    if (name == "max_slots" || name == "max-slots")
+        return read_count(value, host.max_slots) ? "" : not_a_count(fmt::format("{}=", name), value);
     if (name == "user") {
         std::string whole = fmt::format("{}@{}", value, host.name);
         bool named_twice = host.name.find('@') != std::string::npos;
-        if (named_twice || !is_host_name(whole)) return fmt::format("\"{}\" names no user of {}", quoted(word), host.name);
+        if (named_twice || !is_host_name(whole))
+            return fmt::format("\"{}\" names no user of {}", quoted(word), host.name);
         host.name = whole;
         return "";
     }
-    return fmt::format("\"{}\" is not known; a line is HOST, HOST:SLOTS or HOST slots=N max_slots=N", quoted(word));
+    return fmt::format("\"{}\" is not known; a line is HOST, HOST:SLOTS or HOST slots=N max_slots=N",
+                       quoted(word));
 }
 
 std::string parse_line(std::string_view line, HostList &hosts) {
@@ -123,23 +137,26 @@ std::string parse_line(std::string_view line, HostList &hosts) {
     if (std::string wrong = parse_host(words[0], host); !wrong.empty()) return wrong;
     for (size_t i = 1; i < words.size(); ++i)
         if (std::string wrong = parse_property(words[i], host); !wrong.empty()) return wrong;
-    if (host.max_slots && host.max_slots < host.slots) return fmt::format("max_slots={} is less than the {} slots", host.max_slots, host.slots);
+    if (host.max_slots && host.max_slots < host.slots)
+        return fmt::format("max_slots={} is less than the {} slots", host.max_slots, host.slots);
     add_host(hosts, host);
     return "";
 }
 
-// How many ranks each host has got so far, and how many it may still get.
+// How many ranks each host has received so far, and how many more it may receive.
 class Filling {
 public:
-    Filling(const HostList &hosts, const Mapping &mapping) : hosts_(hosts), mapping_(mapping), used_(hosts.size(), 0) {}
+    Filling(const HostList &hosts, const Mapping &mapping)
+        : hosts_(hosts), mapping_(mapping), used_(hosts.size(), 0) {}
 
-    // The host of each rank, or fewer than `ranks` where there is no more room.
+    // Returns the host of each rank, or fewer than `ranks` entries if there is no more room.
     std::vector<size_t> fill(int ranks) {
         std::vector<size_t> host_of_rank;
         auto wanted = static_cast<size_t>(ranks);
         for (long round = 1; host_of_rank.size() < wanted; ++round) {
             size_t before = host_of_rank.size();
-            // By slot each host takes its share of the round at once; by node one at a time, until all have theirs.
+            // By slot, each host receives its whole share of the round at once. By node, it receives one rank
+            // at a time, until all hosts have their shares.
             for (bool more = true; more && host_of_rank.size() < wanted;) {
                 size_t pass_before = host_of_rank.size();
                 for (size_t host = 0; host < hosts_.size() && host_of_rank.size() < wanted; ++host) {
@@ -173,14 +190,15 @@ struct Block {
     bool operator==(const Block &) const = default;
 };
 
-// Neighbouring ranks of one node, and neighbouring nodes with equally many, in one block.
+// Neighbouring ranks of one node, and neighbouring nodes with the same number of ranks, form one block.
 std::vector<Block> blocks_of(const std::vector<int> &node_of_rank) {
     std::vector<Block> blocks;
     for (size_t first = 0; first < node_of_rank.size();) {
         size_t end = first;
         while (end < node_of_rank.size() && node_of_rank[end] == node_of_rank[first]) ++end;
         Block next{node_of_rank[first], 1, static_cast<int>(end - first)};
-        bool continues = !blocks.empty() && blocks.back().first_node + blocks.back().nodes == next.first_node &&
+        bool continues = !blocks.empty() &&
+                         blocks.back().first_node + blocks.back().nodes == next.first_node &&
                          blocks.back().ranks_on_each == next.ranks_on_each;
         if (continues) ++blocks.back().nodes;
         else blocks.push_back(next);
@@ -199,10 +217,13 @@ std::string parse_hostfile(std::string_view text, const std::string &file, HostL
     if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     for (size_t at = 0; at <= text.size(); ++number) {
         size_t end = std::min(text.find('\n', at), text.size());
-        if (std::string wrong = parse_line(text.substr(at, end - at), hosts); !wrong.empty()) return fmt::format("{}:{}: {}", file, number, wrong);
+        if (std::string wrong = parse_line(text.substr(at, end - at), hosts); !wrong.empty())
+            return fmt::format("{}:{}: {}", file, number, wrong);
         at = end + 1;
     }
-    return hosts.size() > before ? "" : fmt::format("{}: the file names no host; write one a line, as HOST or HOST:SLOTS", file);
+    return hosts.size() > before
+               ? ""
+               : fmt::format("{}: the file names no host; write one a line, as HOST or HOST:SLOTS", file);
 }
 
 std::string parse_host_list(std::string_view list, const std::string &of, HostList &hosts) {
@@ -245,8 +266,10 @@ std::string place_ranks(const HostList &hosts, const Mapping &mapping, int ranks
     std::vector<size_t> host_of_rank = Filling(hosts, mapping).fill(ranks);
     const char *many = hosts.size() == 1 ? "host has" : "hosts have";
     if (host_of_rank.size() < static_cast<size_t>(ranks))
-        return fmt::format("the {} {} room for {} ranks ({}), and the job has {}; name more hosts, or ask for fewer ranks", hosts.size(), many,
-                           host_of_rank.size(), mapping.strict ? fmt::format("{} on each", mapping.ranks_per_host) : "max_slots", ranks);
+        return fmt::format(
+            "the {} {} room for {} ranks ({}), and the job has {}; name more hosts, or ask for fewer ranks",
+            hosts.size(), many, host_of_rank.size(),
+            mapping.strict ? fmt::format("{} on each", mapping.ranks_per_host) : "max_slots", ranks);
     std::vector<int> node_of_host(hosts.size(), -1);
     for (size_t host : host_of_rank) node_of_host[host] = 0;
     placement.hosts.clear();
@@ -262,14 +285,15 @@ std::string place_ranks(const HostList &hosts, const Mapping &mapping, int ranks
 
 std::string process_mapping(const std::vector<int> &node_of_rank) {
     std::vector<Block> blocks = blocks_of(node_of_rank);
-    // Readers repeat the whole until every rank has its node, so one period is enough.
+    // Readers repeat the list until every rank has its node, so one period is enough.
     for (size_t period = 1; period < blocks.size(); ++period) {
         if (!std::equal(blocks.begin() + static_cast<long>(period), blocks.end(), blocks.begin())) continue;
         blocks.resize(period);
         break;
     }
     std::string text = "(vector";
-    for (const Block &block : blocks) text += fmt::format(",({},{},{})", block.first_node, block.nodes, block.ranks_on_each);
+    for (const Block &block : blocks)
+        text += fmt::format(",({},{},{})", block.first_node, block.nodes, block.ranks_on_each);
     return text + ")";
 }
 

@@ -1,12 +1,13 @@
-// Runs one job; see job.h. Everything happens in one loop: reports of the hosts where ranks run (host.h), signals,
-// output and requests of ranks. It makes no difference here which ranks run on this machine.
+// Runs one job. See job.h. Everything happens in one loop: reports of the hosts where ranks run (host.h),
+// signals, output and requests of ranks. It makes no difference here which ranks run on this machine.
 //
 //     Job -- HostTree --- LocalHost: guard, ranks          this machine, if it is one of the hosts
 //                     \-- RemoteHost --ssh-- Agent -- HostTree --- LocalHost: guard, ranks
 //                     \-- ...                               \-- RemoteHost --ssh-- ...
 //
-// The first failure decides the exit code and is told in one sentence; then the others get SIGTERM and, after a grace,
-// SIGKILL. What dies after that is not news. The job is over when the host tree says so: then no process of the job is left.
+// The first failure decides the exit code and is reported in one sentence. The other ranks then receive
+// SIGTERM and, after a grace period, SIGKILL. Ranks that die after that are not reported. The job is over
+// when the host tree reports it: then no process of the job is left.
 #include "launch/job.h"
 
 #include <errno.h>
@@ -37,21 +38,26 @@ namespace {
 
 constexpr uint64_t second_ns = 1'000'000'000;
 constexpr uint64_t term_grace_ns = second_ns;       // from TERM to KILL
-constexpr uint64_t quiet_exit_grace_ns = 2 * second_ns;  // for the others to follow a rank that ended without MPI_Finalize
-constexpr uint64_t give_up_ns = 5 * second_ns;      // for hosts that do not say that it is over
-constexpr uint64_t waits_patience_ns = second_ns;   // for what hosts know of their ranks
-constexpr int forwarded_signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGTSTP, SIGWINCH};
+// for the others to follow a rank that ended without MPI_Finalize
+constexpr uint64_t quiet_exit_grace_ns = 2 * second_ns;
+constexpr uint64_t give_up_ns = 5 * second_ns;      // for hosts that do not report the end
+constexpr uint64_t waits_patience_ns = second_ns;   // for hosts to report what their ranks wait for
+constexpr int forwarded_signals[] = {SIGHUP,  SIGINT,  SIGTERM, SIGUSR1, SIGUSR2,
+                                     SIGALRM, SIGCONT, SIGTSTP, SIGWINCH};
 
 std::string random_job_id() {
     uint64_t random[2] = {};
-    if (getrandom(random, sizeof random, 0) != sizeof random) random[0] = clock_ns() ^ static_cast<uint64_t>(getpid()) << 32;
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        random[0] = clock_ns() ^ static_cast<uint64_t>(getpid()) << 32;
     return fmt::format("{:016x}{:016x}", random[0], random[1]);
 }
 
 class Job {
 public:
     Job(const Plan &plan, char **environment, char *name_area, size_t name_length)
-        : plan_(plan), surroundings_{environment, environment, {}, name_area, name_length}, output_(loop_, plan.tag_output, plan.ranks()) {}
+        : plan_(plan),
+          surroundings_{environment, environment, {}, name_area, name_length},
+          output_(loop_, plan.tag_output, plan.ranks()) {}
     int run();
 
 private:
@@ -82,32 +88,35 @@ private:
     }
     void say(const std::string &sentence) { output_.say("mpirun: " + sentence + "\n"); }
     std::string killed_by(const RankEnd &end) const;
-    bool is_rank(int rank) const { return rank >= 0 && rank < plan_.ranks(); }  // what another host says is not taken on trust
+    // reports of other hosts are checked
+    bool is_rank(int rank) const { return rank >= 0 && rank < plan_.ranks(); }
 
     const Plan &plan_;
     Surroundings surroundings_;
     Assignment job_;
     Loop loop_;
     Output output_;
-    std::unique_ptr<RemoteOutput> remote_output_;  // where ranks are on other hosts
-    std::unique_ptr<RemoteInput> remote_input_;    // where the rank that reads is
+    std::unique_ptr<RemoteOutput> remote_output_;  // if ranks are on other hosts
+    std::unique_ptr<RemoteInput> remote_input_;    // if the rank that reads is on another host
     std::unique_ptr<HostTree> hosts_;
     int signals_ = -1;
     int ranks_running_ = 0;
     int exit_code_ = 0;
     bool failed_ = false;
-    bool started_ = false;  // all hosts were ready and have been told to start the ranks
+    bool started_ = false;  // all hosts were ready and have received the command to start the ranks
     std::vector<int> early_signals_;  // received before that
     bool over_ = false;     // nothing of the job is left
-    bool profile_ = false, first_left_ = false, first_joined_ = false;  // asked for; rank 0 has left MPI, which makes it, or joined at least
+    // profile_: requested. first_left_: rank 0 has left MPI, which writes the profile. first_joined_: rank 0
+    // has at least joined.
+    bool profile_ = false, first_left_ = false, first_joined_ = false;
     bool ending_ = false;
-    bool abandoned_ = false;  // asked to end while only output was left to write
+    bool abandoned_ = false;  // an end was requested while only output was left to write
     int end_request_ = 0;     // the first INT, TERM or HUP received
     unsigned long forwarded_ = 0;  // signals passed on, as bits
-    int quiet_rank_ = -1;     // ended with 0 while inside MPI
-    AllWaits waits_;          // being asked for
+    int quiet_rank_ = -1;     // ended with exit code 0 while inside MPI
+    AllWaits waits_;          // the answers to a request under way
     size_t waits_missing_ = 0;
-    bool time_is_over_ = false;  // that is why they are asked for
+    bool time_is_over_ = false;  // the request was made because of --timeout
     uint64_t kill_at_ns_ = UINT64_MAX;
     uint64_t give_up_at_ns_ = UINT64_MAX;
     uint64_t timeout_at_ns_ = UINT64_MAX;
@@ -115,7 +124,8 @@ private:
     uint64_t waits_until_ns_ = UINT64_MAX;
 };
 
-// Signals are read from a descriptor. Those that were ignored when mpirun was started (nohup) stay so, for the ranks too.
+// Signals are read from a descriptor. Signals that were ignored when mpirun was started (nohup) stay ignored,
+// for the ranks too.
 void Job::block_signals() {
     sigset_t handled;
     sigemptyset(&handled);
@@ -123,11 +133,12 @@ void Job::block_signals() {
     sigaddset(&handled, SIGQUIT);
     for (int signal_number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
         struct sigaction action;
-        if (sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) sigdelset(&handled, signal_number);
+        if (sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN)
+            sigdelset(&handled, signal_number);
     }
-    signal(SIGCHLD, SIG_DFL);  // whoever ignores it is not told how processes ended
+    signal(SIGCHLD, SIG_DFL);  // a process that ignores it cannot find out how its children ended
     sigset_t blocked = handled;
-    sigaddset(&blocked, SIGPIPE);  // a reader who left is an error of write
+    sigaddset(&blocked, SIGPIPE);  // a reader that has left is an error of write
     sigaddset(&blocked, SIGCHLD);
     sigprocmask(SIG_BLOCK, &blocked, &surroundings_.inherited.signals);
     signals_ = signalfd(-1, &handled, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -139,7 +150,7 @@ std::string current_folder() {
     return getcwd(folder, sizeof folder) ? folder : "/";
 }
 
-// The job as other hosts get it.
+// Fills in the job as it is sent to other hosts.
 void Job::describe_job(const Settings &settings) {
     job_.job = random_job_id();
     job_.plan = plan_;
@@ -147,29 +158,33 @@ void Job::describe_job(const Settings &settings) {
     for (size_t node = 0; node < placement.hosts.size(); ++node)
         if (static_cast<int>(node) != placement.own) job_.below.push_back(static_cast<int>(node));
     if (job_.below.empty()) return;
-    for (char **variable = surroundings_.environment; *variable; ++variable) job_.environment.emplace_back(*variable);
+    for (char **variable = surroundings_.environment; *variable; ++variable)
+        job_.environment.emplace_back(*variable);
     job_.folder = current_folder();
     job_.agent = (plan_.remote_prefix.empty() ? prefix_folder() : plan_.remote_prefix) + "/bin/mpirun";
     job_.creation_mask = umask(0);
     umask(job_.creation_mask);
     job_.peer_timeout_s = static_cast<uint32_t>(settings.peer_timeout);
-    remote_output_ = std::make_unique<RemoteOutput>(job_.plan, output_, [this](const Frame &frame) { hosts_->command(frame); });
+    remote_output_ = std::make_unique<RemoteOutput>(job_.plan, output_,
+                                                    [this](const Frame &frame) { hosts_->command(frame); });
 }
 
 void Job::start() {
     raise_descriptor_limit(surroundings_.inherited);
     Settings settings;
     std::vector<std::string> notes = plan_.notes;
-    over_ = true;  // until something was started
-    if (auto trouble = check_job(plan_, surroundings_.environment, settings, notes)) return fail(trouble->exit_code, trouble->sentence);
+    over_ = true;  // until something is started
+    if (auto trouble = check_job(plan_, surroundings_.environment, settings, notes))
+        return fail(trouble->exit_code, trouble->sentence);
     for (const std::string &note : notes) say(note);
     over_ = false;
     profile_ = settings.profile;
     describe_job(settings);
     adopt_orphans();
-    // A terminal is handed over only in the foreground: in the background its input is the shell's.
+    // A terminal is passed on only in the foreground. In the background, its input belongs to the shell.
     bool others_terminal = isatty(0) && tcgetpgrp(0) != getpgrp();
-    HostTree::Owner owner{[this](const Frame &frame) { on_report(frame); }, true, output_, others_terminal ? -1 : 0};
+    HostTree::Owner owner{[this](const Frame &frame) { on_report(frame); }, true, output_,
+                          others_terminal ? -1 : 0};
     hosts_ = std::make_unique<HostTree>(loop_, job_, surroundings_, owner);
     hosts_->prepare();
 }
@@ -184,18 +199,21 @@ void Job::on_ready() {
     connect_input();
 }
 
-// A rank of this machine that reads has mpirun's own standard input, byte for byte and unread where it does not read it.
+// A rank on this machine has mpirun's own standard input and reads it directly; mpirun reads none of it. If
+// the rank that reads is on another host, mpirun forwards its input.
 void Job::connect_input() {
-    int node = plan_.stdin_rank ? plan_.placement.node_of_rank[static_cast<size_t>(*plan_.stdin_rank)] : plan_.placement.own;
+    int node = plan_.stdin_rank ? plan_.placement.node_of_rank[static_cast<size_t>(*plan_.stdin_rank)]
+                                : plan_.placement.own;
     if (node == plan_.placement.own) return;
-    remote_input_ = std::make_unique<RemoteInput>(loop_, node, [this](const Frame &frame) { hosts_->command(frame); });
+    remote_input_ =
+        std::make_unique<RemoteInput>(loop_, node, [this](const Frame &frame) { hosts_->command(frame); });
     remote_input_->start();
 }
 
-// The first failure counts and is told; "" where the user knows already.
+// The first failure counts and is reported. `sentence` is "" if the user knows the cause already.
 void Job::fail(int exit_code, const std::string &sentence) {
     if (!failed_) {
-        // Ranks whose output cannot be written die of it: the cause is told, not the consequence.
+        // Ranks die if their output cannot be written. The message states the cause, not the consequence.
         bool cannot_write = !output_.trouble().empty();
         failed_ = true;
         exit_code_ = cannot_write ? exit_own_trouble : exit_code;
@@ -227,12 +245,13 @@ void Job::on_signal(int signal_number) {
     if (!asks_to_end) return;
     if (!started_) return fail(128 + signal_number, "");
     if (over_) abandoned_ = true;
-    // The exit code says the first, whether or not mpirun has been told yet that ranks died of it.
+    // The exit code is that of the first signal, whether or not the death of ranks has been reported to
+    // mpirun yet.
     if (end_request_ == 0) end_request_ = signal_number;
     else if (!over_) fail(128 + end_request_, "");
 }
 
-// As the shell expects of a job it suspends; SIGCONT then arrives like other signals and is passed on.
+// As the shell expects of a job that it suspends. SIGCONT arrives later like other signals and is passed on.
 void Job::stop_with_the_job() { kill(getpid(), SIGSTOP); }
 
 void Job::on_report(const Frame &frame) {
@@ -244,12 +263,17 @@ void Job::on_report(const Frame &frame) {
     AllWaits waits;
     switch (frame.kind) {
         case Kind::ready: return on_ready();
-        case Kind::failed: return read_frame(frame, failure) ? fail(failure.exit_code, failure.sentence) : void();
+        case Kind::failed:
+            return read_frame(frame, failure) ? fail(failure.exit_code, failure.sentence) : void();
         case Kind::note: return read_frame(frame, text) ? say(text.text) : void();
         case Kind::ended: return read_frame(frame, end) && is_rank(end.rank) ? on_rank_end(end) : void();
         case Kind::aborted: return read_frame(frame, abort) && is_rank(abort.rank) ? on_abort(abort) : void();
-        case Kind::output: return read_frame(frame, stream) && is_rank(stream.rank) && remote_output_ ? remote_output_->take(stream) : void();
-        case Kind::input_credit: return read_frame(frame, stream) && remote_input_ ? remote_input_->take_credit(stream) : void();
+        case Kind::output:
+            return read_frame(frame, stream) && is_rank(stream.rank) && remote_output_
+                       ? remote_output_->take(stream)
+                       : void();
+        case Kind::input_credit:
+            return read_frame(frame, stream) && remote_input_ ? remote_input_->take_credit(stream) : void();
         case Kind::waits: return read_frame(frame, waits) ? on_waits(waits) : void();
         case Kind::over: return on_over();
         default: return;
@@ -259,7 +283,9 @@ void Job::on_report(const Frame &frame) {
 std::string Job::killed_by(const RankEnd &end) const {
     std::string text = "was killed by " + signal_text(WTERMSIG(end.status));
     if (WCOREDUMP(end.status)) text += ", core dumped";
-    if (end.short_of_memory) text += "; the kernel has killed a process of this group for want of memory (out of memory) meanwhile";
+    if (end.short_of_memory)
+        text +=
+            "; the kernel has killed a process of this group for want of memory (out of memory) meanwhile";
     return text;
 }
 
@@ -279,18 +305,21 @@ void Job::on_end(const RankEnd &end) {
     }
     if (failed_) return;
     std::string who = rank_text(plan_, end.rank, end.pid);
-    if (WIFEXITED(status)) return fail(WEXITSTATUS(status), fmt::format("{} ended with exit code {}", who, WEXITSTATUS(status)));
+    if (WIFEXITED(status))
+        return fail(WEXITSTATUS(status), fmt::format("{} ended with exit code {}", who, WEXITSTATUS(status)));
     int signal_number = WTERMSIG(status);
-    // Signals that mpirun was sent itself, and a closed pipe that the user closed, are no news.
-    bool expected = (signal_number < 64 && forwarded_ >> signal_number & 1) || (signal_number == SIGPIPE && output_.reader_gone());
+    // Signals that were sent to mpirun itself, and a closed pipe that the user has closed, are not reported.
+    bool expected = (signal_number < 64 && forwarded_ >> signal_number & 1) ||
+                    (signal_number == SIGPIPE && output_.reader_gone());
     fail(128 + signal_number, expected ? "" : fmt::format("{} {}", who, killed_by(end)));
 }
 
 void Job::on_abort(const Abort &abort) {
-    // An exit code has eight bits; what is a failure must not become a success by losing the others.
+    // An exit code has eight bits. Cutting the others off must not turn a failure into a success.
     int exit_code = abort.code != 0 && (abort.code & 255) == 0 ? 1 : abort.code & 255;
     const char *reason = abort.for_error ? "because of an error" : "with MPI_Abort";
-    fail(exit_code, fmt::format("{} ended the job {}, code {}", rank_text(plan_, abort.rank, 0), reason, abort.code));
+    fail(exit_code,
+         fmt::format("{} ended the job {}, code {}", rank_text(plan_, abort.rank, 0), reason, abort.code));
 }
 
 void Job::on_over() {
@@ -301,14 +330,14 @@ void Job::on_over() {
     check_output();
 }
 
-// Who asked for a profile is not left to wonder where it is.
+// Says why there is no profile, if one was requested.
 void Job::tell_missing_profile() {
     if (!profile_ || !started_ || first_left_) return;
     say(first_joined_ ? "no profile: rank 0 ended before MPI_Finalize, which makes it"
                            : "no profile: rank 0 has not used MPI; the profile is made in MPI_Finalize");
 }
 
-// What hosts know of their ranks comes later from some; those that do not answer are named.
+// Some hosts answer later. Those that do not answer in time are named in the report.
 void Job::ask_waits(bool time_is_over) {
     if (!hosts_ || over_) return;
     time_is_over_ = time_is_over_ || time_is_over;
@@ -336,14 +365,17 @@ void Job::tell_waits() {
     waits_missing_ = 0;
     waits_until_ns_ = UINT64_MAX;
     if (!time_is_over_) return output_.say("mpirun: what the ranks are waiting for:\n" + report);
-    fail(exit_timeout, fmt::format("the job has run for the {} s of --timeout and is ended; what the ranks are waiting for:\n{}", plan_.timeout_s,
-                                   report.substr(0, report.size() - 1)));
+    fail(exit_timeout,
+         fmt::format(
+             "the job has run for the {} s of --timeout and is ended; what the ranks are waiting for:\n{}",
+             plan_.timeout_s, report.substr(0, report.size() - 1)));
 }
 
-// Ranks whose output nobody takes would wait forever.
+// Ranks whose output is not read would wait forever, so a failed write ends the job.
 void Job::check_output() {
     if (!output_.trouble().empty()) fail(exit_own_trouble, "");
-    if (remote_output_ && !remote_output_->trouble().empty()) fail(exit_own_trouble, remote_output_->trouble());
+    if (remote_output_ && !remote_output_->trouble().empty())
+        fail(exit_own_trouble, remote_output_->trouble());
 }
 
 void Job::check_deadlines(uint64_t now_ns) {
@@ -367,14 +399,17 @@ void Job::check_deadlines(uint64_t now_ns) {
     }
     if (now_ns >= quiet_until_ns_) {
         quiet_until_ns_ = UINT64_MAX;
-        std::string others = ranks_running_ == 1 ? "another rank was running" : fmt::format("{} other ranks were running", ranks_running_);
+        std::string others = ranks_running_ == 1 ? "another rank was running"
+                                                 : fmt::format("{} other ranks were running", ranks_running_);
         fail(exit_own_trouble,
-             fmt::format("{} ended with exit code 0 but without calling MPI_Finalize, while {}", rank_text(plan_, quiet_rank_, 0), others));
+             fmt::format("{} ended with exit code 0 but without calling MPI_Finalize, while {}",
+                         rank_text(plan_, quiet_rank_, 0), others));
     }
 }
 
 int Job::time_to_wait_ms(uint64_t now_ns) const {
-    uint64_t next = std::min({kill_at_ns_, give_up_at_ns_, timeout_at_ns_, quiet_until_ns_, waits_until_ns_, output_.deadline_ns()});
+    uint64_t next = std::min({kill_at_ns_, give_up_at_ns_, timeout_at_ns_, quiet_until_ns_, waits_until_ns_,
+                              output_.deadline_ns()});
     if (hosts_) next = std::min(next, hosts_->deadline_ns());
     if (remote_input_) next = std::min(next, remote_input_->deadline_ns());
     if (next == UINT64_MAX) return -1;

@@ -1,5 +1,5 @@
-// Runs one job from the first rank's start to the last process's end, and decides what every event means for it.
-// Called once, by main.
+// Runs one job, from the start of the first rank to the end of the last process, and decides what every event
+// means for it. Called once, by main.
 #pragma once
 
 #include <cstddef>

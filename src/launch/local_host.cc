@@ -1,4 +1,4 @@
-// The ranks of this host; see local_host.h.
+// The ranks of this host. See local_host.h.
 #include "launch/local_host.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr uint64_t give_up_ns = 10'000'000'000;  // for processes that even KILL does not end
+constexpr uint64_t give_up_ns = 10'000'000'000;  // for processes that not even KILL ends
 constexpr uint64_t cut_off_grace_ns = 1'000'000'000;  // for a rank that has closed its connection
 constexpr char cut_off_text[] =
     "closed its connection to mpirun while it was using MPI, as programs do that close all descriptors "
@@ -41,9 +41,11 @@ void LocalHost::prepare() {
 void LocalHost::start() {
     memory_kills_before_ = memory_kills();
     local_.pmi.on_cut_off([this](int rank, pid_t process) { on_cut_off(rank, process); });
-    guard_ = start_guard(prepared_.starts, surroundings_.inherited, surroundings_.name_area, surroundings_.name_length);
+    guard_ = start_guard(prepared_.starts, surroundings_.inherited, surroundings_.name_area,
+                         surroundings_.name_length);
     if (guard_.pid < 0) {
-        fail(exit_own_trouble, fmt::format("the process that guards the ranks cannot be started: {}", system_text(errno)));
+        fail(exit_own_trouble,
+             fmt::format("the process that guards the ranks cannot be started: {}", system_text(errno)));
         return be_over();
     }
     std::sort(prepared_.for_ranks.begin(), prepared_.for_ranks.end());
@@ -62,14 +64,16 @@ void LocalHost::command(const Frame &frame) {
     if (frame.kind == Kind::end) order(GuardCommand::end_all, signal.number);
 }
 
-// The guard, if there is one, does what can be done and says when it is over.
+// The guard, if there is one, ends what can be ended, and its end is reported as `over`.
 void LocalHost::abandon() {
     if (guard_.control >= 0) order(GuardCommand::end_all, SIGKILL);
     else be_over();
 }
 
 void LocalHost::tell_waits() {
-    report_(make_frame(Kind::waits, local_waits(prepared_.segment, local_.plan.placement.ranks_on(local_.plan.placement.own), local_.pmi.stages())));
+    report_(make_frame(
+        Kind::waits, local_waits(prepared_.segment, local_.plan.placement.ranks_on(local_.plan.placement.own),
+                                 local_.pmi.stages())));
 }
 
 void LocalHost::order(GuardCommand::Kind kind, int signal_number) {
@@ -93,7 +97,7 @@ void LocalHost::on_reports() {
 void LocalHost::on_report(const GuardReport &report) {
     ++told_;
     if (report.kind == GuardReport::failed_to_start) return on_failed_start(report);
-    // What the rank said last, to people and to us, comes before what is said about its end.
+    // The rank's last output and its last PMI messages come before the report of its end.
     local_.streams.catch_up();
     int rank = prepared_.ranks[static_cast<size_t>(report.rank)];
     local_.pmi.rank_ended(rank);
@@ -104,7 +108,7 @@ void LocalHost::on_report(const GuardReport &report) {
     report_(make_frame(Kind::ended, end));
 }
 
-// It may be about to end, which is told in other words.
+// The rank may be about to end. In that case, its end is reported instead.
 void LocalHost::on_cut_off(int rank, pid_t process) {
     cut_off_.push_back({rank, process, clock_ns() + cut_off_grace_ns});
 }
@@ -126,7 +130,7 @@ uint64_t LocalHost::deadline_ns() const {
     return next;
 }
 
-// A program that has closed all its descriptors cannot say itself why it ends.
+// A program that has closed all its descriptors cannot print why it ends.
 void LocalHost::tell_cut_off(int rank, const GuardReport &report) {
     auto found =
         std::find_if(cut_off_.begin(), cut_off_.end(), [&](const CutOff &each) { return each.rank == rank; });
@@ -145,13 +149,16 @@ void LocalHost::on_failed_start(const GuardReport &report) {
     std::string reason = system_text(report.status);
     std::string who = rank_text(local_.plan, rank, 0);
     if (report.stage == GuardReport::making_process)
-        return fail(exit_own_trouble, fmt::format("{} cannot be started: no new process could be made: {}", who, reason));
+        return fail(exit_own_trouble,
+                    fmt::format("{} cannot be started: no new process could be made: {}", who, reason));
     if (report.stage == GuardReport::entering_folder)
-        return fail(exit_usage, fmt::format("{}: -wdir {}: {}", short_rank_text(local_.plan, rank), start.folder, reason));
+        return fail(exit_usage, fmt::format("{}: -wdir {}: {}", short_rank_text(local_.plan, rank),
+                                            start.folder, reason));
     if (report.status == ENOENT) reason = "the interpreter or loader it names in its first bytes is missing";
     if (report.status == ENOENT && begins_with_crlf_line(start.path, start.folder))
-        reason = "its first line ends with CRLF, as in files from Windows, and no interpreter has such a name; sed -i "
-                 "'s/\\r$//' would correct the file";
+        reason =
+            "its first line ends with CRLF, as in files from Windows, and no interpreter has such a name; "
+            "sed -i 's/\\r$//' would correct the file";
     if (report.status == ENOEXEC) reason = "it is no program for this machine";
     fail(exit_not_executable, fmt::format("{} cannot be started: {}: {}", who, start.path, reason));
 }
@@ -164,11 +171,13 @@ void LocalHost::on_guard_gone() {
     waitpid(guard_.pid, &status, 0);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) end_without_guard();
     else if (told_ < prepared_.starts.size())
-        fail(exit_own_trouble, "the process that guards the ranks (lanyard-guard) could not tell mpirun how they ended");
+        fail(exit_own_trouble,
+             "the process that guards the ranks (lanyard-guard) could not tell mpirun how they ended");
     be_over();
 }
 
-// The guard was killed: the ranks with it, by the kernel; what they had started has come to this process.
+// The guard was killed, and the kernel has killed the ranks with it. This process has inherited what they had
+// started.
 void LocalHost::end_without_guard() {
     uint64_t until_ns = clock_ns() + give_up_ns;
     while (clock_ns() < until_ns) {
@@ -179,8 +188,11 @@ void LocalHost::end_without_guard() {
         usleep(5000);
     }
     const Placement &placement = local_.plan.placement;
-    std::string where = placement.hosts.size() > 1 ? " on " + placement.hosts[static_cast<size_t>(placement.own)] : "";
-    fail(128 + SIGKILL, fmt::format("the process that guards the ranks{} (lanyard-guard) was killed, and the job with it", where));
+    std::string where =
+        placement.hosts.size() > 1 ? " on " + placement.hosts[static_cast<size_t>(placement.own)] : "";
+    fail(128 + SIGKILL,
+         fmt::format("the process that guards the ranks{} (lanyard-guard) was killed, and the job with it",
+                     where));
 }
 
 void LocalHost::be_over() {

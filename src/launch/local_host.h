@@ -1,4 +1,5 @@
-// The ranks of this host, run by a guard; see host.h for how it is used and guard.h for why nothing is left behind.
+// The ranks of this host, run by a guard. See host.h for its use and guard.h for why nothing is left behind.
+// Driven by the loop; single-threaded.
 #pragma once
 
 #include <vector>
@@ -31,10 +32,12 @@ private:
     void tell_cut_off(int rank, const GuardReport &report);
     void on_guard_gone();
     void end_without_guard();
-    void fail(int exit_code, const std::string &sentence) { report_(make_frame(Kind::failed, Failure{exit_code, sentence})); }
+    void fail(int exit_code, const std::string &sentence) {
+        report_(make_frame(Kind::failed, Failure{exit_code, sentence}));
+    }
     void be_over();
 
-    // A rank that cannot be reached any more, until it is ended.
+    // A rank that can no longer be reached and is still running.
     struct CutOff {
         int rank;
         pid_t process;
@@ -50,7 +53,7 @@ private:
     std::vector<CutOff> cut_off_;
     long memory_kills_before_ = 0;
     bool over_ = false;
-    size_t told_ = 0;  // by the guard, of ranks
+    size_t told_ = 0;  // number of ranks that the guard has reported
 };
 
 }  // namespace lanyard::launch

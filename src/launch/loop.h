@@ -1,5 +1,6 @@
-// The one place where mpirun waits: descriptors with a handler each, and a time until which to wait at most.
-// Single-threaded. A handler may add and remove descriptors, its own included; events of a removed one are dropped.
+// The only place where mpirun waits: for descriptors, each with a handler, and for at most a given time.
+// Single-threaded. A handler may add and remove descriptors, including its own. Events of a removed
+// descriptor are dropped.
 #pragma once
 
 #include <sys/epoll.h>
@@ -24,7 +25,7 @@ public:
     Loop(const Loop &) = delete;
     Loop &operator=(const Loop &) = delete;
 
-    // False for files that are always ready (regular files), which need no waiting.
+    // Returns false for files that are always ready (regular files), which need no waiting.
     bool add(int fd, uint32_t events, Handler handler) {
         epoll_event event{};
         event.events = events;
@@ -42,10 +43,11 @@ public:
     void remove(int fd) {
         if (handlers_.erase(fd)) epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);
     }
-    // Waits for events up to timeout_ms (-1: without limit) and handles them.
+    // Waits for events for up to timeout_ms (-1: without limit) and handles them.
     void wait(int timeout_ms) {
         epoll_event events[64];
-        int count = epoll_sleep(epoll_, events, timeout_ms < 0 ? no_limit : static_cast<uint64_t>(timeout_ms) * 1'000'000);
+        int count = epoll_sleep(epoll_, events,
+                                timeout_ms < 0 ? no_limit : static_cast<uint64_t>(timeout_ms) * 1'000'000);
         for (int i = 0; i < count; ++i) {
             auto entry = handlers_.find(events[i].data.fd);
             if (entry == handlers_.end()) continue;

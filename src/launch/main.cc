@@ -1,5 +1,6 @@
-// mpirun, also called mpiexec: starts the ranks of an MPI program, here or on several hosts. See docs of option_table.h for what
-// it does, job.cc for how it runs a job and guard.h for why nothing is left when it is over.
+// mpirun, also called mpiexec: starts the ranks of an MPI program, here or on several hosts. See
+// option_table.h for what it does, job.cc for how it runs a job, and guard.h for why nothing is left when it
+// is over.
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 
 namespace {
 
-// Whoever starts mpirun with closed standard descriptors must not find a socket of ours under their numbers.
+// If mpirun is started with closed standard descriptors, none of its sockets may receive their numbers.
 void fill_standard_descriptors() {
     int fd;
     do fd = open("/dev/null", O_RDWR);
@@ -24,7 +25,8 @@ void fill_standard_descriptors() {
     if (fd > 2) close(fd);
 }
 
-// Where a rank of another job has started this mpirun: its own ranks are not to find that rank's connection.
+// If a rank of another job has started this mpirun, the ranks of this job must not find that rank's
+// connection.
 void keep_outer_connection() {
     int descriptor;
     if (lanyard::find_connection(descriptor)) fcntl(descriptor, F_SETFD, FD_CLOEXEC);

@@ -1,10 +1,11 @@
-// Counts the processes that the kernel killed for want of memory in the control groups of this process (version 1 or 2).
-// Read before the ranks start and again when one dies by SIGKILL: if the count has grown, that is the likely reason.
+// Counts the processes that the kernel has killed for lack of memory in the control groups of this process
+// (version 1 or 2). The count is read before the ranks start and again when one dies of SIGKILL. If it has
+// grown, lack of memory is the likely reason.
 #pragma once
 
 namespace lanyard::launch {
 
-// 0 where the kernel does not say.
+// Returns 0 if the kernel does not report it.
 long memory_kills();
 
 }  // namespace lanyard::launch

@@ -1,4 +1,4 @@
-// Parsing the command line of mpirun, and the texts made of the same table; see options.h.
+// Parses the command line of mpirun, and makes the texts from the same table. See options.h.
 #include "launch/options.h"
 
 #include <fmt/format.h>
@@ -66,9 +66,11 @@ bool read_file(const std::string &path, std::string &text) {
     return !file.bad();
 }
 
-bool is_variable_name(const std::string &name) { return !name.empty() && name.find_first_of(std::string("= \0", 3)) == std::string::npos; }
+bool is_variable_name(const std::string &name) {
+    return !name.empty() && name.find_first_of(std::string("= \0", 3)) == std::string::npos;
+}
 
-// Walks over the words once; the first trouble met stays.
+// Reads the words once, in order. Only the first trouble is reported.
 class Parser {
 public:
     explicit Parser(const std::vector<std::string> &words) : words_(words) {}
@@ -97,7 +99,7 @@ private:
         parsed_.request = Request::refused;
     }
 
-    // What is said of a program that occurs several times is said once.
+    // A remark that applies to several programs is made once.
     void note(const std::string &sentence) {
         std::vector<std::string> &notes = parsed_.plan.notes;
         if (std::find(notes.begin(), notes.end(), sentence) == notes.end()) notes.push_back(sentence);
@@ -110,7 +112,7 @@ private:
     std::string hosts_of_;  // the option that named them
     Mapping mapping_;
     bool ranks_given_ = false;
-    bool program_due_ = true;  // options were read that no program followed yet
+    bool program_due_ = true;  // options were read that no program has followed yet
     Program current_;
     Parsed parsed_;
 };
@@ -141,11 +143,14 @@ void Parser::option(const std::string &word) {
     const OptionRow *row = find_option(name);
     if (!row) {
         std::string near = nearest_option(name);
-        std::string hint = near.empty() ? "see mpirun --help" : fmt::format("did you mean {}{}?", near.size() > 1 ? "--" : "-", near);
+        std::string hint = near.empty()
+                               ? "see mpirun --help"
+                               : fmt::format("did you mean {}{}?", near.size() > 1 ? "--" : "-", near);
         return refuse(fmt::format("there is no option {}; {}", word.substr(0, word.find('=')), hint));
     }
     apply(*row, word);
-    if (attached_ && parsed_.request == Request::run) refuse(fmt::format("{} takes no value", word.substr(0, word.find('='))));
+    if (attached_ && parsed_.request == Request::run)
+        refuse(fmt::format("{} takes no value", word.substr(0, word.find('='))));
 }
 
 bool Parser::argument(const std::string &of, const OptionRow &row, std::string &value) {
@@ -191,8 +196,10 @@ void Parser::apply(const OptionRow &row, const std::string &word) {
         case Option::prefix: return set_name(word, value, plan.remote_prefix);
         case Option::fan_out: return set_count(word, value, "hosts", plan.fan_out);
         case Option::foreign_settings:
-            refuse(fmt::format("{} is an option of Open MPI; settings are variables LANYARD_NAME=VALUE here, and lanyard info --settings lists them",
-                               word.substr(0, word.find('='))));
+            refuse(
+                fmt::format("{} is an option of Open MPI; settings are variables LANYARD_NAME=VALUE here, "
+                            "and lanyard info --settings lists them",
+                            word.substr(0, word.find('='))));
             break;
         case Option::help: parsed_.request = Request::help; break;
         case Option::version: parsed_.request = Request::version; break;
@@ -210,29 +217,40 @@ void Parser::assign(Assignments &variables, const std::string &of, const OptionR
         name.resize(equals);
     } else if (!argument(of, row, value)) {
         return;
-    } else if (value.size() > 1 && value[0] == '-' && find_option(value.substr(value.find_first_not_of('-')))) {
-        return refuse(fmt::format("{0} {1} would have the value \"{2}\", which is an option; write {0} {1}=VALUE", of, name, value));
+    } else if (value.size() > 1 && value[0] == '-' &&
+               find_option(value.substr(value.find_first_not_of('-')))) {
+        return refuse(
+            fmt::format("{0} {1} would have the value \"{2}\", which is an option; write {0} {1}=VALUE", of,
+                        name, value));
     }
-    if (!is_variable_name(name)) return refuse(fmt::format("{} needs the name of a variable, not \"{}\"", of, name));
+    if (!is_variable_name(name))
+        return refuse(fmt::format("{} needs the name of a variable, not \"{}\"", of, name));
     variables.emplace_back(name, value);
 }
 
 void Parser::set_exported(const std::string &value) {
-    for (const std::string &one : value.find('=') == std::string::npos ? split(value, ',') : std::vector<std::string>{value}) {
+    for (const std::string &one :
+         value.find('=') == std::string::npos ? split(value, ',') : std::vector<std::string>{value}) {
         size_t equals = one.find('=');
         std::string name = one.substr(0, equals);
-        if (!is_variable_name(name)) return refuse(fmt::format("-x needs the name of a variable, not \"{}\"", one));
+        if (!is_variable_name(name))
+            return refuse(fmt::format("-x needs the name of a variable, not \"{}\"", one));
         const char *inherited = getenv(name.c_str());
         if (equals != std::string::npos) current_.own.emplace_back(name, one.substr(equals + 1));
         else if (inherited) current_.own.emplace_back(name, inherited);
-        else note(fmt::format("-x {0}: {0} is not set, here or for the ranks; -x {0}=VALUE would set it", name));
+        else
+            note(fmt::format("-x {0}: {0} is not set, here or for the ranks; -x {0}=VALUE would set it",
+                             name));
     }
 }
 
-// Files are the whole job's: that a program behind ':' has others would go unnoticed if the last name were simply taken.
+// These names apply to the whole job. If a program behind ':' has another one, the last must not silently
+// replace the first.
 void Parser::set_name(const std::string &of, const std::string &value, std::string &name) {
     if (!name.empty() && name != value)
-        return refuse(fmt::format("{} was given twice, with {} and with {}; it is for all programs of the job, so give it once", of, name, value));
+        return refuse(fmt::format(
+            "{} was given twice, with {} and with {}; it is for all programs of the job, so give it once", of,
+            name, value));
     name = value;
 }
 
@@ -243,7 +261,8 @@ void Parser::set_ranks(const std::string &of, const std::string &value) {
 }
 
 void Parser::set_hosts(const std::string &of, const std::string &value, bool in_file) {
-    if (!hosts_of_.empty()) return refuse(fmt::format("{} and {} both say where to run; give one of them, once", hosts_of_, of));
+    if (!hosts_of_.empty())
+        return refuse(fmt::format("{} and {} both say where to run; give one of them, once", hosts_of_, of));
     hosts_of_ = of;
     if (!in_file) {
         std::string wrong = parse_host_list(value, of, hosts_);
@@ -252,7 +271,8 @@ void Parser::set_hosts(const std::string &of, const std::string &value, bool in_
     std::string text;
     errno = 0;
     if (!read_file(value, text))
-        return refuse(fmt::format("{} {}: the host file cannot be read: {}", of, value, system_text(errno ? errno : EISDIR)));
+        return refuse(fmt::format("{} {}: the host file cannot be read: {}", of, value,
+                                  system_text(errno ? errno : EISDIR)));
     if (std::string wrong = parse_hostfile(text, value, hosts_); !wrong.empty()) refuse(wrong);
 }
 
@@ -290,7 +310,7 @@ void Parser::set_timeout(const std::string &of, const std::string &value) {
         refuse(fmt::format("{} takes a number of seconds above 0, not \"{}\"", of, value));
 }
 
-// The setting's own row says what is wrong with it, in the setting's name.
+// The setting's own row says what is wrong with the value, under the setting's name.
 void Parser::set_errhandler(const std::string &of, const std::string &value) {
     current_.own.emplace_back("LANYARD_INITIAL_ERRHANDLER", value);
     Settings scratch;
@@ -301,10 +321,11 @@ void Parser::set_errhandler(const std::string &of, const std::string &value) {
     }
 }
 
-// The program and its arguments, up to ':' or the end. Its successor inherits nothing of it.
+// The program and its arguments, up to ':' or the end. The next program inherits nothing from it.
 void Parser::program() {
     while (next_ < words_.size() && words_[next_] != ":") current_.words.push_back(words_[next_++]);
-    if (current_.words.empty()) return refuse("a program is missing before ':' or at the end; see mpirun --help");
+    if (current_.words.empty())
+        return refuse("a program is missing before ':' or at the end; see mpirun --help");
     bool more = next_ < words_.size();
     parsed_.plan.programs.push_back(current_);
     current_ = Program{};
@@ -316,38 +337,47 @@ void Parser::whole_plan() {
     Plan &plan = parsed_.plan;
     const char *limit = getenv("MPIEXEC_TIMEOUT");
     if (plan.timeout_s == 0 && limit && limit[0]) set_timeout("MPIEXEC_TIMEOUT", limit);
-    if (plan.programs.empty()) return refuse("no program was named; write mpirun -n N PROGRAM, or see mpirun --help");
+    if (plan.programs.empty())
+        return refuse("no program was named; write mpirun -n N PROGRAM, or see mpirun --help");
     if (program_due_) return refuse("a program is missing after the last ':'; see mpirun --help");
     name_this_host(hosts_, own_host_name());
     bool whole_hosts = mapping_.ranks_per_host && !ranks_given_ && plan.programs.size() == 1;
-    long on_all = static_cast<long>(mapping_.ranks_per_host) * static_cast<long>(std::max<size_t>(hosts_.size(), 1));
+    long on_all =
+        static_cast<long>(mapping_.ranks_per_host) * static_cast<long>(std::max<size_t>(hosts_.size(), 1));
     if (whole_hosts) plan.programs[0].ranks = static_cast<int>(std::min<long>(on_all, most_ranks + 1));
     int ranks = plan.ranks();
-    if (ranks > most_ranks) return refuse(fmt::format("{} ranks are more than the {} of one job", ranks, most_ranks));
+    if (ranks > most_ranks)
+        return refuse(fmt::format("{} ranks are more than the {} of one job", ranks, most_ranks));
     if (plan.stdin_rank && *plan.stdin_rank >= ranks)
         return refuse(fmt::format("--stdin {}: the job has ranks 0 to {} only", *plan.stdin_rank, ranks - 1));
     if (!plan.output_folder.empty() && !(plan.out_pattern + plan.err_pattern).empty())
-        return refuse("--output and -outfile-pattern or -errfile-pattern say different things about the same files; use one of them");
+        return refuse(
+            "--output and -outfile-pattern or -errfile-pattern say different things about the same files; "
+            "use one of them");
     place();
 }
 
-// Without hosts, and with this machine as the only one, the job is local: nothing is asked of the network.
+// A job without hosts, or with this machine as the only one, is local and does not use the network.
 void Parser::place() {
     std::string own = own_host_name();
     Placement &placement = parsed_.plan.placement;
     int ranks = parsed_.plan.ranks();
     if (hosts_.empty() && mapping_.ranks_per_host && mapping_.ranks_per_host < ranks)
-        return refuse(fmt::format("{} ranks at {} per host need more hosts than this one; name them with --host or -f, or leave the option out",
-                                  ranks, mapping_.ranks_per_host));
+        return refuse(
+            fmt::format("{} ranks at {} per host need more hosts than this one; name them with --host or -f, "
+                        "or leave the option out",
+                        ranks, mapping_.ranks_per_host));
     if (hosts_.empty()) hosts_.push_back({own, ranks, 0});
-    if (std::string wrong = place_ranks(hosts_, mapping_, ranks, placement); !wrong.empty()) return refuse(wrong);
+    if (std::string wrong = place_ranks(hosts_, mapping_, ranks, placement); !wrong.empty())
+        return refuse(wrong);
     for (size_t node = 0; node < placement.hosts.size(); ++node)
         if (placement.hosts[node] == own) placement.own = static_cast<int>(node);
 }
 
 std::string spelled(const OptionRow &row) {
     std::string text;
-    for (const std::string &name : split(row.names, ' ')) text += fmt::format("{}{}{}", text.empty() ? "" : ", ", name.size() > 2 ? "--" : "-", name);
+    for (const std::string &name : split(row.names, ' '))
+        text += fmt::format("{}{}{}", text.empty() ? "" : ", ", name.size() > 2 ? "--" : "-", name);
     return row.arguments[0] ? text + " " + row.arguments : text;
 }
 
@@ -383,12 +413,14 @@ std::string help_text() {
     text += "\nExit codes:\n";
     for (const Outcome &code : exit_codes) text += fmt::format("  {:<6} {}\n", code.code, code.sentence);
     text += "\nEnvironment (lanyard info --settings lists the settings of the library):\n";
-    for (const Outcome &variable : variables) text += fmt::format("  {}\n{}", variable.code, wrapped(variable.sentence, 6));
+    for (const Outcome &variable : variables)
+        text += fmt::format("  {}\n{}", variable.code, wrapped(variable.sentence, 6));
     return text;
 }
 
 std::string manual_page() {
-    std::string page = fmt::format(".TH MPIRUN 1 \"\" \"Lanyard {}\"\n.SH NAME\nmpirun, mpiexec \\- {}\n", LANYARD_VERSION, quoted_for_man(summary));
+    std::string page = fmt::format(".TH MPIRUN 1 \"\" \"Lanyard {}\"\n.SH NAME\nmpirun, mpiexec \\- {}\n",
+                                   LANYARD_VERSION, quoted_for_man(summary));
     page += fmt::format(".SH SYNOPSIS\n{}\n.SH DESCRIPTION\n", quoted_for_man(usage_line));
     for (const char *paragraph : description) page += quoted_for_man(paragraph) + "\n.PP\n";
     page += ".SH OPTIONS\nOne dash or two mean the same.\n";

@@ -1,5 +1,6 @@
-// The command line of mpirun: one table of options from which parsing, --help, the manual page and the suggestion of
-// the nearest option are made. One or two dashes mean the same, as users of the various mpirun commands write both.
+// The command line of mpirun. One table of options serves parsing, --help, the manual page and the suggestion
+// of the nearest option. One dash and two dashes have the same meaning, because users of the various mpirun
+// commands write both. Called once, by main.
 #pragma once
 
 #include <string>

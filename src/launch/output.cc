@@ -1,4 +1,4 @@
-// Line-atomic output of the ranks; see output.h.
+// Line-atomic output of the ranks. See output.h.
 #include "launch/output.h"
 
 #include <errno.h>
@@ -23,14 +23,15 @@ constexpr size_t longest_line = 1024 * 1024;  // longer ones are passed on in pi
 constexpr size_t queue_full = 1024 * 1024;
 constexpr size_t queue_low = 256 * 1024;
 constexpr uint64_t patience_ns = 50'000'000;  // for the rest of a line, on a terminal
-constexpr uint64_t long_patience_ns = 2'000'000'000;  // for the rest of a long line that others wait for
+constexpr uint64_t long_patience_ns = 2'000'000'000;  // for the rest of a long line for which others wait
 
 }  // namespace
 
 Output::Output(Loop &loop, bool tagged, int ranks) : loop_(loop), tagged_(tagged), alone_(ranks == 1) {
     Sink *out = open_sink(1);
     struct stat first, second;
-    bool same = fstat(1, &first) == 0 && fstat(2, &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+    bool same = fstat(1, &first) == 0 && fstat(2, &second) == 0 && first.st_dev == second.st_dev &&
+                first.st_ino == second.st_ino;
     if (!same || !out) open_sink(2);
 }
 
@@ -55,7 +56,7 @@ Output::Sink *Output::open_sink(int target) {
 int Output::connect_rank(int rank, int target) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // of this end alone
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);  // only for this end
     auto stream = std::make_unique<Stream>();
     stream->rank = rank;
     stream->target = target;
@@ -83,7 +84,7 @@ void Output::ready(Stream &stream) {
     flush(*stream.sink);
 }
 
-// Nothing more comes: what is unfinished is all there is.
+// No more can arrive: an unfinished line is all there is.
 void Output::end_stream(Stream &stream) {
     Sink &sink = *stream.sink;
     stream.ended = behind_long_line(stream);
@@ -118,7 +119,7 @@ void Output::take(int rank, int target, std::string_view bytes) {
 bool Output::takes_more(int target) const { return !sink_of(target).pausing; }
 bool Output::gone(int target) const { return sink_of(target).gone; }
 
-// Reads once; false at the end of file.
+// Reads once. Returns false at the end of file.
 bool Output::receive(Stream &stream) {
     char chunk[65536];
     ssize_t count = read(stream.fd, chunk, sizeof chunk);
@@ -129,7 +130,7 @@ bool Output::receive(Stream &stream) {
     return true;
 }
 
-// Hands on the complete lines, and all of it where nothing can mix or the line is too long to keep.
+// Passes on the complete lines. Passes on everything if nothing can mix or the line is too long to be kept.
 void Output::take_lines(Stream &stream) {
     size_t last = stream.partial.rfind('\n');
     size_t length = last == std::string::npos ? 0 : last + 1;
@@ -148,7 +149,7 @@ bool Output::behind_long_line(const Stream &stream) const {
     return !sink.gone && sink.unfinished && sink.unfinished != &stream && sink.unfinished->long_line;
 }
 
-// The end of a long line, or of the patience with it.
+// A long line has ended or was cut: passes on what waited for it.
 void Output::release(Sink &sink) {
     for (auto &stream : streams_) {
         if (stream->sink != &sink || !(stream->held || stream->ended)) continue;
@@ -157,7 +158,7 @@ void Output::release(Sink &sink) {
     }
 }
 
-// Others have something to say in the middle of a line.
+// Ends an unfinished line because another stream has output.
 void Output::interrupt(Sink &sink) {
     Stream &cut = *sink.unfinished;
     if (!tagged_ && cut.long_line) sink.queue += fmt::format(" [rank {}: the line goes on below]", cut.rank);
@@ -202,7 +203,7 @@ void Output::hand_on(Stream &stream, size_t length) {
     stream.since_ns = clock_ns();
 }
 
-// A write that cannot block: a pipe or terminal that poll calls writable takes PIPE_BUF bytes.
+// A write that cannot block: a pipe or terminal that poll reports as writable accepts PIPE_BUF bytes.
 ssize_t Output::write_some(Sink &sink) {
     std::string_view unsent = std::string_view(sink.queue).substr(sink.sent);
     if (sink.regular) return write(sink.fd, unsent.data(), unsent.size());
@@ -215,7 +216,8 @@ ssize_t Output::write_some(Sink &sink) {
     if (unsent.size() > PIPE_BUF) {
         unsent = unsent.substr(0, PIPE_BUF);
         size_t last = unsent.rfind('\n');
-        if (last != std::string_view::npos) unsent = unsent.substr(0, last + 1);  // a line in one write, for other writers' sake
+        // whole lines in one write, so that other writers do not come between
+        if (last != std::string_view::npos) unsent = unsent.substr(0, last + 1);
     }
     return write(sink.fd, unsent.data(), unsent.size());
 }
@@ -233,7 +235,8 @@ void Output::flush(Sink &sink) {
         sink.queue.erase(0, sink.sent);
         sink.sent = 0;
     }
-    if (full && !sink.waiting) sink.waiting = loop_.add(sink.fd, EPOLLOUT, [this, &sink](uint32_t) { flush(sink); });
+    if (full && !sink.waiting)
+        sink.waiting = loop_.add(sink.fd, EPOLLOUT, [this, &sink](uint32_t) { flush(sink); });
     if (!full && sink.waiting) {
         loop_.remove(sink.fd);
         sink.waiting = false;
@@ -241,7 +244,7 @@ void Output::flush(Sink &sink) {
     pause_or_resume(sink);
 }
 
-// A paused stream is not watched at all: epoll would go on reporting a hang-up.
+// A paused stream is not watched at all, because epoll would keep reporting a hang-up.
 void Output::pause_or_resume(Sink &sink) {
     bool pause = sink.unsent() > (sink.pausing ? queue_low : queue_full);
     if (pause == sink.pausing) return;
@@ -263,8 +266,8 @@ void Output::lose_reader(Sink &sink, int error_number) {
     sink.queue.clear();
     sink.sent = 0;
     if (error_number != EPIPE)
-        trouble_ = fmt::format("what the ranks print could not be written to standard {}: {}", sink.fd == 1 ? "output" : "error",
-                               system_text(error_number));
+        trouble_ = fmt::format("what the ranks print could not be written to standard {}: {}",
+                               sink.fd == 1 ? "output" : "error", system_text(error_number));
     if (sink.waiting) loop_.remove(sink.fd);
     sink.waiting = false;
     for (auto &stream : streams_)
@@ -317,7 +320,8 @@ void Output::catch_up() {
 
 void Output::drain() {
     for (auto &stream : streams_) {
-        // A pipe holds at most 1 MiB unless enlarged by root; more comes only from a process that goes on writing.
+        // A pipe contains at most 1 MiB unless root has enlarged it. More can arrive only from a process that
+        // keeps writing.
         for (int turn = 0; stream->fd >= 0 && turn < 64; ++turn) {
             size_t before = stream->partial.size();
             bool open = receive(*stream);
@@ -325,7 +329,7 @@ void Output::drain() {
             take_lines(*stream);
         }
     }
-    // First those in the middle of a long line, for whose end the others wait.
+    // First the streams in the middle of a long line, because the others wait for its end.
     std::vector<Stream *> order;
     for (auto &stream : streams_) order.push_back(stream.get());
     std::stable_partition(order.begin(), order.end(), [](const Stream *stream) { return stream->long_line; });

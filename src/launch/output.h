@@ -1,11 +1,12 @@
-// Carries what the ranks print to mpirun's standard output and error, whole lines at a time so that lines of
-// different ranks never mix, each with its rank in front where asked for. Bytes are otherwise passed on as
-// they are. A line that is too long to be kept is passed on as it comes, and meanwhile the others' lines
-// wait. Not for ever: the ranks may wait for each other. When that line stands still, or another rank has
-// much to say, it is cut, and both of its pieces say whose they are. Driven by mpirun's loop;
-// single-threaded. Invariants: mpirun never blocks in a write, so that it hears signals and ranks while its
-// reader is slow; a slow reader slows the ranks, not mpirun's memory; when the reader has gone, ranks that
-// print get SIGPIPE as if they wrote to it themselves.
+// Carries what the ranks print to mpirun's standard output and error, in whole lines, so that lines of
+// different ranks never mix. If requested, each line begins with its rank. Otherwise, bytes are passed on
+// unchanged. A line too long to be kept is passed on as it arrives, and lines of other ranks wait meanwhile.
+// They do not wait forever, because the ranks may wait for each other: when that line stands still, or
+// another rank has much to print, the line is cut, and both parts are labelled with their rank.
+//
+// Driven by mpirun's loop; single-threaded. Invariants: mpirun never blocks in a write, so it handles signals
+// and ranks while its reader is slow. A slow reader slows down the ranks and does not fill mpirun's memory.
+// When the reader is gone, ranks that print receive SIGPIPE, as if they wrote to it themselves.
 #pragma once
 
 #include <cstdint>
@@ -29,40 +30,44 @@ public:
     Output &operator=(const Output &) = delete;
 
     int connect_rank(int rank, int target) override;
-    // A rank of another host has written this; nothing: it has closed the stream. While no more is taken it should not be
-    // sent; `changed` is called when that, or whether somebody reads, may have changed.
+    // Takes output of a rank on another host. Empty bytes mean that the rank has closed the stream. While
+    // takes_more() is false, nothing should be sent. `changed` is called when the result of takes_more() or
+    // gone() may have changed.
     void take(int rank, int target, std::string_view bytes);
     bool takes_more(int target) const;
     bool gone(int target) const;
     void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
-    // Called at least when deadline_ns() has come: unfinished lines on a terminal are shown after a moment.
+    // Must be called at deadline_ns() at the latest. Shows unfinished lines on a terminal after a short time.
     void tick(uint64_t now_ns);
     uint64_t deadline_ns() const;  // UINT64_MAX: nothing to wait for
-    // A line of mpirun's own, on standard error, between the lines of the ranks.
+    // Prints a line of mpirun's own on standard error, between the lines of the ranks.
     void say(const std::string &line);
     void catch_up() override;
-    // After the last rank: takes what is in the pipes and closes them, whoever else still holds them.
+    // After the last rank: reads what is in the pipes and closes them, even if other processes still have
+    // them open.
     void drain();
-    bool empty() const;        // everything was handed on
-    bool reader_gone() const;  // someone stopped reading what the ranks print
-    const std::string &trouble() const { return trouble_; }  // why writing failed, other than by a reader who left
+    bool empty() const;        // everything was passed on
+    bool reader_gone() const;  // a reader no longer reads what the ranks print
+    // why writing failed, unless only because the reader has left
+    const std::string &trouble() const { return trouble_; }
 
 private:
     struct Sink;
     struct Stream {
         int rank = 0;
         int target = 1;
-        int fd = -1;  // -1: closed, or that of another host
+        int fd = -1;  // -1: closed, or of another host
         Sink *sink = nullptr;
-        std::string partial;      // received, not yet handed to the sink
-        uint64_t since_ns = 0;    // when the oldest byte of partial came
+        std::string partial;      // received, not yet passed to the sink
+        uint64_t since_ns = 0;    // arrival of the oldest byte of partial
         bool mid_line = false;    // the sink has the beginning of this stream's line
-        bool long_line = false;   // likewise, of a line that is too long to be kept
-        bool resumes = false;  // its long line was cut: lines of others have come after the beginning
-        bool held = false;   // has complete lines that wait for the end of another's long one
-        bool ended = false;  // while it waited so
+        bool long_line = false;   // the same, and the line is too long to be kept
+        bool resumes = false;  // its long line was cut: lines of others follow the beginning
+        bool held = false;   // has complete lines that wait for the end of another stream's long line
+        bool ended = false;  // reached its end while it waited
     };
-    // Where lines go: one for standard output, one for standard error, one for both where both are the same file.
+    // Where lines go: one sink for standard output and one for standard error, or one for both if both are
+    // the same file.
     struct Sink {
         int fd = -1;
         bool terminal = false;
@@ -70,10 +75,10 @@ private:
         bool regular = false;
         bool waiting = false;
         bool gone = false;
-        bool pausing = false;  // too much waits: its streams are not read
+        bool pausing = false;  // too much is unsent, so its streams are not read
         std::string queue;
         size_t sent = 0;  // bytes at the beginning of queue that are written
-        Stream *unfinished = nullptr;  // whose unfinished line was shown last
+        Stream *unfinished = nullptr;  // the stream whose unfinished line was shown last
         size_t unsent() const { return queue.size() - sent; }
     };
 

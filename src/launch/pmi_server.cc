@@ -1,4 +1,4 @@
-// The server side of PMI-1; see pmi_server.h.
+// The server side of PMI-1. See pmi_server.h.
 #include "launch/pmi_server.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ constexpr size_t longest_value = 4096;
 constexpr size_t longest_line = 64 * 1024;
 constexpr size_t most_unsent = 1024 * 1024;
 
-// As recv without waiting; the kernel says which process has sent it, 0 if it does not.
+// Like recv without waiting. The kernel reports the sending process; `sender` is 0 if it does not.
 ssize_t receive(int fd, char *chunk, size_t size, pid_t &sender) {
     iovec into{chunk, size};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred))];
@@ -39,8 +39,13 @@ ssize_t receive(int fd, char *chunk, size_t size, pid_t &sender) {
 
 }  // namespace
 
-PmiServer::PmiServer(Loop &loop, const Placement &placement, std::string job, Neighbours neighbours, std::function<void(const Abort &)> aborted)
-    : loop_(loop), job_(std::move(job)), aborted_(std::move(aborted)), ranks_(placement.node_of_rank.size()), neighbours_(std::move(neighbours)) {
+PmiServer::PmiServer(Loop &loop, const Placement &placement, std::string job, Neighbours neighbours,
+                     std::function<void(const Abort &)> aborted)
+    : loop_(loop),
+      job_(std::move(job)),
+      aborted_(std::move(aborted)),
+      ranks_(placement.node_of_rank.size()),
+      neighbours_(std::move(neighbours)) {
     for (int rank : placement.ranks_on(placement.own)) clients_[rank];
     published_["PMI_process_mapping"] = process_mapping(placement.node_of_rank);
 }
@@ -88,8 +93,7 @@ void PmiServer::drop(int rank) {
     client.fd = -1;
 }
 
-// The rank's end has been closed: by the end of its process, or by a process that does not know what it has
-// closed.
+// The rank's end has been closed, by the end of its process or by a process that has closed it unknowingly.
 void PmiServer::closed(int rank) {
     Client &client = clients_.at(rank);
     drop(rank);
@@ -122,7 +126,8 @@ void PmiServer::handle(int rank, const PmiLine &line) {
     if (client.skipping_block) {
         if (!line.text().starts_with("endcmd")) return;
         client.skipping_block = false;
-        return answer(rank, "cmd=spawn_result rc=-1 status=-1 msg=this launcher does not start further processes");
+        return answer(rank,
+                      "cmd=spawn_result rc=-1 status=-1 msg=this launcher does not start further processes");
     }
     std::string_view command = line.command();
     if (line.text().starts_with("mcmd=")) client.skipping_block = true;
@@ -130,12 +135,17 @@ void PmiServer::handle(int rank, const PmiLine &line) {
         client.stage.joined = true;
         client.stage.left = false;
         bool spoken = line.number("pmi_version", 0) == 1;
-        answer(rank, fmt::format("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc={}", spoken ? 0 : -1));
+        answer(rank,
+               fmt::format("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc={}", spoken ? 0 : -1));
     } else if (command == "get_maxes") {
-        answer(rank, fmt::format("cmd=maxes rc=0 kvsname_max={} keylen_max={} vallen_max={}", longest_name, longest_key, longest_value));
-    } else if (command == "get_appnum") answer(rank, fmt::format("cmd=appnum rc=0 appnum={} maxprocs={}", client.program, client.program_ranks));
+        answer(rank, fmt::format("cmd=maxes rc=0 kvsname_max={} keylen_max={} vallen_max={}", longest_name,
+                                 longest_key, longest_value));
+    } else if (command == "get_appnum")
+        answer(rank,
+               fmt::format("cmd=appnum rc=0 appnum={} maxprocs={}", client.program, client.program_ranks));
     else if (command == "get_my_kvsname") answer(rank, fmt::format("cmd=my_kvsname rc=0 kvsname={}", job_));
-    else if (command == "get_universe_size") answer(rank, fmt::format("cmd=universe_size rc=0 size={}", ranks_));
+    else if (command == "get_universe_size")
+        answer(rank, fmt::format("cmd=universe_size rc=0 size={}", ranks_));
     else if (command == "barrier_in") {
         client.stage.session = line.value("call").starts_with("MPI_Session");
         enter_barrier(rank);
@@ -146,10 +156,14 @@ void PmiServer::handle(int rank, const PmiLine &line) {
         client.stage.left = true;
         answer(rank, "cmd=finalize_ack rc=0");
     } else if (command == "abort") aborted_({rank, line.number("exitcode", 1), line.value("for") == "error"});
-    else if (command == "publish_name") answer(rank, "cmd=publish_result rc=-1 msg=this launcher publishes no names");
-    else if (command == "lookup_name") answer(rank, "cmd=lookup_result rc=-1 msg=this launcher publishes no names");
-    else if (command == "unpublish_name") answer(rank, "cmd=unpublish_result rc=-1 msg=this launcher publishes no names");
-    else if (command == "spawn") answer(rank, "cmd=spawn_result rc=-1 msg=this launcher does not start further processes");
+    else if (command == "publish_name")
+        answer(rank, "cmd=publish_result rc=-1 msg=this launcher publishes no names");
+    else if (command == "lookup_name")
+        answer(rank, "cmd=lookup_result rc=-1 msg=this launcher publishes no names");
+    else if (command == "unpublish_name")
+        answer(rank, "cmd=unpublish_result rc=-1 msg=this launcher publishes no names");
+    else if (command == "spawn")
+        answer(rank, "cmd=spawn_result rc=-1 msg=this launcher does not start further processes");
     else answer(rank, fmt::format("cmd={}_result rc=-1 msg=unknown command", command));
 }
 
@@ -157,7 +171,8 @@ void PmiServer::handle_put(int rank, const PmiLine &line) {
     std::string_view key = line.value("key");
     std::string_view value = line.value("value");
     if (line.value("kvsname") != job_) return answer(rank, "cmd=put_result rc=-1 msg=unknown kvsname");
-    if (key.empty() || key.size() >= longest_key) return answer(rank, "cmd=put_result rc=-1 msg=key missing or too long");
+    if (key.empty() || key.size() >= longest_key)
+        return answer(rank, "cmd=put_result rc=-1 msg=key missing or too long");
     if (value.size() >= longest_value) return answer(rank, "cmd=put_result rc=-1 msg=value too long");
     publish(std::string(key), std::string(value));
     answer(rank, "cmd=put_result rc=0 msg=success");
@@ -170,7 +185,8 @@ void PmiServer::publish(const std::string &key, const std::string &value) {
 
 void PmiServer::handle_get(int rank, const PmiLine &line) {
     std::string key(line.value("key"));
-    if (line.value("kvsname") != job_) return answer(rank, "cmd=get_result rc=-1 msg=unknown_kvsname value=unknown");
+    if (line.value("kvsname") != job_)
+        return answer(rank, "cmd=get_result rc=-1 msg=unknown_kvsname value=unknown");
     auto entry = published_.find(key);
     if (entry != published_.end()) return answer_get(rank, {key, entry->second});
     if (!neighbours_.above) return answer_get(rank, {key, std::nullopt});
@@ -179,22 +195,26 @@ void PmiServer::handle_get(int rank, const PmiLine &line) {
 }
 
 void PmiServer::answer_get(int rank, const Answer &found) {
-    answer(rank, found.value ? "cmd=get_result rc=0 msg=success value=" + *found.value : "cmd=get_result rc=-1 msg=key_not_found value=unknown");
+    answer(rank, found.value ? "cmd=get_result rc=0 msg=success value=" + *found.value
+                             : "cmd=get_result rc=-1 msg=key_not_found value=unknown");
 }
 
 void PmiServer::remote_asks(size_t remote, const std::string &key) {
     auto entry = published_.find(key);
     bool found = entry != published_.end();
     if (found || !neighbours_.above)
-        return neighbours_.below(remote, make_frame(Kind::answer, Answer{key, found ? std::optional(entry->second) : std::nullopt}));
+        return neighbours_.below(
+            remote,
+            make_frame(Kind::answer, Answer{key, found ? std::optional(entry->second) : std::nullopt}));
     asked_[key].remote_hosts.push_back(remote);
     ask_above(key);
 }
 
-// Once for all who ask meanwhile.
+// One request for all that ask for this key meanwhile.
 void PmiServer::ask_above(const std::string &key) {
     const Askers &askers = asked_[key];
-    if (askers.ranks.size() + askers.remote_hosts.size() == 1) neighbours_.above(make_frame(Kind::ask, Text{key}));
+    if (askers.ranks.size() + askers.remote_hosts.size() == 1)
+        neighbours_.above(make_frame(Kind::ask, Text{key}));
 }
 
 void PmiServer::answered(const Answer &answer) {
@@ -202,12 +222,14 @@ void PmiServer::answered(const Answer &answer) {
     if (answer.value) published_[answer.key] = *answer.value;
     if (entry.empty()) return;
     for (int rank : entry.mapped().ranks) answer_get(rank, answer);
-    for (size_t remote : entry.mapped().remote_hosts) neighbours_.below(remote, make_frame(Kind::answer, answer));
+    for (size_t remote : entry.mapped().remote_hosts)
+        neighbours_.below(remote, make_frame(Kind::answer, answer));
 }
 
 void PmiServer::enter_barrier(int rank) {
     Client &entering = clients_.at(rank);
-    if (entering.stage.in_barrier) return answer(rank, "cmd=barrier_out rc=-1 msg=this rank is in the barrier already");
+    if (entering.stage.in_barrier)
+        return answer(rank, "cmd=barrier_out rc=-1 msg=this rank is in the barrier already");
     entering.stage.in_barrier = true;
     ++in_barrier_;
     pass_barrier();
@@ -225,11 +247,12 @@ void PmiServer::remote_departed() {
     pass_barrier();
 }
 
-// Ranks that will enter no barrier any more, and are not missed.
+// Ranks that will enter no further barrier and need not be waited for.
 size_t PmiServer::departed() const {
     size_t count = 0;
     for (const auto &[rank, client] : clients_)
-        count += client.stage.ended && client.stage.left && !client.stage.in_barrier && !client.was_told_to_end;
+        count +=
+            client.stage.ended && client.stage.left && !client.stage.in_barrier && !client.was_told_to_end;
     return count;
 }
 
@@ -240,9 +263,12 @@ void PmiServer::tell_departed() {
     neighbours_.above(make_frame(Kind::departed, Text{}));
 }
 
-// When all from here on have entered: up, or at the top back.
+// When all ranks and hosts from here on have entered: enters the barrier above, or releases the barrier if
+// this is the top.
 void PmiServer::pass_barrier() {
-    if (in_barrier_ == 0 || in_barrier_ + departed() + departed_remote_ < clients_.size() + neighbours_.remote_hosts) return;
+    if (in_barrier_ == 0 ||
+        in_barrier_ + departed() + departed_remote_ < clients_.size() + neighbours_.remote_hosts)
+        return;
     Values published(fresh_.begin(), fresh_.end());
     fresh_.clear();
     if (neighbours_.above) neighbours_.above(make_frame(Kind::barrier, published));
@@ -279,14 +305,16 @@ void PmiServer::flush(int rank) {
     Client &client = clients_.at(rank);
     bool had_to_wait = false;
     while (!client.unsent.empty()) {
-        ssize_t count = send(client.fd, client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t count =
+            send(client.fd, client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0 && errno != EAGAIN) return drop(rank);
         had_to_wait = count < 0;
         if (had_to_wait) break;
         client.unsent.erase(0, static_cast<size_t>(count));
     }
-    if (had_to_wait != client.waiting_to_send) loop_.change(client.fd, had_to_wait ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    if (had_to_wait != client.waiting_to_send)
+        loop_.change(client.fd, had_to_wait ? EPOLLIN | EPOLLOUT : EPOLLIN);
     client.waiting_to_send = had_to_wait;
 }
 

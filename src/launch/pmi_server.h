@@ -1,12 +1,15 @@
-// The server side of PMI-1 for the ranks of this host, one socket per rank: identity, a common table of published values,
-// the barrier, abort. What it does not offer (spawn, publishing of names) it refuses with a message.
+// The server side of PMI-1 for the ranks of this host, one socket for each rank: identity, a common table of
+// published values, the barrier, abort. It refuses what it does not offer (spawn, publishing of names) with a
+// message.
 //
-// On several hosts the servers form the tree of protocol.h. Rule: a server enters the barrier of the one above it when all
-// its ranks and all servers below have entered its own, and takes along what was published since the last release; the
-// release from the top brings everything that was published anywhere. So a barrier costs one message a host and
-// direction, and after it every get is answered on the spot; what is asked before its barrier is asked upwards.
-// A rank that has ended in order (it may have finalised MPI while others go on with sessions) counts as entered in every barrier,
-// a server all of whose ranks have as well: it says so once.
+// On several hosts, the servers form the tree of protocol.h. A server enters the barrier of the one above
+// when all of its ranks and all servers below have entered its own. The values published since the last
+// release travel up with it, and the release from the top brings the values of all hosts. A barrier therefore
+// costs one message for each host and direction, and after it, every get is answered locally. A get before
+// that barrier is passed upwards. A rank that has finalised and ended (others may continue with sessions)
+// counts as entered in every later barrier. So does a server all of whose ranks and servers below have ended;
+// it reports this once.
+//
 // Driven by the loop; single-threaded; never blocks on a rank that does not read its answers.
 #pragma once
 
@@ -30,27 +33,28 @@ public:
         std::function<void(size_t remote, const Frame &)> below;  // release and answer
         size_t remote_hosts = 0;
     };
-    // `aborted` is called when a rank asks for the end of the job.
-    PmiServer(Loop &loop, const Placement &placement, std::string job, Neighbours neighbours, std::function<void(const Abort &)> aborted);
+    // `aborted` is called when a rank requests the end of the job.
+    PmiServer(Loop &loop, const Placement &placement, std::string job, Neighbours neighbours,
+              std::function<void(const Abort &)> aborted);
     ~PmiServer();
     PmiServer(const PmiServer &) = delete;
     PmiServer &operator=(const PmiServer &) = delete;
 
     // Opens the connection of a rank and returns the rank's end, which the caller closes after the rank was
-    // started. -1 with errno set when the system refuses. `program_ranks`: how many ranks that program was
-    // started with. `segment`: the node's file, as the rank will have it.
+    // started. Returns -1 with errno set if the system refuses. `program_ranks`: the number of ranks with
+    // which that program was started. `segment`: the node's file, under the number that it has in the rank.
     int connect_rank(int rank, int program, int program_ranks, int segment = -1);
-    // Called when a process that has joined and not left closes its connection, but lives on: nothing can
-    // reach it any more.
+    // Sets a function for the case that a process that has joined and not left closes its connection but
+    // continues to run. Nothing can reach that rank any more.
     void on_cut_off(std::function<void(int rank, pid_t process)> cut_off) { cut_off_ = std::move(cut_off); }
-    // The rank's process has ended: handles what it had sent until then.
+    // The rank's process has ended. Handles what it had sent before.
     void rank_ended(int rank);
-    // The job ends: whoever ends from now on was told to, and is missed by the others.
+    // The job ends. Ranks that end from now on were told to do so, and barriers do not count them as entered.
     void job_ends() { job_ends_ = true; }
-    // True when the rank has joined the job and has not left it: the others may wait for it forever.
+    // True if the rank has joined the job and not left it, so that others may wait for it forever.
     bool inside(int rank) const { return clients_.at(rank).stage.joined && !clients_.at(rank).stage.left; }
     bool left(int rank) const { return clients_.at(rank).stage.left; }
-    // How far each rank of this host is, for those who ask what it waits for.
+    // The stage of each rank of this host, for reports of what it waits for.
     std::vector<RankStage> stages() const;
 
     void remote_entered(const Values &published);
@@ -64,7 +68,7 @@ private:
         int fd = -1;
         int program = 0;
         int program_ranks = 1;
-        pid_t process = 0;  // that joined
+        pid_t process = 0;  // the process that joined
         RankStage stage;
         bool was_told_to_end = false;
         bool waiting_to_send = false;
@@ -102,7 +106,7 @@ private:
         std::vector<int> ranks;
         std::vector<size_t> remote_hosts;
     };
-    std::unordered_map<std::string, Askers> asked_;  // above, and not answered yet
+    std::unordered_map<std::string, Askers> asked_;  // requested from above and not answered yet
     size_t in_barrier_ = 0;                          // ranks and remote hosts
     size_t departed_remote_ = 0;
     bool told_departed_ = false, job_ends_ = false;

@@ -1,4 +1,4 @@
-// Everything that has to be there before the ranks are started; see prepare.h.
+// Everything that must exist before the ranks are started. See prepare.h.
 #include "launch/prepare.h"
 
 #include <errno.h>
@@ -26,7 +26,11 @@ namespace {
 class Preparation {
 public:
     Preparation(const Local &local, Prepared &prepared)
-        : local_(local), plan_(local.plan), prepared_(prepared), files_(plan_.programs.size()), environments_(plan_.programs.size()) {}
+        : local_(local),
+          plan_(local.plan),
+          prepared_(prepared),
+          files_(plan_.programs.size()),
+          environments_(plan_.programs.size()) {}
 
     bool run();
     const Trouble &trouble() const { return *trouble_; }
@@ -51,13 +55,14 @@ private:
     Prepared &prepared_;
     std::optional<Trouble> trouble_;
     std::vector<ProgramFile> files_;       // of programs that run here
-    std::vector<Variables> environments_;  // likewise; empty where not
+    std::vector<Variables> environments_;  // the same; empty for other programs
     int nowhere_ = -1;
 };
 
 int Preparation::program_of(int rank) const {
     int program = 0;
-    while (rank >= plan_.programs[static_cast<size_t>(program)].ranks) rank -= plan_.programs[static_cast<size_t>(program++)].ranks;
+    while (rank >= plan_.programs[static_cast<size_t>(program)].ranks)
+        rank -= plan_.programs[static_cast<size_t>(program++)].ranks;
     return program;
 }
 
@@ -66,9 +71,12 @@ bool Preparation::check_folder(const Program &program, int rank) {
     const std::string &folder = program.folder;
     if (folder.empty()) return true;
     std::string whose = short_rank_text(plan_, rank);
-    if (stat(folder.c_str(), &about) != 0) return fail(exit_usage, fmt::format("{}: -wdir {}: {}", whose, folder, system_text(errno)));
-    if (!S_ISDIR(about.st_mode)) return fail(exit_usage, fmt::format("{}: -wdir {}: it is not a folder", whose, folder));
-    if (access(folder.c_str(), X_OK) != 0) return fail(exit_usage, fmt::format("{}: -wdir {}: {}", whose, folder, system_text(errno)));
+    if (stat(folder.c_str(), &about) != 0)
+        return fail(exit_usage, fmt::format("{}: -wdir {}: {}", whose, folder, system_text(errno)));
+    if (!S_ISDIR(about.st_mode))
+        return fail(exit_usage, fmt::format("{}: -wdir {}: it is not a folder", whose, folder));
+    if (access(folder.c_str(), X_OK) != 0)
+        return fail(exit_usage, fmt::format("{}: -wdir {}: {}", whose, folder, system_text(errno)));
     return true;
 }
 
@@ -78,21 +86,26 @@ bool Preparation::find_program_of(int rank) {
     const Program &program = plan_.programs[number];
     if (!check_folder(program, rank)) return false;
     environments_[number] = program_environment(plan_, program, local_.environment);
-    files_[number] = find_program(program.words[0], find_variable(environments_[number], "PATH"), program.folder);
+    files_[number] =
+        find_program(program.words[0], find_variable(environments_[number], "PATH"), program.folder);
     const ProgramFile &file = files_[number];
     std::string remedy = file.remedy.empty() ? "" : "; " + file.remedy;
-    return !file.exit_code || fail(file.exit_code, fmt::format("{}: {}{}", short_rank_text(plan_, rank), file.trouble, remedy));
+    return !file.exit_code ||
+           fail(file.exit_code, fmt::format("{}: {}{}", short_rank_text(plan_, rank), file.trouble, remedy));
 }
 
-// Is there room for what the ranks of this host share at least? Memory without a limit of its own says 0 blocks.
+// True if there is room for the minimum that the ranks of this host share. A file system without a limit
+// reports 0 blocks.
 bool holds_segment(int file, size_t ranks) {
     struct statvfs about;
     if (fstatvfs(file, &about) != 0 || about.f_blocks == 0) return true;
-    return static_cast<uint64_t>(about.f_bavail) * about.f_frsize >= Segment::least_bytes(static_cast<uint32_t>(ranks));
+    return static_cast<uint64_t>(about.f_bavail) * about.f_frsize >=
+           Segment::least_bytes(static_cast<uint32_t>(ranks));
 }
 
-// Nothing to clean up whoever dies: the file has no name. Where the folder cannot be used it is memory apart from all file
-// systems; where that is refused too, the library finds another way.
+// The file has no name, so nothing remains to be removed, whichever process dies. If the folder cannot be
+// used, a memory file outside all file systems replaces it. If that is refused too, the library makes its own
+// segment.
 void Preparation::open_segment(const Variables &variables) {
     const char *named = find_variable(variables, "LANYARD_SHM_DIR");
     const char *folder = named && named[0] ? named : "/dev/shm";
@@ -107,16 +120,20 @@ void Preparation::open_segment(const Variables &variables) {
     if (file >= 0) close(file);
     file = apart;
     Settings settings;
-    if (const char *paths = find_variable(variables, "LANYARD_PATHS"); paths && paths[0]) settings.paths = paths;
+    if (const char *paths = find_variable(variables, "LANYARD_PATHS"); paths && paths[0])
+        settings.paths = paths;
     if (prepared_.ranks.size() < 2 || !names_path(settings, "shm")) return;
-    prepared_.notes.push_back(fmt::format("{} cannot be used for the memory that ranks share: {}; a memory file is used instead", folder, wrong));
+    prepared_.notes.push_back(
+        fmt::format("{} cannot be used for the memory that ranks share: {}; a memory file is used instead",
+                    folder, wrong));
 }
 
 bool Preparation::fail_opening(int rank, const std::string &what) {
     int error_number = errno;
     std::string remedy = error_number == EMFILE ? "; raise the limit of open files (ulimit -n)" : "";
     std::string whose = short_rank_text(plan_, rank);
-    return fail(exit_own_trouble, fmt::format("{}: {} cannot be opened: {}{}", whose, what, system_text(error_number), remedy));
+    return fail(exit_own_trouble,
+                fmt::format("{}: {} cannot be opened: {}{}", whose, what, system_text(error_number), remedy));
 }
 
 int Preparation::output_descriptor(int rank, int target) {
@@ -154,9 +171,12 @@ bool Preparation::add_rank(int rank) {
     prepared_.for_ranks.push_back(pmi);
     start.inherited.push_back(pmi);
     std::string own = std::to_string(rank), ranks = std::to_string(plan_.ranks());
-    std::string local_own = std::to_string(prepared_.starts.size()), local_ranks = std::to_string(prepared_.ranks.size());
-    auto tell = [&](const char *name, const std::string &value) { start.environment.push_back(std::string(name) + "=" + value); };
-    // Those of PMI-1 and Hydra, ours, and those of Open MPI that scripts and programs read.
+    std::string local_own = std::to_string(prepared_.starts.size()),
+                local_ranks = std::to_string(prepared_.ranks.size());
+    auto tell = [&](const char *name, const std::string &value) {
+        start.environment.push_back(std::string(name) + "=" + value);
+    };
+    // The variables of PMI-1 and Hydra, ours, and those of Open MPI that scripts and programs read.
     for (const char *name : {"PMI_FD", "LANYARD_PMI_FD"}) tell(name, std::to_string(pmi));
     for (const char *name : {"PMI_RANK", "PMI_ID", "LANYARD_RANK", "OMPI_COMM_WORLD_RANK"}) tell(name, own);
     for (const char *name : {"PMI_SIZE", "LANYARD_SIZE", "OMPI_COMM_WORLD_SIZE"}) tell(name, ranks);
@@ -179,7 +199,8 @@ void Preparation::bind() {
     std::string note;
     auto bound = bind_ranks(plan_.binding, static_cast<int>(prepared_.ranks.size()), note);
     const Placement &placement = plan_.placement;
-    if (placement.hosts.size() > 1 && !note.empty()) note = fmt::format("host {}: {}", placement.hosts[static_cast<size_t>(placement.own)], note);
+    if (placement.hosts.size() > 1 && !note.empty())
+        note = fmt::format("host {}: {}", placement.hosts[static_cast<size_t>(placement.own)], note);
     if (!note.empty()) prepared_.notes.push_back(note);
     for (size_t i = 0; i < bound.size(); ++i) prepared_.starts[i].processors = bound[i];
 }
@@ -205,23 +226,31 @@ std::string check_patterns(const Plan &plan) {
             if (pattern.find_first_of("rh%", at + 1) != at + 1)
                 return fmt::format("the file name {}: only %r (rank), %h (host) and %% are known", pattern);
         if (!pattern.empty() && plan.ranks() > 1 && pattern.find("%r") == std::string::npos)
-            return fmt::format("the file name {} is the same for all ranks; put %r (the rank) into it", pattern);
+            return fmt::format("the file name {} is the same for all ranks; put %r (the rank) into it",
+                               pattern);
     }
     if (!plan.out_pattern.empty() && plan.out_pattern == plan.err_pattern)
         return "-outfile-pattern and -errfile-pattern name the same file; --output DIR writes both into one";
     return "";
 }
 
-// What is wrong with the folder of the shared memory that a program's variables name; "" where it is one, or they name none.
+// What is wrong with the folder for shared memory that a program's variables name; "" if it is a folder or
+// they name none.
 std::string check_memory_folder(const Variables &variables) {
     const char *folder = find_variable(variables, "LANYARD_SHM_DIR");
     struct stat about;
     if (!folder || !folder[0]) return "";
-    std::string wrong = stat(folder, &about) != 0 ? system_text(errno) : S_ISDIR(about.st_mode) ? "" : "it is no folder";
-    return wrong.empty() ? "" : fmt::format("LANYARD_SHM_DIR={} cannot be used: {}; name a folder in memory, or unset it", folder, wrong);
+    std::string wrong = stat(folder, &about) != 0 ? system_text(errno)
+                        : S_ISDIR(about.st_mode)  ? ""
+                                                  : "it is no folder";
+    return wrong.empty()
+               ? ""
+               : fmt::format("LANYARD_SHM_DIR={} cannot be used: {}; name a folder in memory, or unset it",
+                             folder, wrong);
 }
 
-// Interfaces that this host does not have are missed, by the ranks, only where these reach each other by a network.
+// The ranks need their network interfaces only if they reach each other by a network. Otherwise, a missing
+// one is only a remark.
 void check_interfaces(const Settings &settings, int ranks, std::vector<std::string> &notes) {
     if (ranks > 1 && !names_path(settings, "shm")) return;
     std::vector<Interface> chosen;
@@ -231,20 +260,25 @@ void check_interfaces(const Settings &settings, int ranks, std::vector<std::stri
 
 }  // namespace
 
-std::optional<Trouble> check_job(const Plan &plan, char **environment, Settings &settings, std::vector<std::string> &notes) {
+std::optional<Trouble> check_job(const Plan &plan, char **environment, Settings &settings,
+                                 std::vector<std::string> &notes) {
     bool own = plan.placement.own >= 0;
     for (const Program &program : plan.programs) {
         Variables variables = program_environment(plan, program, environment);
-        if (Error error = check_settings(variables, settings, notes)) return Trouble{exit_usage, error.take().sentence};
-        if (std::string wrong = own ? check_memory_folder(variables) : ""; !wrong.empty()) return Trouble{exit_usage, wrong};
+        if (Error error = check_settings(variables, settings, notes))
+            return Trouble{exit_usage, error.take().sentence};
+        if (std::string wrong = own ? check_memory_folder(variables) : ""; !wrong.empty())
+            return Trouble{exit_usage, wrong};
     }
-    if (own && plan.placement.hosts.size() == 1) check_interfaces(settings, static_cast<int>(plan.placement.node_of_rank.size()), notes);
+    if (own && plan.placement.hosts.size() == 1)
+        check_interfaces(settings, static_cast<int>(plan.placement.node_of_rank.size()), notes);
     if (std::string wrong = check_patterns(plan); !wrong.empty()) return Trouble{exit_usage, wrong};
     if (plan.output_folder.empty()) return std::nullopt;
     std::error_code refused;
     std::filesystem::create_directories(plan.output_folder, refused);
     if (!refused) return std::nullopt;
-    return Trouble{exit_own_trouble, fmt::format("--output {}: the folder cannot be made: {}", plan.output_folder, refused.message())};
+    return Trouble{exit_own_trouble, fmt::format("--output {}: the folder cannot be made: {}",
+                                                 plan.output_folder, refused.message())};
 }
 
 std::string output_file(const Plan &plan, int rank, int target) {
@@ -260,7 +294,9 @@ std::string output_file(const Plan &plan, int rank, int target) {
     return name;
 }
 
-int open_output_file(const std::string &name) { return open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666); }
+int open_output_file(const std::string &name) {
+    return open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+}
 
 std::optional<Trouble> prepare(const Local &local, Prepared &prepared) {
     Preparation preparation(local, prepared);

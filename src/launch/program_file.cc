@@ -1,4 +1,4 @@
-// Finds the file of a program; see program_file.h.
+// Finds the file of a program. See program_file.h.
 #include "launch/program_file.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ namespace lanyard::launch {
 
 namespace {
 
-// The path as seen from here.
+// The path, relative to the folder of this process.
 std::string seen_from_here(const std::string &path, const std::string &folder) {
     return path.starts_with('/') || folder.empty() ? path : folder + "/" + path;
 }
@@ -38,7 +38,7 @@ bool read_beginning(const std::string &path, std::string &text) {
     return length >= 0;
 }
 
-// Text without a "#!" line. What cannot be read is left to the kernel to judge.
+// True for text without a "#!" line. A file that cannot be read is left to the kernel.
 bool is_plain_script(const std::string &path) {
     std::string text;
     if (!read_beginning(path, text)) return false;
@@ -48,11 +48,13 @@ bool is_plain_script(const std::string &path) {
 // What to do about a file that is not executable.
 std::string remedy(std::string_view file) {
     for (std::string_view ending : {".c", ".C", ".cc", ".cpp", ".cxx"})
-        if (file.ends_with(ending)) return fmt::format("it looks like a source: compile it with {}", ending == ".c" ? "mpicc" : "mpicxx");
+        if (file.ends_with(ending))
+            return fmt::format("it looks like a source: compile it with {}",
+                               ending == ".c" ? "mpicc" : "mpicxx");
     return "chmod +x would make it so";
 }
 
-// " in FOLDER", of a name that does not say itself where it is.
+// " in FOLDER", for a name that does not contain its folder.
 std::string looked_for_in(const std::string &name, const std::string &folder) {
     char current[PATH_MAX];
     if (name.starts_with('/')) return "";
@@ -66,14 +68,15 @@ void judge(ProgramFile &file, const std::string &name, const std::string &seen, 
     if (stat(seen.c_str(), &about) != 0) {
         int reason = errno;
         file.exit_code = reason == EACCES ? exit_not_executable : exit_not_found;
-        file.trouble = fmt::format("the program {} cannot be started: {}{}", name, system_text(reason), looked_for_in(name, folder));
+        file.trouble = fmt::format("the program {} cannot be started: {}{}", name, system_text(reason),
+                                   looked_for_in(name, folder));
     } else if (S_ISDIR(about.st_mode)) {
         file.exit_code = exit_not_executable;
         file.trouble = fmt::format("the program {} cannot be started: it is a folder", name);
     } else if (access(seen.c_str(), X_OK) != 0) {
         file.exit_code = exit_not_executable;
-        file.trouble = fmt::format("the program {} cannot be started: {} is not executable ({}); {}", name, seen,
-                                   system_text(errno), remedy(seen));
+        file.trouble = fmt::format("the program {} cannot be started: {} is not executable ({}); {}", name,
+                                   seen, system_text(errno), remedy(seen));
     } else {
         file.script = is_plain_script(seen);
     }
@@ -117,9 +120,12 @@ ProgramFile find_program(const std::string &name, const char *search_path, const
     }
     bool in_folder = !name.empty() && is_file(seen_from_here(name, folder));
     file.exit_code = exit_not_found;
-    file.trouble = fmt::format("the program {} was not found in the folders of PATH", name.empty() ? "\"\"" : name);
-    if (in_folder) file.remedy = fmt::format("there is one in the folder the ranks start in: write ./{}", name);
-    else if (!name.empty()) file.remedy = fmt::format("write where it is, as in ./{}, or add its folder to PATH", name);
+    file.trouble =
+        fmt::format("the program {} was not found in the folders of PATH", name.empty() ? "\"\"" : name);
+    if (in_folder)
+        file.remedy = fmt::format("there is one in the folder the ranks start in: write ./{}", name);
+    else if (!name.empty())
+        file.remedy = fmt::format("write where it is, as in ./{}, or add its folder to PATH", name);
     return file;
 }
 

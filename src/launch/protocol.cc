@@ -1,4 +1,5 @@
-// Frames and their bodies; see protocol.h. One list of members for each kind of body serves writing and reading.
+// Frames and their bodies. See protocol.h. One list of members for each kind of body serves writing and
+// reading.
 #include "launch/protocol.h"
 
 #include <string.h>
@@ -44,7 +45,7 @@ public:
         in_.remove_prefix(length);
         return value;
     }
-    // The length of a list; no element is shorter than a byte.
+    // The length of a list. No element is shorter than a byte.
     size_t count() {
         uint64_t value = number(4);
         return value > in_.size() ? fail() : value;
@@ -63,7 +64,7 @@ private:
     bool good_ = true;
 };
 
-// Applied to every member, `Code` writes it or reads it.
+// `Code`, applied to every member, writes or reads it.
 struct Encode {
     Writer writer;
     template <class Value>
@@ -85,18 +86,22 @@ void members(Code &code, Body &body) {
     else if constexpr (is<Body, Stream>) all(body.node, body.rank, body.target, body.credit, body.bytes);
     else if constexpr (is<Body, Answer>) all(body.key, body.value);
     else if constexpr (is<Body, Failure>) all(body.exit_code, body.sentence);
-    else if constexpr (is<Body, RankEnd>) all(body.rank, body.pid, body.status, body.inside, body.short_of_memory, body.left);
+    else if constexpr (is<Body, RankEnd>)
+        all(body.rank, body.pid, body.status, body.inside, body.short_of_memory, body.left);
     else if constexpr (is<Body, Abort>) all(body.rank, body.code, body.for_error);
     else if constexpr (is<Body, Text>) all(body.text);
-    else if constexpr (is<Body, RankStage>) all(body.joined, body.in_barrier, body.barriers_passed, body.left, body.ended, body.session);
+    else if constexpr (is<Body, RankStage>)
+        all(body.joined, body.in_barrier, body.barriers_passed, body.left, body.ended, body.session);
     else if constexpr (is<Body, RankWaits>) all(body.rank, body.known, body.recorded, body.line, body.stage);
     else if constexpr (is<Body, Program>) all(body.ranks, body.own, body.folder, body.words);
     else if constexpr (is<Body, Placement>) all(body.hosts, body.node_of_rank, body.own);
     else if constexpr (is<Body, Plan>)
-        all(body.programs, body.environment, body.tag_output, body.output_folder, body.out_pattern, body.err_pattern, body.timeout_s, body.stdin_rank,
-            body.binding, body.placement, body.remote_shell, body.remote_prefix, body.fan_out);
+        all(body.programs, body.environment, body.tag_output, body.output_folder, body.out_pattern,
+            body.err_pattern, body.timeout_s, body.stdin_rank, body.binding, body.placement,
+            body.remote_shell, body.remote_prefix, body.fan_out);
     else
-        all(body.job, body.plan, body.environment, body.folder, body.agent, body.creation_mask, body.peer_timeout_s, body.below);
+        all(body.job, body.plan, body.environment, body.folder, body.agent, body.creation_mask,
+            body.peer_timeout_s, body.below);
 }
 
 template <class Value>
@@ -172,7 +177,7 @@ bool read_frame(const Frame &frame, Value &value) {
     return decode.reader.whole();
 }
 
-// The bodies there are.
+// All kinds of bodies.
 template Frame make_frame(Kind, const Assignment &);
 template Frame make_frame(Kind, const Signal &);
 template Frame make_frame(Kind, const Stream &);

@@ -1,28 +1,36 @@
-// What mpirun and its agents on other hosts say to each other.
+// The protocol between mpirun and its agents on other hosts.
 //
-//     mpirun --remote shell-- agent on b --remote shell-- agent on e ...      a tree; each agent starts up to fan-out others
+//     mpirun --remote shell-- agent on b --remote shell-- agent on e ...
 //       |                       |
 //     guard, ranks            guard, ranks
 //
-// Rule: the bytes go through the remote shell's standard input (down, from mpirun) and standard output (up): no port is
-// opened, no secret is needed, and what protects the remote shell protects them. The agent speaks first, one line of text,
+// The agents form a tree; each starts up to fan-out others. The bytes travel through the remote shell's
+// standard input (down, from mpirun) and standard output (up). No port is opened and no secret is needed, and
+// what protects the remote shell protects the bytes. The agent sends first, one line of text:
 //     \nlanyard-agent PROTOCOL VERSION\n
-// What a login prints before that line is kept only to be shown if the agent does not come. Unless both numbers are those
-// of whoever started it, nothing else is ever read from it. Then there are frames in both directions:
+// What a login prints before that line is kept only to be shown if no agent answers. Unless both numbers
+// equal those of the process that started it, nothing else is read from the agent. Then frames follow in both
+// directions:
 //     length of the body (4 bytes)  kind (1 byte)  body
-// Numbers have their lowest byte first; a text or list has its length (4 bytes) before it. A frame that cannot be read ends
-// the connection, and a connection that ends before `over` was said is the loss of the host and of all behind it.
+// Numbers have their lowest byte first. A text or list is preceded by its length (4 bytes). A frame that
+// cannot be read ends the connection. A connection that ends before `over` means that the host and all hosts
+// behind it have failed.
 //
-// Downwards: `job`, the first frame, is the whole job and the agent's part in it. The agent looks for programs and
-// folders, starts the agents below it, and says `ready` when they have: only then, when all hosts are ready, `start` has
-// the ranks started everywhere, so that a program missing on one host is found before anything has run.
-// Upwards: what has happened to single ranks is passed on as it comes; `ready`, `over` and `barrier` are said once by an
-// agent for all hosts below it. After `over` nothing of the job is left there, and nothing more is said.
-// Streams: bytes of output and input may be under way only as far as credit was given (stream_window for each of a host's
-// standard output, standard error and input), so nobody's queue grows with a slow reader, and what is urgent never
-// waits behind more than that. A credit or input frame names the node it is for; hosts on the way pass it on.
-// Values that ranks publish by PMI travel up with `barrier` and down with its release: one message a host and direction.
-// Who has nothing to say sends `alive` from time to time; who has not been heard of for LANYARD_PEER_TIMEOUT is lost.
+// Down: `job`, the first frame, contains the whole job and the agent's part in it. The agent looks for
+// programs and folders, starts the agents below it, and reports `ready` when these are ready too. Only when
+// all hosts are ready does `start` start the ranks everywhere. A program that is missing on one host is
+// therefore found before any rank has run.
+//
+// Up: events of single ranks are passed on as they arrive. An agent reports `ready`, `over` and `barrier`
+// once, for itself and all hosts below it. After `over`, nothing of the job is left there, and the agent
+// sends nothing more.
+//
+// Streams: bytes of output and input may be under way only as far as credit was granted (stream_window for
+// each of a host's standard output, standard error and input). No queue therefore grows because of a slow
+// reader, and urgent frames never wait behind more than that. A credit or input frame names the node for
+// which it is meant; hosts on the way pass it on. Values that ranks publish by PMI travel up with `barrier`
+// and down with its release, with one message for each host and direction. An idle side sends `alive` from
+// time to time. A side from which nothing has arrived for LANYARD_PEER_TIMEOUT has failed.
 #pragma once
 
 #include <cstdint>
@@ -42,23 +50,23 @@ inline constexpr uint32_t longest_frame = 64 * 1024 * 1024;
 inline constexpr uint32_t stream_window = 256 * 1024;
 
 enum class Kind : uint8_t {
-    // both ways
+    // both directions
     alive = 1,
     // down
     job,            // Assignment
-    start,          // the ranks
+    start,          // starts the ranks
     signal,         // Signal: to the ranks and their process groups
     end,            // Signal: to every process of the job
     ask_waits,
     output_credit,  // Stream, bytes empty
-    output_closed,  // Stream: nobody reads it any more
+    output_closed,  // Stream: it has no reader any more
     input,          // Stream: for the rank that reads; empty: its end
-    release,        // Values: of all ranks, and the barrier is over
+    release,        // Values: of all ranks; the barrier is over
     answer,         // Answer
     // up
     ready,
     failed,         // Failure
-    note,           // text to be shown, the job goes on
+    note,           // text to be shown; the job continues
     ended,          // RankEnd
     aborted,        // Abort
     output,         // Stream; empty: its end
@@ -66,7 +74,7 @@ enum class Kind : uint8_t {
     waits,          // list of RankWaits
     barrier,        // Values: all ranks from here on have entered
     ask,            // key
-    departed,       // all ranks from here on have ended in order and count as entered in every barrier
+    departed,       // all ranks from here on have finalised and ended, and count as entered in every barrier
     over,
 };
 
@@ -75,16 +83,16 @@ struct Frame {
     std::string body;
 };
 
-// The job, and the part that the receiver has in it.
+// The job, and the receiver's part in it.
 struct Assignment {
     std::string job;  // its name
     Plan plan;
-    std::vector<std::string> environment;  // mpirun's, to go before the other host's own
-    std::string folder;                    // where mpirun was started
+    std::vector<std::string> environment;  // mpirun's, which override the other host's own
+    std::string folder;                    // in which mpirun was started
     std::string agent;                     // path of the agent on other hosts
     uint32_t creation_mask = 022;
     uint32_t peer_timeout_s = 60;
-    std::vector<int> below;  // nodes to be started from here
+    std::vector<int> below;  // nodes to be started from the receiver
 };
 
 struct Signal {
@@ -111,27 +119,29 @@ struct RankEnd {
     int pid = 0;
     int status = 0;               // as from waitpid
     bool inside = false;          // it had joined the job by PMI and not left it
-    bool short_of_memory = false; // the kernel has killed for want of memory meanwhile
+    bool short_of_memory = false; // the kernel has killed a process for lack of memory meanwhile
     bool left = false;            // it had joined the job by PMI and left it
 };
 struct Abort {
     int rank = 0;
     int code = 0;
-    bool for_error = false;  // not because the program called MPI_Abort
+    bool for_error = false;  // because of an error, not a call of MPI_Abort
 };
 using AllWaits = std::vector<RankWaits>;
 struct Text {
     std::string text;
 };
 
-// A frame with `value` as its body, and back; false for what is none.
+// Converts `value` to the body of a frame, and back. read_frame returns false for a body that is not a valid
+// value.
 template <class Value>
 Frame make_frame(Kind kind, const Value &value);
 template <class Value>
 bool read_frame(const Frame &frame, Value &value);
 
-// The bytes of a frame. Takes the first frame off `bytes`, from offset `at`, which it advances; nothing when it is not there as a whole yet;
-// `broken` is set when it never will be.
+// append_frame appends the bytes of a frame. take_frame takes the first frame from `bytes` at offset `at`,
+// which it advances. It returns nothing if the frame is incomplete, and sets `broken` if it can never become
+// valid.
 void append_frame(std::string &bytes, const Frame &frame);
 std::optional<Frame> take_frame(const std::string &bytes, size_t &at, bool &broken);
 

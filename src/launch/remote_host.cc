@@ -1,4 +1,4 @@
-// See remote_host.h.
+// A host behind a remote shell. See remote_host.h.
 #include "launch/remote_host.h"
 
 #include <errno.h>
@@ -22,28 +22,41 @@ namespace {
 constexpr uint64_t second_ns = 1'000'000'000;
 constexpr uint64_t question_ns = second_ns / 2;   // for the rest of a line that looks like a question
 constexpr uint64_t farewell_ns = second_ns;       // for a shell whose agent has ended, to end too
-constexpr uint64_t last_words_ns = second_ns / 2; // for a shell whose connection broke, to say why
+constexpr uint64_t last_words_ns = second_ns / 2; // for a shell whose connection broke, to print why
 constexpr size_t most_heard = 64 * 1024;
 
 }  // namespace
 
-RemoteHost::RemoteHost(Loop &loop, const Assignment &job, std::vector<int> nodes, char **environment, const InheritedState &inherited, Report report)
-    : loop_(loop), job_(job), nodes_(std::move(nodes)), host_(job.plan.placement.hosts[static_cast<size_t>(nodes_[0])]), environment_(environment),
-      inherited_(inherited), report_(std::move(report)), shell_(loop),
+RemoteHost::RemoteHost(Loop &loop, const Assignment &job, std::vector<int> nodes, char **environment,
+                       const InheritedState &inherited, Report report)
+    : loop_(loop),
+      job_(job),
+      nodes_(std::move(nodes)),
+      host_(job.plan.placement.hosts[static_cast<size_t>(nodes_[0])]),
+      environment_(environment),
+      inherited_(inherited),
+      report_(std::move(report)),
+      shell_(loop),
       link_(loop, job.peer_timeout_s * second_ns,
-            {[this](const Frame &frame) { on_frame(frame); }, [this](const std::string &why) { on_lost(why); }}),
+            {[this](const Frame &frame) { on_frame(frame); },
+             [this](const std::string &why) { on_lost(why); }}),
       silence_ns_(job.peer_timeout_s * second_ns) {}
 
-bool RemoteHost::leads_to(int node) const { return node < 0 || std::find(nodes_.begin(), nodes_.end(), node) != nodes_.end(); }
+bool RemoteHost::leads_to(int node) const {
+    return node < 0 || std::find(nodes_.begin(), nodes_.end(), node) != nodes_.end();
+}
 
 void RemoteHost::prepare() {
     if (stage_ != Stage::idle) return;
     std::vector<std::string> words = remote_shell_words(job_.plan, host_, job_.agent);
     shell_name_ = words[0];
     ProgramFile file = find_program(words[0], getenv("PATH"), "");
-    const char *remedy = job_.plan.remote_shell.empty() ? "install it (Debian: openssh-client), or name another with --ssh" : "--ssh names it";
-    std::string wrong = file.exit_code ? fmt::format("host {} cannot be started: {}; {}", host_, file.trouble, remedy)
-                                       : shell_.start(file.path, words, environment_, inherited_, [this] { on_shell_end(); });
+    const char *remedy = job_.plan.remote_shell.empty()
+                             ? "install it (Debian: openssh-client), or name another with --ssh"
+                             : "--ssh names it";
+    std::string wrong =
+        file.exit_code ? fmt::format("host {} cannot be started: {}; {}", host_, file.trouble, remedy)
+                       : shell_.start(file.path, words, environment_, inherited_, [this] { on_shell_end(); });
     if (!wrong.empty()) {
         fail(file.exit_code ? file.exit_code : exit_own_trouble, wrong);
         return be_over();
@@ -56,13 +69,13 @@ void RemoteHost::prepare() {
     loop_.add(out_, EPOLLIN, [this](uint32_t) { hear(); });
 }
 
-// Before the agent has spoken.
+// Reads what arrives before the agent's first line.
 void RemoteHost::hear() {
     char chunk[4096];
     ssize_t count = read(out_, chunk, sizeof chunk);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count <= 0) {
-        // The shell ends now, and its exit code says more.
+        // The shell ends now, and its exit code tells more.
         loop_.remove(out_);
         limit_ns_ = clock_ns() + farewell_ns;
         return;
@@ -86,7 +99,8 @@ bool RemoteHost::read_hello() {
         return true;
     }
     std::string there = last_words(version);
-    fail(exit_own_trouble, fmt::format("host {} has Lanyard {}, here it is {}; install the same on all hosts, or say where it is with --prefix",
+    fail(exit_own_trouble, fmt::format("host {} has Lanyard {}, here it is {}; install the same on all "
+                                       "hosts, or say where it is with --prefix",
                                        host_, there, LANYARD_VERSION));
     close_shell(0);
     return true;
@@ -106,7 +120,7 @@ void RemoteHost::link(std::string rest) {
 
 void RemoteHost::on_frame(const Frame &frame) {
     if (frame.kind != Kind::over) return report_(frame);
-    link_.close();  // the agent has waited for that
+    link_.close();  // the agent waits for this
     close_shell(farewell_ns);
 }
 
@@ -115,8 +129,9 @@ void RemoteHost::on_lost(const std::string &why) {
     std::string who = ranks_text(job_.plan.placement, nodes_[0]);
     if (nodes_.size() == 2) who += ", and a host more that it started";
     if (nodes_.size() > 2) who += fmt::format(", and {} hosts more that it started", nodes_.size() - 1);
-    fail(exit_own_trouble, fmt::format("host {} ({}) is lost: {}{}", host_, who, why,
-                                       said.empty() ? "" : fmt::format("; {} said \"{}\"", shell_name_, said)));
+    fail(exit_own_trouble,
+         fmt::format("host {} ({}) is lost: {}{}", host_, who, why,
+                     said.empty() ? "" : fmt::format("; {} said \"{}\"", shell_name_, said)));
     close_shell(0);
 }
 
@@ -142,9 +157,11 @@ void RemoteHost::fail_start(bool running) {
     close_shell(0);
 }
 
-void RemoteHost::fail(int exit_code, const std::string &sentence) { report_(make_frame(Kind::failed, Failure{exit_code, sentence})); }
+void RemoteHost::fail(int exit_code, const std::string &sentence) {
+    report_(make_frame(Kind::failed, Failure{exit_code, sentence}));
+}
 
-// Ends the connection; the shell gets `patience_ns` to follow.
+// Ends the connection. The shell has `patience_ns` to end by itself.
 void RemoteHost::close_shell(uint64_t patience_ns) {
     if (stage_ == Stage::over) return;
     stage_ = Stage::closing;
@@ -160,14 +177,15 @@ void RemoteHost::close_shell(uint64_t patience_ns) {
     limit_ns_ = clock_ns() + patience_ns;
     if (patience_ns == 0) {
         shell_.kill();
-        limit_ns_ = UINT64_MAX;  // its end comes
+        limit_ns_ = UINT64_MAX;  // its end will be reported
     }
 }
 
 void RemoteHost::command(const Frame &frame) {
     if (stage_ == Stage::linked) {
         Signal signal;
-        if (frame.kind == Kind::signal && read_frame(frame, signal) && signal.number == SIGTSTP) link_.expect_silence();
+        if (frame.kind == Kind::signal && read_frame(frame, signal) && signal.number == SIGTSTP)
+            link_.expect_silence();
         link_.send(frame);
     } else if (frame.kind == Kind::end) {
         abandon();
@@ -175,7 +193,9 @@ void RemoteHost::command(const Frame &frame) {
 }
 
 void RemoteHost::abandon() {
-    std::string note = fmt::format("host {} has not confirmed that the job's processes there have ended; they end when they miss mpirun", host_);
+    std::string note = fmt::format(
+        "host {} has not confirmed that the job's processes there have ended; they end when they miss mpirun",
+        host_);
     if (stage_ == Stage::linked) report_(make_frame(Kind::note, Text{note}));
     if (stage_ == Stage::idle) be_over();
     else if (stage_ != Stage::over) close_shell(0);

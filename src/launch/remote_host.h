@@ -1,6 +1,8 @@
-// A host behind a remote shell, with all hosts that it starts in turn; see host.h for its use and protocol.h for the
-// frames. Stages, each entered once and in this order (any may be skipped towards the end):
-//     idle - greeting (the shell runs, the agent has not spoken) - linked - closing (the shell is to end) - over
+// A host behind a remote shell, with all hosts that it starts in turn. See host.h for its use and protocol.h
+// for the frames. Driven by the loop; single-threaded. Its stages are entered once each and in this order
+// (any may be skipped towards the end):
+//     idle - greeting (the shell runs, the agent has not answered) - linked - closing (the shell is to end) -
+//     over
 #pragma once
 
 #include <memory>
@@ -15,8 +17,9 @@ namespace lanyard::launch {
 
 class RemoteHost final : public Host {
 public:
-    // `nodes`: the first is the host started from here, the others are those behind it.
-    RemoteHost(Loop &loop, const Assignment &job, std::vector<int> nodes, char **environment, const InheritedState &inherited, Report report);
+    // `nodes`: the first is the host started from here, and the others are those behind it.
+    RemoteHost(Loop &loop, const Assignment &job, std::vector<int> nodes, char **environment,
+               const InheritedState &inherited, Report report);
 
     void prepare() override;
     void command(const Frame &frame) override;
@@ -51,10 +54,11 @@ private:
     FrameLink link_;
     std::string shell_name_;
     int in_ = -1, out_ = -1;      // of the shell, while it is greeting
-    std::string heard_;           // before the link: what came on out_
+    std::string heard_;           // before the link is open: what has arrived on out_
     uint64_t silence_ns_;
-    uint64_t limit_ns_ = UINT64_MAX;   // of the present stage: greeting, closing; of linked once the shell has ended
-    uint64_t ask_at_ns_ = UINT64_MAX;  // when an unanswered question is taken for one
+    // of the present stage: greeting, closing; also of linked once the shell has ended
+    uint64_t limit_ns_ = UINT64_MAX;
+    uint64_t ask_at_ns_ = UINT64_MAX;  // when unfinished output counts as a question
 };
 
 }  // namespace lanyard::launch

@@ -1,5 +1,5 @@
-// How an agent is started on another host: the words given to the remote shell, and what it means when none appears.
-// Pure functions but for remote_shell_words, which looks for the program.
+// How an agent is started on another host: the words passed to the remote shell, and the explanation if no
+// agent answers. Pure functions.
 #pragma once
 
 #include <string>
@@ -10,8 +10,10 @@
 
 namespace lanyard::launch {
 
-// "PROGRAM [WORDS] HOST exec 'AGENT' --agent". Without --ssh it is ssh, told never to ask for anything: nobody could answer.
-std::vector<std::string> remote_shell_words(const Plan &plan, const std::string &host, const std::string &agent);
+// "PROGRAM [WORDS] HOST exec 'AGENT' --agent". Without --ssh, the program is ssh with the option never to ask
+// questions, because there is nobody to answer.
+std::vector<std::string> remote_shell_words(const Plan &plan, const std::string &host,
+                                            const std::string &agent);
 std::string quoted_for_shell(std::string_view word);
 
 // How the start of an agent failed.
@@ -20,16 +22,17 @@ struct FailedStart {
     std::string shell;     // as the user knows it: "ssh"
     std::string agent;     // path
     int status = 0;        // of the remote shell, as from waitpid
-    bool running = false;  // it goes on, or was ended from here
-    std::string said;      // what came before the agent's first word, and on standard error; the last of it
+    bool running = false;  // it still runs, or was killed from here
+    std::string said;      // the end of what arrived before the agent's first line, and on standard error
 };
-// In one or two sentences, with what to do.
+// Returns one or two sentences, with what to do.
 std::string explain(const FailedStart &start);
 
-// True when the last line, not ended, asks for a password, a passphrase or a yes.
+// True if the last line, which is unfinished, asks for a password, a passphrase or a yes.
 bool asks_for_secret(std::string_view said);
 
-// The last lines of `text` as one quotation for a sentence: printable, at most some 300 characters; "" when there is none.
+// The last lines of `text` as one quotation for a sentence: printable, at most about 300 characters; "" if
+// there are none.
 std::string last_words(std::string_view text);
 
 }  // namespace lanyard::launch

@@ -1,4 +1,4 @@
-// mpirun's side of the streams of ranks on other hosts; see remote_streams.h.
+// mpirun's side of the streams of ranks on other hosts. See remote_streams.h.
 #include "launch/remote_streams.h"
 
 #include <errno.h>
@@ -18,12 +18,13 @@ namespace lanyard::launch {
 
 namespace {
 
-constexpr uint32_t credit_step = stream_window / 4;      // what is owed is given back in steps of at least this
-constexpr uint64_t background_pause_ns = 200'000'000;    // until a terminal is looked at again
+constexpr uint32_t credit_step = stream_window / 4;  // owed credit is granted in steps of at least this size
+constexpr uint64_t background_pause_ns = 200'000'000;    // until a terminal is checked again
 
 }  // namespace
 
-RemoteOutput::RemoteOutput(const Plan &plan, Output &output, Send send) : plan_(plan), output_(output), send_(std::move(send)) {
+RemoteOutput::RemoteOutput(const Plan &plan, Output &output, Send send)
+    : plan_(plan), output_(output), send_(std::move(send)) {
     output_.on_change([this] { settle(); });
 }
 
@@ -53,7 +54,8 @@ void RemoteOutput::write_file(const std::string &name, const Stream &stream) {
         if (count > 0) at += static_cast<size_t>(count);
     }
     if (refused && trouble_.empty())
-        trouble_ = fmt::format("what {} prints cannot be written to {}: {}", short_rank_text(plan_, stream.rank), name, system_text(errno));
+        trouble_ = fmt::format("what {} prints cannot be written to {}: {}",
+                               short_rank_text(plan_, stream.rank), name, system_text(errno));
 }
 
 void RemoteOutput::settle() {
@@ -99,7 +101,8 @@ void RemoteInput::watch(bool wanted) {
     }
 }
 
-// Reads what is there; a descriptor that poll calls readable does not block, and files are always readable.
+// Reads what is available. A descriptor that poll reports as readable does not block, and files are always
+// readable.
 void RemoteInput::pump() {
     look_again_ns_ = UINT64_MAX;
     if (terminal_ && tcgetpgrp(0) != getpgrp()) {

@@ -1,6 +1,7 @@
-// mpirun's side of the standard streams of ranks on other hosts: what they print goes to mpirun's output or into files
-// here, what mpirun reads goes to the one rank that reads. Both by credit (protocol.h), so a slow reader on either side
-// slows the writer and costs at most a window of memory for each host. Driven by the loop; single-threaded.
+// mpirun's side of the standard streams of ranks on other hosts. What they print goes to mpirun's output or
+// into files on this host. What mpirun reads goes to the one rank that reads. Both are governed by credit
+// (protocol.h), so a slow reader on either side slows down the writer and costs at most one window of memory
+// for each host. Driven by the loop; single-threaded.
 #pragma once
 
 #include <map>
@@ -36,11 +37,13 @@ private:
     std::string trouble_;
 };
 
-// mpirun's standard input, for a rank on another host. Bytes are read as far as that rank's pipe has room, and so a little
-// more than it reads. Of a terminal only while mpirun is in the foreground, as its input is the shell's otherwise.
+// mpirun's standard input, for a rank on another host. mpirun reads as far as that rank's pipe has room, and
+// so a little more than the rank reads. It reads a terminal only while it is in the foreground, because the
+// input belongs to the shell otherwise.
 class RemoteInput {
 public:
-    RemoteInput(Loop &loop, int node, std::function<void(const Frame &)> send) : loop_(loop), node_(node), send_(std::move(send)) {}
+    RemoteInput(Loop &loop, int node, std::function<void(const Frame &)> send)
+        : loop_(loop), node_(node), send_(std::move(send)) {}
     ~RemoteInput() { watch(false); }
     RemoteInput(const RemoteInput &) = delete;
     RemoteInput &operator=(const RemoteInput &) = delete;

@@ -1,4 +1,4 @@
-// The process of a remote shell; see shell_process.h.
+// The process of a remote shell. See shell_process.h.
 #include "launch/shell_process.h"
 
 #include <errno.h>
@@ -21,7 +21,9 @@ constexpr size_t most_said = 4096;
 struct Pipes {
     int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
 
-    bool open() { return pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0; }
+    bool open() {
+        return pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0;
+    }
     void close_all() {
         for (int *ends : {in, out, err})
             for (int i : {0, 1})
@@ -29,9 +31,9 @@ struct Pipes {
     }
 };
 
-// In the child: system calls only.
-[[noreturn]] void become_shell(const char *path, char **words, char **environment, const Pipes &pipes, const InheritedState &inherited,
-                               pid_t parent) {
+// Runs in the child: system calls only.
+[[noreturn]] void become_shell(const char *path, char **words, char **environment, const Pipes &pipes,
+                               const InheritedState &inherited, pid_t parent) {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != parent) _exit(127);
@@ -59,7 +61,8 @@ ShellProcess::~ShellProcess() {
         if (fd >= 0) close(fd);
 }
 
-std::string ShellProcess::start(const std::string &path, const std::vector<std::string> &words, char **environment, const InheritedState &inherited,
+std::string ShellProcess::start(const std::string &path, const std::vector<std::string> &words,
+                                char **environment, const InheritedState &inherited,
                                 std::function<void()> on_end) {
     std::vector<char *> pointers;
     for (const std::string &word : words) pointers.push_back(const_cast<char *>(word.c_str()));
@@ -70,7 +73,8 @@ std::string ShellProcess::start(const std::string &path, const std::vector<std::
     if (pid_ == 0) become_shell(path.c_str(), pointers.data(), environment, pipes, inherited, own);
     handle_ = pid_ > 0 ? static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)) : -1;
     if (handle_ < 0) {
-        std::string wrong = fmt::format("the remote shell {} cannot be started: {}", path, system_text(errno));
+        std::string wrong =
+            fmt::format("the remote shell {} cannot be started: {}", path, system_text(errno));
         pipes.close_all();
         kill();
         return wrong;
@@ -118,7 +122,7 @@ void ShellProcess::reap() {
     loop_.remove(handle_);
     close(handle_);
     handle_ = -1;
-    // Its group may hold what it has started; what is left of that is of no use.
+    // Its process group may contain what it has started, which is of no further use.
     ::kill(-pid_, SIGKILL);
     if (waitpid(pid_, &status_, 0) < 0) status_ = 0;
     pid_ = -1;

@@ -1,7 +1,6 @@
-// The process of a remote shell: started in a session of its own, without a terminal to ask questions on, and with pipes
-// for its standard streams. Driven by the loop; single-threaded.
-// Invariant: it does not outlive this process: the kernel kills it then, and whatever it has started itself sees the end
-// of its standard input.
+// The process of a remote shell. It has a session of its own, no terminal on which to ask questions, and
+// pipes for its standard streams. Driven by the loop; single-threaded. Invariant: it does not outlive this
+// process. The kernel then kills it, and processes that it has started reach the end of their standard input.
 #pragma once
 
 #include <sys/types.h>
@@ -23,16 +22,17 @@ public:
     ShellProcess(const ShellProcess &) = delete;
     ShellProcess &operator=(const ShellProcess &) = delete;
 
-    // `path` is the file of words[0]; `on_end` is called once when the process has ended. The sentence says what went wrong, "" if nothing.
-    std::string start(const std::string &path, const std::vector<std::string> &words, char **environment, const InheritedState &inherited,
-                      std::function<void()> on_end);
-    // Both are the caller's to close.
+    // `path` is the file of words[0]. `on_end` is called once, when the process has ended. Returns a sentence
+    // that says what went wrong, or "".
+    std::string start(const std::string &path, const std::vector<std::string> &words, char **environment,
+                      const InheritedState &inherited, std::function<void()> on_end);
+    // The caller must close both descriptors.
     int take_in() { return std::exchange(in_, -1); }
     int take_out() { return std::exchange(out_, -1); }
     void kill();
     bool ended() const { return pid_ < 0; }
     int status() const { return status_; }
-    // The last of what it wrote to standard error.
+    // The last part of what it has written to standard error.
     const std::string &said();
 
 private:

@@ -1,4 +1,5 @@
-// Where the standard streams of this host's ranks lead: to mpirun's own (Output), or on to mpirun (ForwardedStreams).
+// Where the standard streams of this host's ranks lead: to those of mpirun (Output), or up to mpirun
+// (ForwardedStreams).
 #pragma once
 
 namespace lanyard::launch {
@@ -6,10 +7,11 @@ namespace lanyard::launch {
 class StandardStreams {
 public:
     virtual ~StandardStreams() = default;
-    // Makes a pipe for what `rank` writes to descriptor `target` (1 or 2) and returns the rank's end; -1 with errno set
-    // when the system refuses. The caller closes it after the rank was started.
+    // Creates a pipe for what `rank` writes to descriptor `target` (1 or 2) and returns the rank's end.
+    // Returns -1 with errno set if the system refuses. The caller closes the rank's end after the rank was
+    // started.
     virtual int connect_rank(int rank, int target) = 0;
-    // Takes what is in the pipes now, so that it comes before what is said next.
+    // Reads what is in the pipes now, so that it precedes what is printed next.
     virtual void catch_up() = 0;
 };
 

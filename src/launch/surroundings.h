@@ -1,4 +1,5 @@
-// What a process that starts ranks is and has, whether mpirun or an agent, and what it changes of its own state for that.
+// The facts of a process that starts ranks (mpirun or an agent), and what it changes of its own state for
+// that.
 #pragma once
 
 #include <sys/resource.h>
@@ -10,14 +11,15 @@
 namespace lanyard::launch {
 
 struct Surroundings {
-    char **own_environment;  // of this process; remote shells get it
+    char **own_environment;  // of this process; passed to remote shells
     char **environment;      // of the ranks, before the plan's changes
     InheritedState inherited;
     char *name_area;  // memory of the process's own argument words, see guard.h
     size_t name_length;
 };
 
-// To the highest allowed: each rank takes some. Ranks and remote shells get the former limit back.
+// Raises the limit to the maximum, because each rank takes some descriptors. Ranks and remote shells have the
+// former limit restored.
 inline void raise_descriptor_limit(InheritedState &inherited) {
     getrlimit(RLIMIT_NOFILE, &inherited.descriptors);
     rlimit raised = inherited.descriptors;

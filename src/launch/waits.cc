@@ -1,4 +1,4 @@
-// What each rank waits for; see waits.h. The form of the records is the library's: base/wait_record.h.
+// What each rank waits for. See waits.h. The library determines the form of the records: base/wait_record.h.
 #include "launch/waits.h"
 
 #include <fmt/format.h>
@@ -14,8 +14,10 @@ namespace {
 
 constexpr size_t most_spans = 8;
 
-// "rank 1", "ranks 1, 3 and 5 to 9", "ranks 0, 2, 4, ... (50 ranks)": those that are `chosen`; "" if none is.
-std::string name_ranks(const std::vector<RankStage> &stages, const std::function<bool(const RankStage &)> &chosen) {
+// "rank 1", "ranks 1, 3 and 5 to 9", "ranks 0, 2, 4, ... (50 ranks)": the ranks for which `chosen` is true;
+// "" if there are none.
+std::string name_ranks(const std::vector<RankStage> &stages,
+                       const std::function<bool(const RankStage &)> &chosen) {
     std::vector<std::string> spans;
     size_t count = 0;
     for (size_t first = 0; first < stages.size(); ++first) {
@@ -37,16 +39,19 @@ std::string name_ranks(const std::vector<RankStage> &stages, const std::function
     return text;
 }
 
-// Whom those wait for that have entered a barrier of PMI.
+// The ranks for which those that have entered a barrier of PMI wait.
 std::string missing(const std::vector<RankStage> &stages) {
     std::vector<std::string> groups;
     auto add = [&](const std::string &ranks, const std::string &which) {
         if (!ranks.empty()) groups.push_back(ranks + ", which " + which);
     };
-    std::string absent = name_ranks(stages, [](const RankStage &stage) { return !stage.joined && !stage.ended; });
+    std::string absent =
+        name_ranks(stages, [](const RankStage &stage) { return !stage.joined && !stage.ended; });
     add(absent, absent.starts_with("ranks") ? "have not called it" : "has not called it");
-    add(name_ranks(stages, [](const RankStage &stage) { return !stage.joined && stage.ended; }), "ended without calling it");
-    std::string within = name_ranks(stages, [](const RankStage &stage) { return stage.joined && !stage.in_barrier; });
+    add(name_ranks(stages, [](const RankStage &stage) { return !stage.joined && stage.ended; }),
+        "ended without calling it");
+    std::string within =
+        name_ranks(stages, [](const RankStage &stage) { return stage.joined && !stage.in_barrier; });
     add(within, within.starts_with("ranks") ? "have begun it" : "has begun it");
     std::string text;
     for (size_t i = 0; i < groups.size(); ++i) text += (i ? ", and for " : "") + groups[i];
@@ -60,7 +65,7 @@ std::string describe(const RankStage &stage, const std::string &others) {
     return "is in " + call;
 }
 
-// Of a program whose MPI library keeps no records in our segment.
+// For a program whose MPI library writes no records into our segment.
 std::string describe_foreign(const RankStage &stage, const std::string &others) {
     if (stage.left) return "has finalised MPI";
     bool in_first_barrier = stage.in_barrier && stage.barriers_passed == 0;
@@ -70,27 +75,37 @@ std::string describe_foreign(const RankStage &stage, const std::string &others) 
 
 }  // namespace
 
-std::vector<RankWaits> local_waits(int segment_fd, const std::vector<int> &ranks, const std::vector<RankStage> &stages) {
-    std::vector<std::string> recorded = segment_fd >= 0 ? describe_waits(segment_fd) : std::vector<std::string>{};
+std::vector<RankWaits> local_waits(int segment_fd, const std::vector<int> &ranks,
+                                   const std::vector<RankStage> &stages) {
+    std::vector<std::string> recorded =
+        segment_fd >= 0 ? describe_waits(segment_fd) : std::vector<std::string>{};
     std::vector<RankWaits> waits;
     for (size_t i = 0; i < ranks.size(); ++i)
-        waits.push_back({ranks[i], true, !recorded.empty(), i < recorded.size() ? recorded[i] : "", stages[i]});
+        waits.push_back(
+            {ranks[i], true, !recorded.empty(), i < recorded.size() ? recorded[i] : "", stages[i]});
     return waits;
 }
 
 std::string report_waits(const std::vector<RankWaits> &waits, const Placement &placement) {
-    if (std::none_of(waits.begin(), waits.end(), [](const RankWaits &rank) { return rank.stage.joined || !rank.known; }))
-        return waits.size() == 1 ? "  nothing is known of rank 0: it has not called MPI_Init\n"
-                                 : fmt::format("  nothing is known of the {} ranks: none has called MPI_Init\n", waits.size());
+    if (std::none_of(waits.begin(), waits.end(),
+                     [](const RankWaits &rank) { return rank.stage.joined || !rank.known; }))
+        return waits.size() == 1
+                   ? "  nothing is known of rank 0: it has not called MPI_Init\n"
+                   : fmt::format("  nothing is known of the {} ranks: none has called MPI_Init\n",
+                                 waits.size());
     std::vector<RankStage> stages;
     for (const RankWaits &rank : waits) stages.push_back(rank.stage);
     std::string others = missing(stages);
     std::string text;
     for (const RankWaits &rank : waits) {
-        const std::string &host = placement.hosts[static_cast<size_t>(placement.node_of_rank[static_cast<size_t>(rank.rank)])];
+        const std::string &host =
+            placement.hosts[static_cast<size_t>(placement.node_of_rank[static_cast<size_t>(rank.rank)])];
         if (!rank.known) text += fmt::format("  rank {}: its host {} has not answered\n", rank.rank, host);
         else if (!rank.line.empty()) text += "  " + rank.line + "\n";
-        else text += fmt::format("  rank {}: {}\n", rank.rank, rank.recorded ? describe(rank.stage, others) : describe_foreign(rank.stage, others));
+        else
+            text += fmt::format(
+                "  rank {}: {}\n", rank.rank,
+                rank.recorded ? describe(rank.stage, others) : describe_foreign(rank.stage, others));
     }
     return text;
 }

@@ -1,5 +1,6 @@
-// What each rank of the job waits for, as the library records it in the job's segment and, before there is a record, as
-// the PMI server knows it: asked for by SIGQUIT, and when the time of --timeout is over.
+// What each rank of the job waits for, as recorded by the library in the job's segment or, before there is a
+// record, by the PMI server. Requested by SIGQUIT, and when the time of --timeout is over. Pure functions,
+// except that local_waits reads the segment.
 #pragma once
 
 #include <string>
@@ -15,23 +16,25 @@ struct RankStage {
     bool in_barrier = false;  // of PMI
     int barriers_passed = 0;
     bool left = false;        // has ended PMI: MPI_Finalize
-    bool ended = false;       // its process is over
+    bool ended = false;       // its process has ended
     bool session = false;     // it entered the barrier in MPI_Session_init, not in MPI_Init
 };
 
-// What is known of one rank.
+// What mpirun can find out about one rank.
 struct RankWaits {
     int rank = 0;
     bool known = false;     // its host has answered
-    bool recorded = false;  // the segment of its host holds records
+    bool recorded = false;  // the segment of its host contains records
     std::string line;       // its record, or ""
     RankStage stage;
 };
 
-// Of the ranks of this host, `stages` in the same order.
-std::vector<RankWaits> local_waits(int segment_fd, const std::vector<int> &ranks, const std::vector<RankStage> &stages);
+// For the ranks of this host, with `stages` in the same order.
+std::vector<RankWaits> local_waits(int segment_fd, const std::vector<int> &ranks,
+                                   const std::vector<RankStage> &stages);
 
-// Lines, one per rank; a single one where no rank has called MPI_Init. `waits` has all ranks of the job in order.
+// One line for each rank, or a single one if no rank has called MPI_Init. `waits` has all ranks of the job,
+// in order.
 std::string report_waits(const std::vector<RankWaits> &waits, const Placement &placement);
 
 }  // namespace lanyard::launch

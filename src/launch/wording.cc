@@ -1,4 +1,4 @@
-// How ranks, hosts and signals are called; see wording.h.
+// The names of ranks, hosts and signals in sentences. See wording.h.
 #include "launch/wording.h"
 
 #include <fmt/format.h>
@@ -12,13 +12,16 @@ const std::string &host_of(const Plan &plan, int rank) {
 
 std::string rank_text(const Plan &plan, int rank, int pid) {
     size_t program = 0;
-    for (int behind = plan.programs[0].ranks; behind <= rank; behind += plan.programs[program].ranks) ++program;
+    for (int behind = plan.programs[0].ranks; behind <= rank; behind += plan.programs[program].ranks)
+        ++program;
     std::string process = pid > 0 ? fmt::format("process {} ", pid) : "";
-    return fmt::format("rank {} ({}, {}on {})", rank, plan.programs[program].words[0], process, host_of(plan, rank));
+    return fmt::format("rank {} ({}, {}on {})", rank, plan.programs[program].words[0], process,
+                       host_of(plan, rank));
 }
 
 std::string short_rank_text(const Plan &plan, int rank) {
-    return plan.placement.hosts.size() == 1 ? fmt::format("rank {}", rank) : fmt::format("rank {} on {}", rank, host_of(plan, rank));
+    return plan.placement.hosts.size() == 1 ? fmt::format("rank {}", rank)
+                                            : fmt::format("rank {} on {}", rank, host_of(plan, rank));
 }
 
 std::string ranks_text(const Placement &placement, int node) {
@@ -27,7 +30,8 @@ std::string ranks_text(const Placement &placement, int node) {
     if (ranks.size() == 2) return fmt::format("ranks {} and {}", ranks[0], ranks[1]);
     bool neighbours = static_cast<size_t>(ranks.back() - ranks.front()) + 1 == ranks.size();
     return neighbours ? fmt::format("ranks {} to {}", ranks.front(), ranks.back())
-                      : fmt::format("ranks {}, {}, ... {} ({} ranks)", ranks[0], ranks[1], ranks.back(), ranks.size());
+                      : fmt::format("ranks {}, {}, ... {} ({} ranks)", ranks[0], ranks[1], ranks.back(),
+                                    ranks.size());
 }
 
 std::string signal_text(int signal_number) {

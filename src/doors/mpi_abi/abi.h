@@ -1,5 +1,6 @@
-// The facts of the MPI-5.0 ABI, for the bodies of doors/functions: those of libmpi_abi.so.1. A handle is the address of its
-// object, or the ABI's constant when predefined (api/handles.h); all values and the status are the library's. Any thread.
+// The facts of the MPI-5.0 ABI (libmpi_abi.so.1), for the bodies in doors/functions. A handle is the address
+// of its object, or the ABI's constant if the object is predefined (api/handles.h). All values and the status
+// are those of the library. Any thread.
 #pragma once
 
 #include "api/call.h"
@@ -14,10 +15,11 @@ struct Abi : Types, doors::StandardValues {
     static constexpr bool of_the_standard = true;
     static constexpr const char *library = "libmpi_abi.so.1";
     static constexpr const char *title = "the MPI-5.0 standard's ABI";
-    static constexpr const char *strangers = "the mpi.h of MPICH, Intel MPI or another library with MPICH's ABI";
+    static constexpr const char *strangers =
+        "the mpi.h of MPICH, Intel MPI or another library with MPICH's ABI";
     static constexpr const char *advice =
-        "compile all of it with the mpi.h of the standard's ABI (Lanyard's mpicc does), or link it with its own "
-        "MPI library; Lanyard's mpirun then loads libmpi.so.12, which has MPICH's ABI";
+        "compile all of it with the mpi.h of the standard's ABI (Lanyard's mpicc does), or link it with its "
+        "own MPI library; Lanyard's mpirun then loads libmpi.so.12, which has MPICH's ABI";
     static const Door door;
 
     template <class Handle>
@@ -39,9 +41,10 @@ struct Abi : Types, doors::StandardValues {
     static bool is_null(Handle handle) {
         return bits_of(handle) == HandleKind<ObjectOf<Handle>>::null;
     }
-    // Handles of MPICH are 32-bit numbers: their kind stands at bit 26, and above it one of two bits is set, but in
-    // null ones, where nothing stands below either. Constants of this ABI are small, objects far above. One that is
-    // negative there may come with its sign extended.
+    // Recognises handles of MPICH's ABI, which are 32-bit numbers. Bits 26 to 29 contain the kind. At least
+    // one of the two bits above them is set, except in null handles, where the bits below are zero as well.
+    // Constants of the standard's ABI are small, and objects have addresses far above. A number that is
+    // negative in MPICH's ABI may arrive with its sign extended.
     template <class Handle>
     static bool is_foreign(Handle handle) {
         uintptr_t bits = bits_of(handle);
@@ -66,7 +69,8 @@ struct Abi : Types, doors::StandardValues {
         return handle_for<Handle>(object_of_integer<ObjectOf<Handle>>(integer));
     }
 
-    static int fail(Error error, RaiseOn on, const char *function, std::initializer_list<Argument> arguments) {
+    static int fail(Error error, RaiseOn on, const char *function,
+                    std::initializer_list<Argument> arguments) {
         return lanyard::fail(error, on, function, arguments);
     }
 };

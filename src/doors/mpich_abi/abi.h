@@ -1,8 +1,9 @@
-// The facts of the MPICH ABI, for the bodies of doors/functions: those of libmpi.so.12. Its numbers are in values.h and
-// translate.h. Any thread.
+// The facts of the MPICH ABI (libmpi.so.12), for the bodies in doors/functions. Its numbers are in values.h
+// and translate.h. Any thread.
 //
-// A handle is an integer: 4 bits of its kind at bit 26; above them 3 for an object made at run time, whose index in its pool
-// stands below; predefined ones by a table (predefined.h). A file alone is a pointer.
+// A handle is an integer. Bits 26 to 29 contain its kind. The two bits above are both set for an object
+// created at run time, whose index in its pool is in the bits below. A table contains the predefined handles
+// (predefined.h). Only the handle of a file is a pointer.
 #pragma once
 
 #include <type_traits>
@@ -40,7 +41,8 @@ struct Abi : Types, Translations {
         using Type = HandleType<Handle>;
         uint32_t bits = bits_of(handle);
         if (bits >> index_bits == Type::made) return object_at<ObjectOf<Handle>>(bits & index_mask);
-        return reinterpret_cast<ObjectOf<Handle> *>(lanyard_handles.predefined[Type::predefined.standard(bits)]);
+        return reinterpret_cast<ObjectOf<Handle> *>(
+            lanyard_handles.predefined[Type::predefined.standard(bits)]);
     }
     static File *object_behind(MPI_File handle) { return object_of<File>(handle); }
 
@@ -66,8 +68,8 @@ struct Abi : Types, Translations {
     }
     static bool is_null(MPI_File handle) { return !handle; }
 
-    // Constants of the standard's ABI are numbers from 0x20 to 0x3ff; handles here have their kind in the upper
-    // bits.
+    // Constants of the standard's ABI are numbers from 0x20 to 0x3ff. Handles of this ABI have their kind in
+    // the upper bits.
     template <class Handle>
     static bool is_foreign(Handle handle) {
         return bits_of(handle) >= 0x20 && bits_of(handle) < 0x400;
@@ -84,7 +86,7 @@ struct Abi : Types, Translations {
         return handle ? reinterpret_cast<uint64_t>(handle) : uint64_t{abi::file_null};
     }
 
-    // Handles are integers already, but files.
+    // Handles are integers already, except those of files.
     template <class Handle>
     static int to_integer(Handle handle) {
         return static_cast<int>(handle);
@@ -103,10 +105,11 @@ struct Abi : Types, Translations {
         }
     }
 
-    // The code of the error for the program.
-    [[gnu::cold]] static int fail(Error error, RaiseOn on, const char *function, std::initializer_list<Argument> arguments);
+    // Raises the error and returns its code in this ABI.
+    [[gnu::cold]] static int fail(Error error, RaiseOn on, const char *function,
+                                  std::initializer_list<Argument> arguments);
 
-    // What the door does by itself (extras.cc).
+    // Functions that the front end implements itself (extras.cc).
     static int no_standard_abi(int *major, int *minor);
     static int library_version(char *version, int *resultlen);
     static int copy_status(const MPI_Status *from, int *to);
@@ -116,8 +119,8 @@ struct Abi : Types, Translations {
     static int type_lower_bound(MPI_Datatype datatype, MPI_Aint *displacement);
     static int type_upper_bound(MPI_Datatype datatype, MPI_Aint *displacement);
     static bool has_markers(int count, const MPI_Datatype types[]);
-    static int struct_with_markers(int count, const int lengths[], const MPI_Aint displacements[], const MPI_Datatype types[],
-                                   MPI_Datatype *newtype);
+    static int struct_with_markers(int count, const int lengths[], const MPI_Aint displacements[],
+                                   const MPI_Datatype types[], MPI_Datatype *newtype);
 };
 
 }  // namespace lanyard::mpich_abi

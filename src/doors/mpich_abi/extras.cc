@@ -1,5 +1,6 @@
-// What libmpi.so.12 has beside functions of the standard: variables that programs read, and the functions that the door does by
-// itself (api/mpich_abi). The values of the variables are chosen so that they need no translation: they are the standard's.
+// What libmpi.so.12 has beside the functions of the standard: variables that programs read, and the functions
+// that the front end implements itself (api/mpich_abi). The variables have the standard's values, so they
+// need no translation.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -21,7 +22,7 @@ int *const MPI_UNWEIGHTED = reinterpret_cast<int *>(lanyard::abi::unweighted);
 int *const MPI_WEIGHTS_EMPTY = reinterpret_cast<int *>(lanyard::abi::weights_empty);
 void *const MPI_T_PVAR_ALL_HANDLES = reinterpret_cast<void *>(uintptr_t{lanyard::abi::t_pvar_all_handles});
 
-// Each an address of its own, which a Fortran library may replace by that of its variable.
+// Each has its own address. A Fortran library may replace it by that of its variable.
 namespace {
 struct FortranStatus {
     int word[5];
@@ -32,7 +33,7 @@ int *MPI_F_STATUSES_IGNORE = ignore_all.word;
 int *MPI_F08_STATUS_IGNORE = ignore_08.word;
 int *MPI_F08_STATUSES_IGNORE = ignore_all_08.word;
 
-// MPI_COMM_DUP_FN and its like: an ordinary function in this ABI.
+// MPI_COMM_DUP_FN and its counterparts, which are an ordinary function in this ABI.
 int MPIR_Dup_fn(int, int, void *, void *value, void *copy, int *flag) {
     *static_cast<void **>(copy) = value;
     *flag = 1;
@@ -43,10 +44,11 @@ int MPIR_Dup_fn(int, int, void *, void *value, void *copy, int *flag) {
 
 namespace lanyard::mpich_abi {
 
-// Entry points of this door, for those that are made of others.
+// Entry points of this front end, for functions that are composed of them.
 extern "C" {
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
-int PMPI_Type_create_struct(int count, const int lengths[], const MPI_Aint displacements[], const MPI_Datatype types[], MPI_Datatype *newtype);
+int PMPI_Type_create_struct(int count, const int lengths[], const MPI_Aint displacements[],
+                            const MPI_Datatype types[], MPI_Datatype *newtype);
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype);
 int PMPI_Type_free(MPI_Datatype *datatype);
 }
@@ -55,11 +57,12 @@ int PMPI_Type_free(MPI_Datatype *datatype);
 namespace {
 
 bool ignored(const int *status) {
-    return !status || status == MPI_F_STATUS_IGNORE || status == MPI_F_STATUSES_IGNORE || status == MPI_F08_STATUS_IGNORE ||
-           status == MPI_F08_STATUSES_IGNORE;
+    return !status || status == MPI_F_STATUS_IGNORE || status == MPI_F_STATUSES_IGNORE ||
+           status == MPI_F08_STATUS_IGNORE || status == MPI_F08_STATUSES_IGNORE;
 }
 
-// A status is the same five words in C, Fortran and Fortran 2008. There is nothing to copy of one that is ignored.
+// A status has the same five words in C, Fortran and Fortran 2008. It is an error to copy from or to an
+// ignored one.
 int copy_words(const void *from, void *to, bool either_ignored) {
     if (either_ignored) return Abi::error_class_out(abi::err_arg);
     std::memcpy(to, from, sizeof(FortranStatus));
@@ -74,11 +77,11 @@ int Abi::no_standard_abi(int *major, int *minor) {
     return abi::success;
 }
 
-// Programs with this ABI, as mpi4py's wheel and MPI.jl, know its libraries by the beginning of the text, and MPI.jl
-// takes the ABI from it: so it begins as MPICH's does, with the release whose functions and constants these are
-// (api/mpich_abi/values.toml).
+// mpi4py's wheel, MPI.jl and other programs with this ABI identify its libraries by the beginning of the
+// text, and MPI.jl derives the ABI from it. The text therefore begins like MPICH's, with the release whose
+// functions and constants these are (api/mpich_abi/values.toml).
 int Abi::library_version(char *version, int *resultlen) {
-    constexpr int room = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING there
+    constexpr int room = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING in MPICH's ABI
     char own[abi::max_library_version_string];
     int length = 0;
     Error error = check_out("version", version);
@@ -93,8 +96,12 @@ int Abi::library_version(char *version, int *resultlen) {
     return abi::success;
 }
 
-int Abi::copy_status(const MPI_Status *from, int *to) { return copy_words(from, to, !status_in(from) || ignored(to)); }
-int Abi::copy_status(const int *from, MPI_Status *to) { return copy_words(from, to, ignored(from) || !status_in(to)); }
+int Abi::copy_status(const MPI_Status *from, int *to) {
+    return copy_words(from, to, !status_in(from) || ignored(to));
+}
+int Abi::copy_status(const int *from, MPI_Status *to) {
+    return copy_words(from, to, ignored(from) || !status_in(to));
+}
 int Abi::copy_status(const int *from, int *to) { return copy_words(from, to, ignored(from) || ignored(to)); }
 
 int Abi::type_extent(MPI_Datatype datatype, MPI_Aint *extent) {
@@ -118,10 +125,13 @@ bool Abi::has_markers(int count, const MPI_Datatype types[]) {
     return false;
 }
 
-// The struct of what is no marker, with the bounds that the markers name: the lowest MPI_LB, the highest MPI_UB.
-int Abi::struct_with_markers(int count, const int lengths[], const MPI_Aint displacements[], const MPI_Datatype types[],
-                             MPI_Datatype *newtype) {
-    if (!lengths || !displacements) return PMPI_Type_create_struct(count, lengths, displacements, nullptr, newtype);  // says what is wrong
+// Creates the struct of the entries that are no markers, with the bounds of the markers: the lowest MPI_LB
+// and the highest MPI_UB.
+int Abi::struct_with_markers(int count, const int lengths[], const MPI_Aint displacements[],
+                             const MPI_Datatype types[], MPI_Datatype *newtype) {
+    // reports what is wrong
+    if (!lengths || !displacements)
+        return PMPI_Type_create_struct(count, lengths, displacements, nullptr, newtype);
     std::vector<int> data_lengths;
     std::vector<MPI_Aint> data_displacements;
     std::vector<MPI_Datatype> data_types;
@@ -136,7 +146,8 @@ int Abi::struct_with_markers(int count, const int lengths[], const MPI_Aint disp
         }
     }
     MPI_Datatype data;
-    int code = PMPI_Type_create_struct(static_cast<int>(data_types.size()), data_lengths.data(), data_displacements.data(), data_types.data(), &data);
+    int code = PMPI_Type_create_struct(static_cast<int>(data_types.size()), data_lengths.data(),
+                                       data_displacements.data(), data_types.data(), &data);
     if (code != abi::success) return code;
     MPI_Aint lower = 0, extent = 0;
     PMPI_Type_get_extent(data, &lower, &extent);

@@ -1,4 +1,5 @@
-// The predefined handles of one kind and their values in the standard's ABI, both ways by a table that the compiler fills.
+// The predefined handles of one kind and their values in the standard's ABI, with tables for both directions
+// that the compiler fills.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@ struct PredefinedHandle {
     int32_t standard;
 };
 
-void two_handles_in_one_slot();  // never defined: stops the compiler
+void two_handles_in_one_slot();  // never defined: a call stops the compilation
 
 template <size_t count>
 class PredefinedHandles {
@@ -25,19 +26,20 @@ public:
         }
     }
 
-    // 0: no such handle.
+    // Returns 0 if there is no such handle.
     int standard(uint32_t bits) const {
         const PredefinedHandle &found = by_bits_[slot(bits)];
         return found.bits == bits ? found.standard : 0;
     }
-    // 0 for a value that this ABI lacks.
+    // Returns 0 for a value that this ABI does not have.
     uint32_t bits(int standard) const { return bits_of_[standard - first_]; }
 
 private:
-    // The low bits tell the handles of a kind apart, but for those of pair types, which have the highest bit set.
+    // The low bits distinguish the handles of a kind, except those of pair types, which have the highest bit
+    // set.
     constexpr size_t slot(uint32_t bits) const { return (pairs_ ? (bits >> 31) << 8 : 0) | (bits & 0xff); }
 
-    bool pairs_ = false;  // does the kind have any?
+    bool pairs_ = false;  // true if the kind has pair types
     PredefinedHandle by_bits_[512] = {};
     int first_;
     uint32_t bits_of_[256] = {};

@@ -1,4 +1,4 @@
-// The rarer translations of the MPICH ABI; see translate.h.
+// The less frequent translations of the MPICH ABI. See translate.h.
 #include "doors/mpich_abi/translate.h"
 
 #include <atomic>
@@ -12,7 +12,8 @@ namespace lanyard::mpich_abi {
 
 namespace {
 
-// The predefined attributes whose value needs translation, with the place of the translated one: MPI hands out its address.
+// The predefined attributes whose value needs translation, with memory for the translated value, because MPI
+// returns its address.
 struct TranslatedAttribute {
     int keyval;
     int (*translate)(int);
@@ -42,14 +43,18 @@ void Translations::attribute_out(void *value, int keyval, int found) {
 void Translations::type_arguments_out(int *integers, Datatype &datatype, int64_t count) {
     int64_t integer_count = 0, addresses = 0, large_counts = 0, datatypes = 0;
     int combiner = abi::combiner_named;
-    if (Error error = lanyard_type_get_envelope(datatype, &integer_count, &addresses, &large_counts, &datatypes, &combiner)) {
-        fail(error, RaiseOn(), "MPI_Type_get_contents", {});  // cannot be: the contents have just been given
+    if (Error error = lanyard_type_get_envelope(datatype, &integer_count, &addresses, &large_counts,
+                                                &datatypes, &combiner)) {
+        // impossible: the contents have just been returned
+        fail(error, RaiseOn(), "MPI_Type_get_contents", {});
         return;
     }
     if (count < integer_count || integer_count < 1) return;
-    if (combiner == abi::combiner_subarray) integers[integer_count - 1] = order_out(integers[integer_count - 1]);
+    if (combiner == abi::combiner_subarray)
+        integers[integer_count - 1] = order_out(integers[integer_count - 1]);
     if (combiner != abi::combiner_darray) return;
-    // size, rank, number of dimensions; then, unless counts are large, the sizes; distributions, arguments, processes; the order.
+    // size, rank, number of dimensions; then, unless counts are large, the sizes; distributions, arguments,
+    // processes; the order.
     int64_t dimensions = integers[2];
     int *distributions = integers + 3 + (large_counts ? 0 : dimensions);
     doors::translate<Abi, distribution_out>(distributions, dimensions);

@@ -1,5 +1,6 @@
-// Numbers, buffers and statuses of the MPICH ABI to the library's and back, where the tables of values.h do not suffice:
-// KIND_in and KIND_out, named by the kinds of parameters in api/kinds.toml. Any thread.
+// Translates numbers, buffers and statuses between the MPICH ABI and the library where the tables of values.h
+// do not suffice. The functions KIND_in and KIND_out are named after the kinds of parameters in
+// api/kinds.toml. Any thread.
 #pragma once
 
 #include "api/types.h"
@@ -9,21 +10,26 @@
 namespace lanyard::mpich_abi {
 
 struct Translations : Values {
-    // MPI_IN_PLACE is -1 there and 1 here, MPI_BUFFER_AUTOMATIC -2 and 2; MPI_BOTTOM is 0 in both.
+    // MPI_IN_PLACE is -1 in this ABI and 1 in the library, and MPI_BUFFER_AUTOMATIC is -2 and 2. MPI_BOTTOM
+    // is 0 in both.
     template <class Buffer>
     static Buffer *buffer_in(Buffer *buffer) {
         auto bits = reinterpret_cast<intptr_t>(buffer);
         return bits == -1 || bits == -2 ? reinterpret_cast<Buffer *>(-bits) : buffer;
     }
     static void *attached_buffer_out(void *buffer) {
-        return reinterpret_cast<uintptr_t>(buffer) == abi::buffer_automatic ? reinterpret_cast<void *>(-2) : buffer;
+        return reinterpret_cast<uintptr_t>(buffer) == abi::buffer_automatic ? reinterpret_cast<void *>(-2)
+                                                                            : buffer;
     }
 
-    // An error code is a class; or a failure of this run, whose class is its low byte; or one that the program added, of which
-    // both libraries promise that it is above MPI_ERR_LASTCODE; or a number of the program's own functions that means nothing
-    // to MPI, which comes back as it went in: a negative one as it is, others above the library's failures.
-    static constexpr int first_failure = 1 << 29, first_foreign = 1 << 30, first_added = abi::err_lastcode + 1,
-                         first_added_here = 1 << 30;
+    // An error code is one of the following:
+    // - a class;
+    // - a failure of this run, whose class is its low byte;
+    // - a code that the program has added, which both ABIs place above MPI_ERR_LASTCODE;
+    // - a number of the program's own functions that means nothing to MPI and is returned unchanged: negative
+    //   ones are not translated, others are shifted above the library's failures.
+    static constexpr int first_failure = 1 << 29, first_foreign = 1 << 30,
+                         first_added = abi::err_lastcode + 1, first_added_here = 1 << 30;
 
     static int error_code_in(int code) {
         if (code < 0) return code;
@@ -39,10 +45,11 @@ struct Translations : Values {
         return code >= first_added ? code - first_added + first_added_here : error_class_out(code);
     }
 
-    // Values of predefined attributes that are constants or codes; `value` is where MPI_X_get_attr has put the address of an int.
+    // Values of predefined attributes that are constants or codes. `value` is the place where MPI_X_get_attr
+    // has stored the address of an int.
     static void attribute_out(void *value, int keyval, int found);
 
-    // The integers from which a datatype was made hold constants for some combiners.
+    // The integers from which a datatype was made contain constants for some combiners.
     static void type_arguments_out(int *integers, Datatype &datatype, int64_t count);
 
     // MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE, which are 1, become the standard's null pointer.
@@ -50,7 +57,7 @@ struct Translations : Values {
     static Status *status_in(Status *status) {
         return reinterpret_cast<uintptr_t>(status) == 1 ? nullptr : status;
     }
-    // A count of 63 bits: its upper bits stand above the bit that says whether the operation was cancelled.
+    // A count has 63 bits. Its upper bits are above the bit that says whether the operation was cancelled.
     static void count_from_program(const MPI_Status &given, Status &status) {
         auto high = static_cast<uint32_t>(given.count_hi_and_cancelled);
         status.count_low = static_cast<uint32_t>(given.count_lo);
