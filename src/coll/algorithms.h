@@ -43,10 +43,10 @@ struct ReduceScatterShape : Members {
 // gather, scatter, allgather, alltoall. n: bytes of the block of one rank (allgather: of all ranks together).
 struct MoveShape : Members {
     int root = 0;
-    Division sent;  // gather, allgather: block(0) is this rank's own. scatter: significant at the root
-    Division received;  // scatter: block(0) is this rank's own. gather: significant at the root
+    Division sent;          // gather, allgather: block(0) is this rank's own; scatter: read at the root only
+    Division received;      // scatter: block(0) is this rank's own; gather: read at the root only
     bool in_place = false;  // this rank's own block is already where it belongs
-    bool even = true;  // the blocks of all ranks have the same number of bytes, and all ranks know it
+    bool even = true;       // the blocks of all ranks have the same number of bytes, and all ranks know it
 };
 
 // ---- barrier

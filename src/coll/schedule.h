@@ -74,9 +74,9 @@ enum class StepKind : uint8_t {
 struct Step {
     StepKind kind;
     uint16_t label = 0;
-    int32_t peer = 0;  // index in the team
-    int32_t number = 0;  // of a transfer among the schedule's transfers, of an exchange among exchanges
-    int32_t before = 0;  // how many steps must be done before this one
+    int32_t peer = 0;         // index in the team
+    int32_t number = 0;       // of a transfer among the schedule's transfers, of an exchange among exchanges
+    int32_t before = 0;       // how many steps must be done before this one
     int32_t first_edge = -1;  // to the steps that wait for this one
     Block from = {}, to = {};
 };

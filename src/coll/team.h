@@ -15,10 +15,10 @@ namespace lanyard {
 struct NodeUse {
     // Generations given out; the same on every rank, because all start the same collectives.
     uint32_t started = 0;
-    uint32_t done_through = 0;  // this rank has finished all of them up to here
-    uint64_t done_beyond = 0;  // bit i: generation done_through + 1 + i is finished too
+    uint32_t done_through = 0;   // this rank has finished all of them up to here
+    uint64_t done_beyond = 0;    // bit i: generation done_through + 1 + i is finished too
     bool reads_refused = false;  // direct reads were refused, though possible at the start
-    uint32_t known_done = 0;  // every rank has finished all up to here, as far as this rank knows
+    uint32_t known_done = 0;     // every rank has finished all up to here, as far as this rank knows
     // Uses in which this rank posted without reading the posts of others, and what it recorded of them
     // (CallLog), for a later comparison.
     struct Alone {
@@ -35,20 +35,20 @@ constexpr int size_classes = 48;
 constexpr uint32_t recent_collectives = 16;
 constexpr int collective_number_bits = 19;  // numbers repeat after this
 
-struct Nodes;      // nodes.h
-class KeptPlans;   // kept_plans.h
+struct Nodes;     // nodes.h
+class KeptPlans;  // kept_plans.h
 
 struct Team {
-    uint64_t context = 0;             // with collective_bit set
-    int index = 0;                    // of this process
+    uint64_t context = 0;  // with collective_bit set
+    int index = 0;         // of this process
     int size = 1;
     const uint32_t *peers = nullptr;  // by index: numbers of the peer table
-    Tally<uint32_t> sequence;  // collectives started so far; part of the tag of the next one's messages
+    Tally<uint32_t> sequence;         // collectives started so far; part of the tag of the next one
     // By number: what ranks agree on in the latest ones (agreement.h).
     uint32_t recent[recent_collectives] = {};
-    Tally<uint32_t> persistent;  // persistent collectives created so far; part of their tags
+    Tally<uint32_t> persistent;      // persistent collectives created so far; part of their tags
     std::byte *node_area = nullptr;  // memory shared by the whole team if it is on one node, else nullptr
-    // Initially zeroed; for the size needed, see node_area_bytes() in shm/node_area.h.
+    // The memory is zero at first. For the size needed, see node_area_bytes(size) in shm/node_area.h.
     size_t node_area_bytes = 0;
     // All members of a team with an area can read each other's memory; the same on all.
     bool direct_reads = false;

@@ -57,14 +57,14 @@ constexpr int64_t sent_at_once_bytes = 16 * 1024;
 // The work of all ranks together, for a team and a number of bytes. Each algorithm states which bytes are
 // meant.
 struct Work {
-    int rounds = 0;  // longest chain of messages that wait for each other or for a busy rank; an upper limit
-    int64_t messages = 0;  // exactly
-    int64_t waits = 0;  // how often ranks wait for a message; 0: for most, as some are there already
-    int64_t busiest = 0;  // messages of the rank that has most, if more than in the chain
-    int64_t bytes = 0;  // sent; exact if blocks divide evenly
-    double path_bytes = 0;  // moved one after the other along the chain
+    int rounds = 0;           // at most; longest chain of messages that wait for each other or a busy rank
+    int64_t messages = 0;     // exactly
+    int64_t waits = 0;        // how often ranks wait for a message; 0: for most, as some are there already
+    int64_t busiest = 0;      // messages of the rank that has most, if more than in the chain
+    int64_t bytes = 0;        // sent; exact if blocks divide evenly
+    double path_bytes = 0;    // moved one after the other along the chain
     double path_reduced = 0;  // bytes combined along the chain
-    int64_t slots_read = 0;  // of the node area, by the rank that reads most
+    int64_t slots_read = 0;   // of the node area, by the rank that reads most
     int64_t slots_read_in_all = 0;
     int64_t reads = 0;         // of other ranks' memory, by the rank that reads most
     int64_t reads_in_all = 0;

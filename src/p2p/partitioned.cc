@@ -8,9 +8,9 @@
 //
 // Matching: both sides take part when the request is made. An opening is an ordinary message in a context of
 // its own, with the program's tag, and openings of one pair do not overtake each other. Sends and receives
-// therefore meet in the order in which they were made, whatever is started when. No receive or probe of the
-// program can meet an opening. Nor can it meet what travels in the channel, which is a context chosen by the
-// receiver.
+// therefore meet in the order in which they were made, regardless of when each is started. No receive or
+// probe of the program can meet an opening. Nor can it meet what travels in the channel, which is a context
+// chosen by the receiver.
 //
 // Rounds: a round moves exactly `total` bytes, and announcements keep their order. The receiver therefore
 // needs no number to see where the next round begins. What the sender sends before the receiver has started
@@ -44,7 +44,7 @@ struct Announcement {
 static_assert(sizeof(Announcement) == inline_payload);
 
 constexpr size_t few_bytes = 4096;        // sent together with the announcement
-constexpr int64_t attended_bytes = 8192;  // from here on, a round is worth waking the helper
+constexpr int64_t attended_bytes = 8192;  // from this size on, a round is worth waking the helper
 constexpr int32_t control_tag = 0, data_tag = 1;
 
 Buffer bytes_at(const void *address, int64_t bytes) {

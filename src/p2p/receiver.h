@@ -76,7 +76,7 @@ public:
 
 private:
     static void copy_in(const Buffer &to, const std::byte *from, size_t bytes);
-    static constexpr int64_t attended_bytes = 8192;  // from here on it is worth waking the helper
+    static constexpr int64_t attended_bytes = 8192;  // from here on, a receive is worth waking the helper
 
     bool take_stored(MatchKey key, const Buffer &buffer, Envelope &taken);
     bool take_next(uint32_t peer, MatchKey key, const Buffer &buffer, int looks, Envelope &taken);

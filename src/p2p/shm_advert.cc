@@ -11,7 +11,7 @@ namespace lanyard {
 
 namespace {
 
-constexpr int most_earlier = 32;  // earlier receives that are examined before one is opened
+constexpr int most_earlier = 32;                                       // earlier receives that are examined
 constexpr uint64_t state_open = 1, state_claimed = 2, state_held = 3;  // where other uses count pieces
 
 uint64_t word_of(uint32_t generation, uint64_t state) { return Claims{generation, 0, state}.word(); }

@@ -12,7 +12,7 @@ namespace lanyard {
 namespace {
 
 constexpr size_t written_at_once = 1 << 20;  // bytes between two polls of the paths
-constexpr uint64_t moment_ns = 700;  // from one call of MPI to the next, with nothing between them
+constexpr uint64_t moment_ns = 700;          // from one call of MPI to the next, with nothing between them
 
 // The words of a receiver are open between two of its calls even if it does not compute. So this checks
 // whether the receiver begins to wait within a moment.

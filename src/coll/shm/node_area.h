@@ -1,7 +1,7 @@
 // The memory that all ranks of a team share if they are on one node. Each rank has slots of its own, which
 // only it writes and all read. exchange_run.h uses it.
 //
-//   area:  counts | copy rates (copy_rates.h) | rank 0: header, calls, lent piece, slots, payloads | rank 1 ...
+//   area:  counts | copy rates (copy_rates.h) | rank 0: header, calls, lent piece, slots, payloads | ...
 //   slot:  generation (the use it belongs to), done_through, bytes or kind of the payload, number of the
 //          collective, its check word (coll/agreement.h), a short payload
 //
@@ -56,8 +56,8 @@ struct Slot {
                               for_each_short = at_address - 2;
     static constexpr uint32_t most_bytes = at_address - 3, most_numbers = (1u << (32 - length_bits)) - 1;
 
-    // A rank that reads a use that it is done with reads the generation before and after. It is no valid
-    // generation while the slot is being written again.
+    // A rank that looks at a use that it is done with reads the generation before and after. While the slot
+    // is being written again, the generation is that of no use of this slot.
     std::atomic<uint32_t> generation;
     std::atomic<uint32_t> done_through;  // of the slot's rank, at the time of the post
     std::atomic<uint32_t> bytes_and_number;
