@@ -5,6 +5,7 @@
 //
 // A contribution may be in the space `send` or, for MPI_IN_PLACE, in `receive`. It may then lie where the
 // result goes.
+// Thread rule: pure functions; one thread at a time for each schedule.
 #pragma once
 
 #include "coll/nodes.h"

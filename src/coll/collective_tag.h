@@ -1,4 +1,5 @@
 // The tags of collectives' messages.
+// Thread rule: pure functions.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 // Shapes count as the program does: index and size are those of the own group, blocks for ranks those of the
 // other group (of the own group for the counts of reduce_scatter). root: MPI_ROOT at the root, MPI_PROC_NULL
 // beside it, and its rank in the other group.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include "coll/select.h"

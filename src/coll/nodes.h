@@ -1,6 +1,7 @@
 // Which members of a team share a node, that is, its memory. Algorithms in two levels and the cost model use
 // it. It is made once with the communicator (comm/create.cc), from facts that every member knows, and only
 // read afterwards. A team on one node has none.
+// Thread rule: any thread may read it.
 #pragma once
 
 #include <cstdint>

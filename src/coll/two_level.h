@@ -6,6 +6,7 @@
 // They require Members::nodes. Those that reduce keep rank order if nodes are runs of ranks and the algorithm
 // among the leaders keeps it. The names are those of the algorithms among the leaders. N: nodes; inside them
 // P-N messages in each direction.
+// Thread rule: pure functions; one thread at a time for each schedule.
 #pragma once
 
 #include "coll/algorithms.h"

@@ -1,5 +1,6 @@
 // Which bytes of a message have arrived: all before `end`, and some ranges beyond it. Bytes that arrive twice
 // count once.
+// Thread rule: plain values.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // A protocol with its own kinds of envelopes, in p2p or in a layer above it. dispatch.h binds it to them.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstddef>

@@ -5,6 +5,7 @@
 //
 // What a protocol has to remember is not part of the operation. It is a state object of that protocol, to
 // which the operation points while it exists. Messages that are sent or received at once need none.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // The payload of an offer. It precedes the first bytes of the message, if these travel with the offer.
+// Thread rule: plain values.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // What a protocol remembers of a send that does not complete at once. It waits for room in its channel, or
 // for an answer of its peer, and ends with its operation.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include "p2p/channel.h"

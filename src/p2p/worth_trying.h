@@ -1,5 +1,6 @@
 // Decides whether something that may be in vain is worth another try. After a number of tries in vain in a
 // row, it is tried only from time to time.
+// Thread rule: plain values.
 #pragma once
 
 #include <cstdint>
