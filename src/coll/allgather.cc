@@ -5,15 +5,15 @@ namespace lanyard {
 
 namespace {
 
-// This rank's own block, where the result has it.
+// Copies this rank's own block to its place in the result.
 StepId place_own(const MoveShape &s, Schedule &schedule) {
     return s.in_place ? no_step : schedule.copy(s.sent.block(0), s.received.block(s.index), {});
 }
 
 }  // namespace
 
-// Blocks are collected packed, in the order index, index+1, ... (round the end): in round k, 2^k blocks are here already,
-// and as many more come from the rank 2^k above.
+// Blocks are collected packed, in the order index, index+1, ... (modulo the size). In round k, 2^k blocks are
+// already here, and as many more arrive from the rank 2^k above.
 void allgather_bruck(const MoveShape &s, Schedule &schedule) {
     auto rank_at = [&](int position) { return (s.index + position) % s.size; };
     std::vector<int64_t> start(s.size + 1, 0);
@@ -22,7 +22,8 @@ void allgather_bruck(const MoveShape &s, Schedule &schedule) {
     auto positions = [&](int first, int last) { return all.slice(start[first], start[last] - start[first]); };
 
     StepId placed = place_own(s, schedule);
-    StepId have = schedule.copy(s.in_place ? s.received.block(s.index) : s.sent.block(0), positions(0, 1), placed);
+    StepId have =
+        schedule.copy(s.in_place ? s.received.block(s.index) : s.sent.block(0), positions(0, 1), placed);
     int label = 0;
     for (int distance = 1; distance < s.size; distance *= 2, ++label) {
         int blocks = std::min(distance, s.size - distance);
@@ -31,7 +32,7 @@ void allgather_bruck(const MoveShape &s, Schedule &schedule) {
         have = schedule.join({have, got});
     }
     if (s.received.dense()) {
-        int upper = s.size - s.index;  // blocks from the own one to the last
+        int upper = s.size - s.index;  // blocks from this rank's own to the last
         schedule.copy(positions(1, upper), s.received.range(s.index + 1, upper - 1), have);
         schedule.copy(positions(upper, s.size), s.received.range(0, s.index), have);
         return;
@@ -44,16 +45,21 @@ Work allgather_bruck_work(const Crew &crew, int64_t bytes) {
     double all = double(bytes);
     Far far = far_dissemination(crew, 0);
     far.path_bytes = crew.spread() ? all * crew.most : 0;
-    return {.rounds = rounds, .messages = int64_t{size} * rounds, .bytes = (size - 1) * bytes, .path_bytes = 2 * all,
-            .copied_in_all = 2.0 * size * all, .far = far};
+    return {.rounds = rounds,
+            .messages = int64_t{size} * rounds,
+            .bytes = (size - 1) * bytes,
+            .path_bytes = 2 * all,
+            .copied_in_all = 2.0 * size * all,
+            .far = far};
 }
 
-// In round k everyone passes on to its right the block it got in the round before.
+// In each round every rank passes on to its right the block that it received in the round before.
 void allgather_ring(const MoveShape &s, Schedule &schedule) {
     int right = (s.index + 1) % s.size, left = (s.index - 1 + s.size) % s.size;
     StepId have = place_own(s, schedule);
     for (int round = 0; round + 1 < s.size; ++round) {
-        int outgoing = (s.index - round + s.size) % s.size, incoming = (s.index - round - 1 + s.size) % s.size;
+        int outgoing = (s.index - round + s.size) % s.size,
+            incoming = (s.index - round - 1 + s.size) % s.size;
         schedule.send(right, s.received.block(outgoing), have, round);
         have = schedule.receive(left, s.received.block(incoming), {}, round);
     }
@@ -62,7 +68,10 @@ void allgather_ring(const MoveShape &s, Schedule &schedule) {
 Work allgather_ring_work(const Crew &crew, int64_t bytes) {
     int size = crew.size;
     int64_t messages = int64_t{size} * (size - 1);
-    return {.rounds = size - 1, .messages = messages, .bytes = (size - 1) * bytes, .path_bytes = double(bytes),
+    return {.rounds = size - 1,
+            .messages = messages,
+            .bytes = (size - 1) * bytes,
+            .path_bytes = double(bytes),
             .far = far_ring(crew, messages, double(bytes))};
 }
 

@@ -6,7 +6,7 @@ namespace lanyard {
 
 namespace {
 
-// The running result, beginning with this rank's contribution, in the result buffer itself.
+// The running result, in the result buffer itself. It begins with this rank's contribution.
 Running begin(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     StepId own = s.contribution == s.result ? no_step : schedule.copy(s.contribution, s.result, {});
@@ -15,7 +15,7 @@ Running begin(const ReduceShape &s, Schedule &schedule) {
 
 constexpr int fold_label = 0, unfold_label = 1, first_label = 2;
 
-// A represented rank hands over its contribution and gets the result; true when that is all it does.
+// A represented rank sends its contribution and receives the result. True: this is all that it does.
 bool represented_part(const Folding &folding, const ReduceShape &s, Schedule &schedule) {
     if (!folding.represented()) return false;
     StepId sent = schedule.send(s.index + 1, s.contribution, {}, fold_label);
@@ -31,13 +31,16 @@ void allreduce_recursive_doubling(const ReduceShape &s, Schedule &schedule) {
     Running running = begin(s, schedule);
     if (folding.represents()) running.take(s.index - 1, true, no_step, fold_label);
 
-    // Before round k a number knows the result of its group of 2^k neighbours; then the two groups of a pair swap theirs.
+    // Before round k a number knows the result of its group of 2^k neighbours. The two groups of a pair then
+    // exchange theirs.
     int me = folding.number(), label = first_label;
     for (int distance = 1; distance < folding.active(); distance *= 2, ++label) {
         int partner = folding.rank_of(me ^ distance);
-        // As long as nothing has been added the program's own buffer is sent: the other may have it in its cache.
+        // As long as nothing has been added, the program's own buffer is sent, because the other rank may
+        // have it in its cache.
         bool first = distance == 1 && !folding.represents();
-        StepId sent = schedule.send(partner, first ? s.contribution : running.value(), first ? no_step : running.ready(), label);
+        StepId sent = schedule.send(partner, first ? s.contribution : running.value(),
+                                    first ? no_step : running.ready(), label);
         running.take(partner, (me & distance) != 0, sent, label);
     }
     running.move_to(s.result);
@@ -45,11 +48,16 @@ void allreduce_recursive_doubling(const ReduceShape &s, Schedule &schedule) {
 }
 
 Work allreduce_recursive_doubling_work(const Crew &crew, int64_t bytes) {
-    int size = crew.size, active = power_of_two_below(size), extra = size - active, rounds = doublings(active);
+    int size = crew.size, active = power_of_two_below(size), extra = size - active,
+        rounds = doublings(active);
     int64_t messages = 2 * extra + int64_t{active} * rounds;
     double path = double(rounds + (extra > 0)) * double(bytes);
-    return {.rounds = rounds + 2 * (extra > 0), .messages = messages, .bytes = messages * bytes,
-            .path_bytes = path + double(1 + (extra > 0)) * double(bytes), .path_reduced = path, .fresh_bytes = path - double(bytes),
+    return {.rounds = rounds + 2 * (extra > 0),
+            .messages = messages,
+            .bytes = messages * bytes,
+            .path_bytes = path + double(1 + (extra > 0)) * double(bytes),
+            .path_reduced = path,
+            .fresh_bytes = path - double(bytes),
             .far = far_butterfly(crew, 2 * (extra > 0), double(bytes))};
 }
 
@@ -70,8 +78,15 @@ Work allreduce_linear_work(const Crew &crew, int64_t bytes) {
     int size = crew.size, messages = 2 * (size - 1);
     Far way = far_star(crew, double(bytes));
     auto all = static_cast<double>(messages * bytes);
-    return {.rounds = messages, .messages = messages, .waits = size, .busiest = messages, .bytes = messages * bytes, .path_bytes = all,
-            .path_reduced = all / 2, .reduced_in_all = all / 2, .fresh_bytes = double(bytes),
+    return {.rounds = messages,
+            .messages = messages,
+            .waits = size,
+            .busiest = messages,
+            .bytes = messages * bytes,
+            .path_bytes = all,
+            .path_reduced = all / 2,
+            .reduced_in_all = all / 2,
+            .fresh_bytes = double(bytes),
             .far = {2 * way.rounds, 2 * way.turns, 2 * way.messages, 2 * way.path_bytes}};
 }
 
@@ -81,7 +96,8 @@ template <class Tree>
 void reduce_bcast_along(const Tree &tree, const ReduceShape &s, Schedule &schedule) {
     constexpr int up_label = 0, down_label = 1;
     Running running = begin(s, schedule);
-    tree.each_child_smallest_first([&](int child, int, int) { running.take(child, false, no_step, up_label); });
+    tree.each_child_smallest_first(
+        [&](int child, int, int) { running.take(child, false, no_step, up_label); });
     StepId have;
     if (tree.is_root()) {
         running.move_to(s.result);
@@ -90,15 +106,22 @@ void reduce_bcast_along(const Tree &tree, const ReduceShape &s, Schedule &schedu
         StepId sent = schedule.send(tree.parent(), running.value(), running.ready(), up_label);
         have = schedule.receive(tree.parent(), s.result, sent, down_label);
     }
-    tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, s.result, have, down_label); });
+    tree.each_child_largest_first(
+        [&](int child, int, int) { schedule.send(child, s.result, have, down_label); });
 }
 
 // `rounds` up the tree, and as many down.
 Work reduce_bcast_work(int size, int64_t bytes, int rounds, const Far &way) {
     int messages = 2 * (size - 1);
     double path = double(rounds) * double(bytes);
-    return {.rounds = 2 * rounds, .messages = messages, .waits = messages * 3 / 2, .bytes = messages * bytes, .path_bytes = 2 * path,
-            .path_reduced = path, .reduced_in_all = double(size - 1) * double(bytes), .fresh_bytes = 2 * path,
+    return {.rounds = 2 * rounds,
+            .messages = messages,
+            .waits = messages * 3 / 2,
+            .bytes = messages * bytes,
+            .path_bytes = 2 * path,
+            .path_reduced = path,
+            .reduced_in_all = double(size - 1) * double(bytes),
+            .fresh_bytes = 2 * path,
             .far = {2 * way.rounds, 2 * way.turns, 2 * way.messages, 2 * way.path_bytes}};
 }
 
@@ -117,7 +140,8 @@ void allreduce_knomial(const ReduceShape &s, Schedule &schedule, int radix) {
 }
 
 Work allreduce_knomial_work(const Crew &crew, int64_t bytes, int radix) {
-    return reduce_bcast_work(crew.size, bytes, (radix - 1) * growths(crew.size, radix), far_tree(crew, double(bytes), radix));
+    return reduce_bcast_work(crew.size, bytes, (radix - 1) * growths(crew.size, radix),
+                             far_tree(crew, double(bytes), radix));
 }
 
 void allreduce_halving_doubling(const ReduceShape &s, Schedule &schedule) {
@@ -128,11 +152,13 @@ void allreduce_halving_doubling(const ReduceShape &s, Schedule &schedule) {
 
     std::vector<int64_t> starts(folding.active() + 1);
     for (int i = 0; i <= folding.active(); ++i) starts[i] = part_start(s.result.count, folding.active(), i);
-    auto range = [&](int first, int last) { return s.result.part(starts[first], starts[last] - starts[first]); };
+    auto range = [&](int first, int last) {
+        return s.result.part(starts[first], starts[last] - starts[first]);
+    };
     auto before = static_cast<StepId>(schedule.steps().size());
     int label = reduce_by_halving(schedule, folding, starts, running, first_label);
 
-    // What was given away while halving comes back finished: only when it has been read by the partner.
+    // Data given away while halving returns complete. It may arrive only after the partner has read it.
     std::vector<StepId> given{running.ready()};
     for (StepId id = before; id < static_cast<StepId>(schedule.steps().size()); ++id)
         if (schedule.steps()[id].kind == StepKind::send) given.push_back(id);
@@ -142,14 +168,16 @@ void allreduce_halving_doubling(const ReduceShape &s, Schedule &schedule) {
         int partner = me ^ distance;
         int mine = me / distance * distance, theirs = partner / distance * distance;
         schedule.send(folding.rank_of(partner), range(mine, mine + distance), have, label);
-        StepId got = schedule.receive(folding.rank_of(partner), range(theirs, theirs + distance), free, label);
+        StepId got =
+            schedule.receive(folding.rank_of(partner), range(theirs, theirs + distance), free, label);
         have = schedule.join({have, got});
     }
     if (folding.represents()) schedule.send(s.index - 1, s.result, have, unfold_label);
 }
 
 Work allreduce_halving_doubling_work(const Crew &crew, int64_t bytes) {
-    int size = crew.size, active = power_of_two_below(size), extra = size - active, rounds = doublings(active);
+    int size = crew.size, active = power_of_two_below(size), extra = size - active,
+        rounds = doublings(active);
     double all = double(bytes);
     Far far = far_butterfly(crew, extra > 0, 0);  // one half
     return {.rounds = 2 * rounds + 2 * (extra > 0),
@@ -158,7 +186,8 @@ Work allreduce_halving_doubling_work(const Crew &crew, int64_t bytes) {
             .path_bytes = all * 2 * (1 + (extra > 0)),
             .path_reduced = all * (1 + (extra > 0)),
             .fresh_bytes = all * 2 * (1 + (extra > 0)),
-            .far = {2 * far.rounds, 0, 2 * far.messages, crew.spread() ? all * 2 * (1 + (extra > 0)) * crew.most : 0}};
+            .far = {2 * far.rounds, 0, 2 * far.messages,
+                    crew.spread() ? all * 2 * (1 + (extra > 0)) * crew.most : 0}};
 }
 
 void allreduce_ring(const ReduceShape &s, Schedule &schedule) {
@@ -170,10 +199,12 @@ void allreduce_ring(const ReduceShape &s, Schedule &schedule) {
         return s.result.part(start, part_start(s.result.count, s.size, number + 1) - start);
     };
 
-    // Part i starts at rank i and gathers contributions as it goes round; it is finished at rank i-1. Then it goes round again.
+    // Part i starts at rank i and collects contributions on its way round. It is complete at rank i-1, and
+    // then travels round again.
     std::vector<StepId> sent(s.size, no_step);
     StepId have = running.ready();
-    Block landing[2] = {schedule.scratch(part(0).count, *s.result.type), schedule.scratch(part(0).count, *s.result.type)};
+    Block landing[2] = {schedule.scratch(part(0).count, *s.result.type),
+                        schedule.scratch(part(0).count, *s.result.type)};
     StepId landing_free[2] = {no_step, no_step};
     int label = 0;
     for (int round = 0; round + 1 < s.size; ++round, ++label) {

@@ -6,7 +6,8 @@ namespace lanyard {
 Division put_aside(const MoveShape &s, Schedule &schedule, StepId &ready) {
     int64_t bytes = 0;
     for (int rank = 0; rank < s.size; ++rank) bytes += s.received.block(rank).bytes();
-    Division blocks = Division::packed(Space::scratch, schedule.scratch_bytes(bytes).offset, s.received, s.size);
+    Division blocks =
+        Division::packed(Space::scratch, schedule.scratch_bytes(bytes).offset, s.received, s.size);
     std::vector<StepId> aside;
     for (int rank = 0; rank < s.size; ++rank)
         if (rank != s.index) aside.push_back(schedule.copy(s.received.block(rank), blocks.block(rank), {}));
@@ -18,18 +19,19 @@ namespace {
 
 constexpr int rounds_at_once = 8;
 
-// What is sent; in place, what has been put aside.
+// The blocks to send. In place, these are the copies put aside.
 struct Outgoing {
     StepId ready = no_step;
     Division blocks;
 
-    Outgoing(const MoveShape &s, Schedule &schedule) : blocks(s.in_place ? put_aside(s, schedule, ready) : s.sent) {}
+    Outgoing(const MoveShape &s, Schedule &schedule)
+        : blocks(s.in_place ? put_aside(s, schedule, ready) : s.sent) {}
 };
 
 }  // namespace
 
-// In round k every rank sends to the one k above and receives from the one k below. A round begins when the one
-// `rounds_at_once` before it is over, so that no rank is flooded.
+// In round k every rank sends to the rank k above and receives from the rank k below. A round begins when the
+// one `rounds_at_once` before it has ended, so that no rank is flooded.
 void alltoall_pairwise(const MoveShape &s, Schedule &schedule) {
     Outgoing outgoing(s, schedule);
     if (!s.in_place) schedule.copy(s.sent.block(s.index), s.received.block(s.index), {});
@@ -47,23 +49,28 @@ void alltoall_pairwise(const MoveShape &s, Schedule &schedule) {
 Work alltoall_pairwise_work(const Crew &crew, int64_t bytes) {
     int size = crew.size;
     int64_t blocks = int64_t{size} * (size - 1);
-    // Chained only through the window, and each rank handles all its messages itself: count those.
-    return {.rounds = size - 1, .messages = blocks, .waits = int64_t{size} * ((size - 2) / rounds_at_once + 1), .bytes = blocks * bytes,
+    // Rounds are chained only through the window, and each rank handles all of its messages itself, so these
+    // count.
+    return {.rounds = size - 1,
+            .messages = blocks,
+            .waits = int64_t{size} * ((size - 2) / rounds_at_once + 1),
+            .bytes = blocks * bytes,
             .path_bytes = double(size - 1) * double(bytes),
             .far = far_pairs(crew, double(bytes), rounds_at_once)};
 }
 
-// Position j holds the block on its way to the rank j above. In round k, positions with bit k move on by 2^k ranks, so
-// that each block has gone its whole distance at the end.
+// Position j holds the block on its way to the rank j above. In round k, positions with bit k move on by 2^k
+// ranks, so each block has travelled its whole distance at the end.
 void alltoall_bruck(const MoveShape &s, Schedule &schedule) {
     Outgoing outgoing(s, schedule);
     int64_t length = s.received.block(0).bytes();
     Block held = schedule.scratch_bytes(s.size * length);
-    Block bundle_out = schedule.scratch_bytes((s.size + 1) / 2 * length), bundle_in = schedule.scratch_bytes((s.size + 1) / 2 * length);
+    Block bundle_out = schedule.scratch_bytes((s.size + 1) / 2 * length),
+          bundle_in = schedule.scratch_bytes((s.size + 1) / 2 * length);
     auto position = [&](int i) { return held.slice(i * length, length); };
 
     if (!s.in_place) schedule.copy(s.sent.block(s.index), s.received.block(s.index), {});
-    std::vector<StepId> at(s.size, no_step);  // when what position i holds is there
+    std::vector<StepId> at(s.size, no_step);  // the step after which position i holds its block
     for (int i = 1; i < s.size; ++i)
         at[i] = schedule.copy(outgoing.blocks.block((s.index + i) % s.size), position(i), outgoing.ready);
 
@@ -80,7 +87,8 @@ void alltoall_bruck(const MoveShape &s, Schedule &schedule) {
             bundle += length;
         }
         sent = schedule.send((s.index + distance) % s.size, bundle_out.slice(0, bundle), bundled, label);
-        StepId got = schedule.receive((s.index - distance + s.size) % s.size, bundle_in.slice(0, bundle), emptied, label);
+        StepId got = schedule.receive((s.index - distance + s.size) % s.size, bundle_in.slice(0, bundle),
+                                      emptied, label);
         for (int i = distance; i < s.size; ++i) {
             if (!(i & distance)) continue;
             auto next = static_cast<int64_t>(unbundled.size());
@@ -89,7 +97,8 @@ void alltoall_bruck(const MoveShape &s, Schedule &schedule) {
         }
         emptied = schedule.join(unbundled);
     }
-    for (int i = 1; i < s.size; ++i) schedule.copy(position(i), s.received.block((s.index - i + s.size) % s.size), at[i]);
+    for (int i = 1; i < s.size; ++i)
+        schedule.copy(position(i), s.received.block((s.index - i + s.size) % s.size), at[i]);
 }
 
 Work alltoall_bruck_work(const Crew &crew, int64_t bytes) {
@@ -99,8 +108,10 @@ Work alltoall_bruck_work(const Crew &crew, int64_t bytes) {
         int64_t whole = size / (2 * distance), rest = size % (2 * distance);
         blocks += whole * distance + std::max<int64_t>(rest - distance, 0);
     }
-    // Every block is copied into a bundle and out of it besides being sent.
-    return {.rounds = doublings(size), .messages = int64_t{size} * doublings(size), .bytes = size * blocks * bytes,
+    // Every block is also copied into a bundle and out of it.
+    return {.rounds = doublings(size),
+            .messages = int64_t{size} * doublings(size),
+            .bytes = size * blocks * bytes,
             .path_bytes = 3.0 * double(blocks) * double(bytes),
             .copied_in_all = 2.0 * double(size * blocks) * double(bytes),
             .far = far_dissemination(crew, double(size) / 2 * double(bytes))};

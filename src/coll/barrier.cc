@@ -3,8 +3,8 @@
 
 namespace lanyard {
 
-// In round k every rank tells the one 2^k above it and hears from the one 2^k below: after the last round each has heard,
-// directly or not, from all.
+// In round k every rank signals to the rank 2^k above it and receives a signal from the rank 2^k below it.
+// After the last round each rank has, directly or indirectly, a signal from all.
 void barrier_dissemination(const Members &m, Schedule &schedule) {
     StepId heard = no_step;
     int round = 0;
@@ -37,16 +37,18 @@ void barrier_knomial(const Members &m, Schedule &schedule, int radix) {
 
 Work barrier_knomial_work(const Crew &crew, int64_t, int radix) {
     int64_t each = 0;
-    for (int64_t distance = 1; distance < crew.size; distance *= radix) each += std::min<int64_t>(radix - 1, (crew.size - 1) / distance);
+    for (int64_t distance = 1; distance < crew.size; distance *= radix)
+        each += std::min<int64_t>(radix - 1, (crew.size - 1) / distance);
     Work work{.rounds = static_cast<int>(each), .messages = crew.size * each};
     if (!crew.spread()) return work;
-    // A rank's messages of one round go out beside each other.
+    // A rank's messages of one round leave at the same time.
     int rounds = growths(crew.size, radix);
     work.far = {rounds, static_cast<int>(each) - rounds, 0, 0};
     bool even_runs = crew.runs && crew.most == crew.fewest;
     for (int64_t distance = 1; distance < crew.size; distance *= radix)
         for (int64_t away = distance, digit = 1; digit < radix && away < crew.size; away += distance, ++digit)
-            work.far.messages += even_runs ? crew.nodes * std::min({away, int64_t{crew.most}, crew.size - away}) : crew.size;
+            work.far.messages +=
+                even_runs ? crew.nodes * std::min({away, int64_t{crew.most}, crew.size - away}) : crew.size;
     return work;
 }
 

@@ -1,4 +1,4 @@
-// Broadcast algorithms (MPI-5.0 6.4). Ranks are counted from the root: the root is 0.
+// Broadcast algorithms (MPI-5.0 6.4). Ranks are counted from the root, which is 0.
 #include "coll/algorithms.h"
 #include "coll/tree.h"
 
@@ -9,19 +9,25 @@ namespace {
 template <class Tree>
 void bcast_along(const Tree &tree, const BcastShape &s, Schedule &schedule) {
     StepId have = tree.is_root() ? no_step : schedule.receive(tree.parent(), s.data, {});
-    // The child with the largest subtree first: it has the longest way to go.
+    // The child with the largest subtree first, because its data has the longest way to go.
     tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, s.data, have); });
 }
 
 }  // namespace
 
-void bcast_binomial(const BcastShape &s, Schedule &schedule) { bcast_along(BinomialTree(s.index, s.size, s.root), s, schedule); }
+void bcast_binomial(const BcastShape &s, Schedule &schedule) {
+    bcast_along(BinomialTree(s.index, s.size, s.root), s, schedule);
+}
 
 Work bcast_binomial_work(const Crew &crew, int64_t bytes) {
     int size = crew.size, rounds = doublings(size);
-    return {.rounds = rounds, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = double(rounds) * moved_in_time(bytes),
+    return {.rounds = rounds,
+            .messages = size - 1,
+            .bytes = (size - 1) * bytes,
+            .path_bytes = double(rounds) * moved_in_time(bytes),
             .fresh_bytes = double(rounds - 1) * double(bytes),
-            .one_way = bytes <= sent_at_once_bytes, .far = far_tree_of_any_root(crew, double(bytes))};
+            .one_way = bytes <= sent_at_once_bytes,
+            .far = far_tree_of_any_root(crew, double(bytes))};
 }
 
 void bcast_knomial(const BcastShape &s, Schedule &schedule, int radix) {
@@ -30,13 +36,17 @@ void bcast_knomial(const BcastShape &s, Schedule &schedule, int radix) {
 
 Work bcast_knomial_work(const Crew &crew, int64_t bytes, int radix) {
     int size = crew.size, rounds = (radix - 1) * growths(size, radix);
-    return {.rounds = rounds, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = double(rounds) * double(bytes),
-            .one_way = bytes <= sent_at_once_bytes, .far = far_tree_of_any_root(crew, double(bytes), radix)};
+    return {.rounds = rounds,
+            .messages = size - 1,
+            .bytes = (size - 1) * bytes,
+            .path_bytes = double(rounds) * double(bytes),
+            .one_way = bytes <= sent_at_once_bytes,
+            .far = far_tree_of_any_root(crew, double(bytes), radix)};
 }
 
 namespace {
 
-// The data cut into P pieces of packed bytes, the last ones shorter or empty.
+// The data cut into P pieces of packed bytes. The last pieces may be shorter or empty.
 struct Pieces {
     Block all;
     int64_t length;
@@ -58,12 +68,14 @@ void bcast_scatter_allgather(const BcastShape &s, Schedule &schedule) {
 
     StepId have = no_step;
     if (tree.is_root() && packs) have = schedule.copy(s.data, data, {});
-    if (!tree.is_root()) have = schedule.receive(tree.parent(), pieces.range(tree.position(), tree.subtree()), {});
-    tree.each_child_largest_first(
-        [&](int child, int position, int subtree) { schedule.send(child, pieces.range(position, subtree), have); });
+    if (!tree.is_root())
+        have = schedule.receive(tree.parent(), pieces.range(tree.position(), tree.subtree()), {});
+    tree.each_child_largest_first([&](int child, int position, int subtree) {
+        schedule.send(child, pieces.range(position, subtree), have);
+    });
 
-    // Ring: in round k everyone passes on to its right the piece it got in the round before. The pieces of a rank's own
-    // subtree are already there and are not sent to it.
+    // Ring: in each round every rank passes on to its right the piece that it received in the round before.
+    // The pieces of a rank's own subtree are already there and are not sent to it.
     int me = tree.position();
     int right = (s.index + 1) % s.size, left = (s.index - 1 + s.size) % s.size;
     int right_position = (me + 1) % s.size;
@@ -87,18 +99,22 @@ Work bcast_scatter_allgather_work(const Crew &crew, int64_t bytes) {
         return std::min((first + pieces) * piece, bytes) - std::min(first * piece, bytes);
     };
     int64_t filled = piece == 0 ? 0 : (bytes + piece - 1) / piece;  // pieces that are not empty
-    Work work{.rounds = doublings(size) + size - 1, .path_bytes = 2.0 * double(bytes), .one_way = bytes <= size * sent_at_once_bytes};
+    Work work{.rounds = doublings(size) + size - 1,
+              .path_bytes = 2.0 * double(bytes),
+              .one_way = bytes <= size * sent_at_once_bytes};
     for (int position = 0; position < size; ++position) {
         int subtree = BinomialTree::subtree_of(position, size);
         int64_t has = std::clamp<int64_t>(filled - position, 0, subtree);
         if (position > 0 && has > 0) ++work.messages;
         if (position > 0) work.bytes += length(position, subtree);
-        // What the ring brings: all but the pieces of the own subtree.
+        // What the ring delivers: all pieces except those of the own subtree.
         work.bytes += bytes - length(position, subtree);
         work.messages += filled - has;
     }
-    Far down = far_tree_of_any_root(crew, 0), round = far_ring(crew, int64_t{size} * (size - 1), double(bytes));
-    work.far = {down.rounds + round.rounds, 0, down.messages + round.messages, crew.spread() ? double(bytes) + round.path_bytes : 0};
+    Far down = far_tree_of_any_root(crew, 0),
+        round = far_ring(crew, int64_t{size} * (size - 1), double(bytes));
+    work.far = {down.rounds + round.rounds, 0, down.messages + round.messages,
+                crew.spread() ? double(bytes) + round.path_bytes : 0};
     return work;
 }
 

@@ -1,3 +1,4 @@
+// See block.h.
 #include "coll/block.h"
 
 namespace lanyard {
@@ -47,7 +48,8 @@ Division Division::packed(Space space, int64_t offset, const Division &like, int
     division.offset_ = offset;
     division.type_ = &packed_bytes();
     division.starts_.resize(size + 1);
-    for (int rank = 0; rank < size; ++rank) division.starts_[rank + 1] = division.starts_[rank] + like.block(rank).bytes();
+    for (int rank = 0; rank < size; ++rank)
+        division.starts_[rank + 1] = division.starts_[rank] + like.block(rank).bytes();
     return division;
 }
 

@@ -1,5 +1,6 @@
-// Where the data of a schedule lies: offsets into three spaces whose addresses only the executor knows, so that a
-// schedule can be made before, kept for, and used with any buffers of the same shape. Plain values.
+// Where the data of a schedule lies: offsets into three spaces whose addresses only the executor knows. A
+// schedule can thus be made in advance, kept, and used with any buffers of the same shape.
+// Thread rule: plain values.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ namespace lanyard {
 // The datatype of packed bytes: contiguous, of size 1.
 const Datatype &packed_bytes();
 
-enum class Space : uint8_t { send, receive, scratch };  // the program's two buffers, and the schedule's own memory
+// The program's two buffers, and memory that belongs to the schedule.
+enum class Space : uint8_t { send, receive, scratch };
 
 // `count` elements of a datatype, at `offset` bytes from the beginning of a space.
 struct Block {
@@ -25,9 +27,13 @@ struct Block {
     int64_t bytes() const { return type ? count * type->size : 0; }
     bool empty() const { return bytes() == 0; }
     bool operator==(const Block &) const = default;
-    Block part(int64_t first, int64_t elements) const { return {space, offset + first * type->extent, elements, type}; }
-    // Bytes of the data itself; of contiguous blocks only.
-    Block slice(int64_t first, int64_t length) const { return {space, offset + first, length, &packed_bytes()}; }
+    Block part(int64_t first, int64_t elements) const {
+        return {space, offset + first * type->extent, elements, type};
+    }
+    // A part of the bytes of the data. For contiguous blocks only.
+    Block slice(int64_t first, int64_t length) const {
+        return {space, offset + first, length, &packed_bytes()};
+    }
 };
 
 // An array of counts or displacements in either width.
@@ -40,7 +46,7 @@ struct Numbers {
     }
 };
 
-// A buffer divided among the ranks of a team. The arrays are read while the schedule is made, not later.
+// A buffer that is divided among the ranks of a team. The arrays are read only while the schedule is made.
 class Division {
 public:
     Division() = default;
@@ -53,18 +59,21 @@ public:
     // The packed data of each rank of `like`, one after the other, from `offset` on.
     static Division packed(Space space, int64_t offset, const Division &like, int size);
 
-    // The bytes of a contiguous block, divided where `starts` says (one more for the end), which count from the block's beginning.
+    // The bytes of a contiguous block, divided at `starts` (with one more for the end), which count from the
+    // block's beginning.
     static Division cut(const Block &all, std::vector<int64_t> starts);
     // A single block, the one of rank 0.
     static Division one(const Block &block);
 
     Block block(int rank) const;
-    // Is it even and without gaps, so that neighbouring blocks are one block?
+    // Is it even and without gaps, so that neighbouring blocks form one block?
     bool dense() const { return kind_ == Kind::even && type_->contiguous; }
-    // The blocks of all so many ranks as one; only of even or packed ones.
+    // The blocks of the first `ranks` ranks as one. For even and packed divisions only.
     Block whole(int ranks) const;
-    // The blocks of `ranks` ranks from `first` on as one; only where dense.
-    Block range(int first, int ranks) const { return {space_, offset_ + first * count_ * type_->extent, ranks * count_, type_}; }
+    // The blocks of `ranks` ranks from `first` on as one. For dense divisions only.
+    Block range(int first, int ranks) const {
+        return {space_, offset_ + first * count_ * type_->extent, ranks * count_, type_};
+    }
 
 private:
     enum class Kind : uint8_t { even, uneven, typed, packed };

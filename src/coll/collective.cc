@@ -1,3 +1,4 @@
+// See collective.h.
 #include "coll/collective.h"
 
 #include <string>
@@ -11,8 +12,9 @@ namespace lanyard {
 namespace {
 
 Error too_short(const ReceiveOperation &receive) {
-    return Error(ErrorClass::count, "rank " + std::to_string(receive.matched_rank) + " sent " + std::to_string(receive.received) +
-                                        " bytes where this rank expects " + std::to_string(receive.buffer.bytes()) +
+    return Error(ErrorClass::count, "rank " + std::to_string(receive.matched_rank) + " sent " +
+                                        std::to_string(receive.received) + " bytes where this rank expects " +
+                                        std::to_string(receive.buffer.bytes()) +
                                         "; counts and datatypes must fit on all ranks");
 }
 
@@ -29,7 +31,9 @@ Collective::Collective(Executor &executor) : executor_(executor) {
         for (size_t i = 0; i < self.polled_.size();) {
             StepId id = self.polled_[i];
             if (self.waits_for_program(id) || !self.advance(id)) {
-                goes_on |= self.exchanges_[static_cast<size_t>(schedule.steps()[static_cast<size_t>(id)].number)].got_on();
+                goes_on |=
+                    self.exchanges_[static_cast<size_t>(schedule.steps()[static_cast<size_t>(id)].number)]
+                        .got_on();
                 ++i;
                 continue;
             }
@@ -55,7 +59,7 @@ void Collective::keep(Error &failure) {
     failure = {};
 }
 
-// Memory for everything the schedule needs; false when there is not enough.
+// Allocates memory for everything that the schedule needs. False: there is not enough.
 bool Collective::prepare() {
     if (!plan.make_scratch()) return false;
     auto transfers = static_cast<size_t>(plan.schedule().transfers());
@@ -70,9 +74,12 @@ Error Collective::keep_tag(Team &team) {
     call_.make_persistent(team, plan.word());
     if (executor_.kept_tags_.insert({team.context, call_.tag()}).second) return {};
     call_.end();
-    return Error(ErrorClass::request, std::to_string(collective_numbers) +
-                                          " persistent operations have been made on this communicator since one that is still there, and "
-                                          "there are no more numbers to tell them apart; free that one or use a duplicate of the communicator");
+    return Error(
+        ErrorClass::request,
+        std::to_string(collective_numbers) +
+            " persistent operations have been made on this communicator since one that is still there, and "
+            "there are no more numbers to tell them apart; free that one or use a duplicate of the "
+            "communicator");
 }
 
 void Collective::begin_under_way() {
@@ -93,7 +100,7 @@ bool Collective::pass(Team &team) {
     return !begun_;
 }
 
-// A schedule of nothing else, most of which are over at once.
+// Continues a schedule that consists of one exchange. Most of these complete at once.
 void Collective::go_on_with_exchange() {
     if (advance(0)) return completion.finish();
     begin_under_way();
@@ -118,13 +125,15 @@ void Collective::start(Team &team) {
     if (fits) {
         exchanges_.resize(plan.schedule().exchanges().size());
         for (ExchangeRun &exchange : exchanges_) exchange.begin(team, call_.word(), number_of(call_.tag()));
-        if (plan.schedule().is_one_exchange() && !waits_for_program(0) && prepare()) return go_on_with_exchange();
+        if (plan.schedule().is_one_exchange() && !waits_for_program(0) && prepare())
+            return go_on_with_exchange();
     }
     begin_under_way();
     if (!fits) return finish();
     if (!prepare()) {
-        error = Error(ErrorClass::no_mem, "there is no memory for the " + std::to_string(plan.schedule().scratch_size()) +
-                                              " bytes this collective operation needs beside the program's buffers");
+        error = Error(ErrorClass::no_mem,
+                      "there is no memory for the " + std::to_string(plan.schedule().scratch_size()) +
+                          " bytes this collective operation needs beside the program's buffers");
         return finish();
     }
     queue_.begin(plan.schedule());
@@ -135,7 +144,7 @@ void Collective::start(Team &team) {
     if (exchanges_.empty() && team.node_area && !call_.persistent()) executor_.engine().watch(*this);
 }
 
-// Runs what is ready, and what becomes ready by that; how many steps.
+// Runs all ready steps, and those that become ready by this. Returns how many.
 int Collective::drain() {
     int steps = 0;
     draining_ = true;
@@ -151,11 +160,12 @@ int Collective::drain() {
     return steps;
 }
 
-// The program's own functions are not called while it computes (engine/helper.h).
+// Functions of the program are not called while it computes (engine/helper.h).
 bool Collective::waits_for_program(StepId id) const {
     const Schedule &schedule = plan.schedule();
     StepKind kind = schedule.steps()[id].kind;
-    return executor_.engine().helping() && (kind == StepKind::reduce || kind == StepKind::exchange) && schedule.op && schedule.op->function;
+    return executor_.engine().helping() && (kind == StepKind::reduce || kind == StepKind::exchange) &&
+           schedule.op && schedule.op->function;
 }
 
 void Collective::run(StepId id) {
@@ -165,7 +175,8 @@ void Collective::run(StepId id) {
         case StepKind::receive: return launch(id);
         case StepKind::copy: copy(buffer(step.from), buffer(step.to)); break;
         case StepKind::reduce:
-            combine(*plan.schedule().op, buffer(step.from).base, buffer(step.to).base, step.to.count, *step.to.type, error);
+            combine(*plan.schedule().op, buffer(step.from).base, buffer(step.to).base, step.to.count,
+                    *step.to.type, error);
             break;
         case StepKind::join: break;
         case StepKind::exchange:
@@ -183,7 +194,8 @@ void Collective::launch(StepId id) {
     uint32_t peer = team.peers[step.peer];
     // Most short messages leave at once and need no operation.
     if (step.kind == StepKind::send &&
-        executor_.messenger_.send_now(peer, call_.message_from(team.index, step.label), buffer(step.from), call_.word()))
+        executor_.messenger_.send_now(peer, call_.message_from(team.index, step.label), buffer(step.from),
+                                      call_.word()))
         return queue_.done(id);
     Flight &flight = flights_[step.number];
     flight.collective = this;
@@ -210,11 +222,22 @@ void Collective::launch(StepId id) {
 }
 
 ExchangeTask Collective::task_of(const Exchange &exchange) {
-    auto buffer_of = [](const void *owner, const Block &block) { return static_cast<const Collective *>(owner)->buffer(block); };
-    auto answer_elsewhere = [](const void *owner) { static_cast<const Collective *>(owner)->executor_.answer_in_areas(); };
+    auto buffer_of = [](const void *owner, const Block &block) {
+        return static_cast<const Collective *>(owner)->buffer(block);
+    };
+    auto answer_elsewhere = [](const void *owner) {
+        static_cast<const Collective *>(owner)->executor_.answer_in_areas();
+    };
     Team &team = call_.team();
-    return {{{team, NodeArea(team), executor_.reach_}, exchange}, plan.schedule(), executor_.pieces_, this, buffer_of, answer_elsewhere,
-            &error, &executor_.stage_, &executor_.messenger_.settings().copies};
+    return {{{team, NodeArea(team), executor_.reach_}, exchange},
+            plan.schedule(),
+            executor_.pieces_,
+            this,
+            buffer_of,
+            answer_elsewhere,
+            &error,
+            &executor_.stage_,
+            &executor_.messenger_.settings().copies};
 }
 
 bool Collective::advance(StepId id) {
@@ -223,25 +246,29 @@ bool Collective::advance(StepId id) {
     if (!run.advance(task_of(plan.schedule().exchanges()[number]))) return false;
     const CallCheck &check = run.check();
     Error failure = check.error();
-    if (failure.is_mismatch()) doubt(failure, {tag_of(number_of(call_.tag()) - check.disputed_age(), false), check.disputed_word()});
+    if (failure.is_mismatch())
+        doubt(failure, {tag_of(number_of(call_.tag()) - check.disputed_age(), false), check.disputed_word()});
     keep(failure);
     return true;
 }
 
-// A message has come or gone. Called by the messenger, maybe from inside launch().
+// A message has been sent or received. Called by the messenger, perhaps from inside launch().
 void Collective::arrived(Completion &completion) {
     Flight &flight = *static_cast<Flight *>(completion.context);
     Collective &self = *flight.collective;
-    Error &error = std::visit([](MessageOperation &operation) -> Error & { return operation.error; }, flight.operation);
+    Error &error =
+        std::visit([](MessageOperation &operation) -> Error & { return operation.error; }, flight.operation);
     if (error.is_mismatch()) self.doubt(error, self.call_.place());
     self.keep(error);
     const auto *receive = std::get_if<ReceiveOperation>(&flight.operation);
-    if (receive && !self.error && !self.queue_.stopped() && receive->received != receive->buffer.bytes()) self.error = too_short(*receive);
+    if (receive && !self.error && !self.queue_.stopped() && receive->received != receive->buffer.bytes())
+        self.error = too_short(*receive);
     self.queue_.done(flight.step);
     if (self.draining_) return;
     if (self.queue_.left() == 0) return self.finish();
-    // Not here in the middle of a delivery: what is ready, or to be withdrawn.
-    if (self.queue_.any_ready() || (self.queue_.stopped() && !self.withdrawn_)) self.executor_.engine().ready(self);
+    // Runs ready steps, or withdraws, later: not in the middle of a delivery.
+    if (self.queue_.any_ready() || (self.queue_.stopped() && !self.withdrawn_))
+        self.executor_.engine().ready(self);
 }
 
 void Collective::finish() {
@@ -252,8 +279,8 @@ void Collective::finish() {
     completion.finish();
 }
 
-// Who waits for posts of others, with processors to spare, looks for them alone for a while: they come soon, and a turn of the engine
-// takes longer than that.
+// If there are processors to spare, a collective that waits for posts of others polls only these for a while.
+// They arrive soon, and a turn of the engine takes longer than that.
 void Collective::look_for_posts() {
     constexpr int looks = 100;
     for (int look = 0; look < looks && polled_.size() == 1 && !waits_for_program(polled_[0]); ++look) {
@@ -267,13 +294,14 @@ void Collective::look_for_posts() {
     }
 }
 
-// False, with the error, where messages that are here show that other ranks called something else.
+// False, with the error set: messages that are here show that other ranks called something else.
 bool Collective::agrees_with_early_messages() {
     EarlyMessages &early = executor_.early_;
     if (early.empty()) return true;
     EarlyMessage message;
     const Team &team = call_.team();
-    bool of_this = call_.persistent() && early.take_disagreeing_persistent(team, number_of(call_.tag()), call_.word(), message);
+    bool of_this = call_.persistent() &&
+                   early.take_disagreeing_persistent(team, number_of(call_.tag()), call_.word(), message);
     if (!of_this && !early.take_disagreeing(team, team.sequence - 1, message)) return true;
     uint32_t own = of_this ? call_.word() : team.recent[message.number % recent_collectives];
     error = disagreement(own, message.check, message.source);
@@ -281,7 +309,7 @@ bool Collective::agrees_with_early_messages() {
     return false;
 }
 
-// False when it was abandoned, as another rank waits for this collective in the node area.
+// False: it was abandoned, because another rank waits in the node area for a different collective.
 bool Collective::agrees_with_area() {
     uint32_t other = 0;
     int rank = called_by_another(call_.team(), number_of(call_.tag()), call_.word(), other);
@@ -294,7 +322,8 @@ void Collective::tell_awaited() {
     const Team &team = call_.team();
     const std::vector<Step> &steps = plan.schedule().steps();
     for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
-        if (steps[id].kind == StepKind::receive && queue_.is_under_way(id)) call_.tell(messenger, steps[id].peer, kind_awaiting);
+        if (steps[id].kind == StepKind::receive && queue_.is_under_way(id))
+            call_.tell(messenger, steps[id].peer, kind_awaiting);
     for (int rank = 0; rank < team.size && !polled_.empty(); ++rank)
         if (rank != team.index) call_.tell(messenger, rank, kind_awaiting);
 }
@@ -305,14 +334,14 @@ void Collective::abandon(Error reason, const TeamCall::Place &place) {
     if (!draining_ && !withdrawn_) withdraw();
 }
 
-// Nothing is started any more, and all others are told.
+// Starts nothing more, and reports the calls to all other ranks.
 void Collective::doubt(const Error &reason, const TeamCall::Place &place) {
     if (queue_.stopped()) return;
     queue_.stop();
     call_.tell_mismatch(executor_.messenger_, reason, place);
 }
 
-// What has been started is withdrawn where that is possible.
+// Withdraws what has been started, as far as possible.
 void Collective::withdraw() {
     withdrawn_ = true;
     queue_.leave_the_rest(polled_);
@@ -321,7 +350,8 @@ void Collective::withdraw() {
     draining_ = true;
     for (StepId id = 0; id < static_cast<StepId>(steps.size()); ++id)
         if (queue_.is_under_way(id))
-            std::visit([&](auto &operation) { executor_.messenger_.cancel(operation); }, flights_[steps[id].number].operation);
+            std::visit([&](auto &operation) { executor_.messenger_.cancel(operation); },
+                       flights_[steps[id].number].operation);
     draining_ = false;
     if (queue_.left() == 0) finish();
 }

@@ -1,9 +1,12 @@
-// One collective operation, blocking, nonblocking or persistent, from its plan to its completion. It is taken from the executor (executor.h), which
-// starts it. Steps start as the queue says (step_queue.h); messages come back by their completions, exchanges that wait are polled.
+// One collective operation, blocking, nonblocking or persistent, from its plan to its completion. It is taken
+// from the executor (executor.h), which starts it. Steps start in the order of the queue (step_queue.h).
+// Messages continue by their completions, and exchanges that wait are polled.
 //
-// Thread rule: the owner of the engine. A step that fails does not stop the schedule, as other ranks count on this one's messages; the first
-// error is kept and told at the end. Where ranks turn out to call different collectives the schedule is abandoned, as it would never end: nothing
-// more is started, all others of the team are told both calls, and what has been started is withdrawn.
+// A step that fails does not stop the schedule, because other ranks count on this rank's messages. The first
+// error is kept and reported at the end. If ranks turn out to call different collectives, the schedule is
+// abandoned, because it would never end. Nothing more is started, both calls are reported to all other ranks
+// of the team, and what has been started is withdrawn.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <variant>
@@ -25,17 +28,18 @@ class Collective : private Task, private Poller {
 public:
     Completion completion;
     Error error;  // valid once complete
-    Plan plan;    // to be written before the start
+    Plan plan;    // written before the start
 
-    // Its number among the collectives started on the team, from 1; 0 of persistent ones, which are not started in one order.
+    // Its number among the collectives started on the team, from 1. 0 for persistent ones, which have no
+    // common order of starts.
     uint32_t number() const { return call_.number(); }
 
-    // Starts it, and does all of it at once, where it is a short one whose schedule was kept and nothing must be waited for. False: it is still
-    // to be started, and start() goes on with what is done already.
+    // Starts it and does all of it at once, if it is short, has a kept schedule, and nothing must be waited
+    // for. False: it must still be started, and start() continues with what is already done.
     bool pass(Team &team);
 
-    // Makes it persistent: takes the tag of every later start now. An error where the program still has the operation that got this tag
-    // long ago: nothing is kept then.
+    // Makes it persistent by taking the tag of every later start now. Error, with nothing taken: the program
+    // still has the operation that got the same tag long ago.
     Error keep_tag(Team &team);
 
     explicit Collective(Executor &executor);
@@ -45,7 +49,7 @@ public:
 
 private:
     friend class Executor;
-    // A message of a step.
+    // The message of one step.
     struct Flight {
         Collective *collective = nullptr;
         StepId step = no_step;
@@ -77,14 +81,14 @@ private:
     Executor &executor_;
     TeamCall call_;
     Hook under_way_hook_;
-    StepQueue queue_;  // stopped where ranks disagree
+    StepQueue queue_;                // stopped if ranks disagree
     FallibleArray<Flight> flights_;  // by the number of the transfer
     std::vector<ExchangeRun> exchanges_;
     std::vector<StepId> polled_;  // exchanges that wait for other ranks
     bool begun_ = false;          // by pass()
     bool draining_ = false;
-    bool withdrawn_ = false;      // ranks disagree, and what had been started is withdrawn
-    uint8_t alarms_ = 0;          // how many rang while this one was under way
+    bool withdrawn_ = false;  // ranks disagree, and everything that was started is withdrawn
+    uint8_t alarms_ = 0;      // how many alarms rang while this one was under way
     Collective *next_spare_ = nullptr;
 };
 

@@ -1,4 +1,5 @@
 // The tags of collectives' messages.
+// Thread rule: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,18 @@
 
 namespace lanyard {
 
-// A tag is: persistent or not (1 bit), the collective's number on its team (19), the label of the message (11). Numbers come
-// round after half a million; by then the earlier holder is over, or, if persistent, refuses the later one its tag.
+// A tag consists of: persistent or not (1 bit), the collective's number on its team (19), the label of the
+// message (11). Numbers repeat after half a million. By then the earlier owner has ended or, if persistent,
+// keeps the later one from getting its tag.
 static_assert(1 + collective_number_bits + label_bits == 31);
 constexpr uint32_t collective_numbers = 1u << collective_number_bits;
 constexpr int32_t tag_of(uint32_t number, bool persistent) {
-    return static_cast<int32_t>((uint32_t{persistent} << collective_number_bits | (number & (collective_numbers - 1))) << label_bits);
+    return static_cast<int32_t>(
+        (uint32_t{persistent} << collective_number_bits | (number & (collective_numbers - 1))) << label_bits);
 }
 constexpr bool is_persistent(int32_t tag) { return tag >> (collective_number_bits + label_bits) != 0; }
-constexpr uint32_t number_of(int32_t tag) { return static_cast<uint32_t>(tag) >> label_bits & (collective_numbers - 1); }
+constexpr uint32_t number_of(int32_t tag) {
+    return static_cast<uint32_t>(tag) >> label_bits & (collective_numbers - 1);
+}
 
 }  // namespace lanyard

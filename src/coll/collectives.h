@@ -1,12 +1,14 @@
-// Collective operations on a team: from arguments to a schedule ready to be started. Called by the typed functions of the
-// API and by whoever makes communicators; the engine must be owned. plan_x writes the plan of a Collective taken from the
-// executor, which is then started, once or (persistent) again and again. Buffers, datatypes, operation and team must live until completion,
-// arrays of counts only during the call.
+// Collective operations on a team: from arguments to a schedule that is ready to start. The typed functions
+// of the API and the code that creates communicators call this. plan_x writes the plan of a Collective that
+// the caller has taken from the executor and then starts, once or (persistent) again and again. Buffers,
+// datatypes, operation and team must live until completion, arrays of counts only during the call.
 //
-// A send side without a datatype means MPI_IN_PLACE (receive side: of scatter at the root). Sides that are significant at the
-// root only are not looked at elsewhere. On the team of an intercommunicator (inter.h) `root` is MPI_ROOT, MPI_PROC_NULL or a
-// rank of the other group, whose ranks also count the blocks of all, and there is no scan and no exscan. Arguments have been
-// checked. MPI-5.0 chapter 6.
+// A send side without a datatype means MPI_IN_PLACE (for scatter at the root: the receive side). Sides that
+// are significant at the root only are not read elsewhere. On the team of an intercommunicator (inter.h),
+// `root` is MPI_ROOT, MPI_PROC_NULL or a rank of the other group. The blocks of all are then those of the
+// other group's ranks, and there is no scan and no exscan. The arguments have been checked. MPI-5.0 chapter
+// 6.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +51,7 @@ void plan_scan(Executor &, Team &, Plan &, const Reduction &);
 void plan_exscan(Executor &, Team &, Plan &, const Reduction &);
 // `count` of the reduction: elements for each rank.
 void plan_reduce_scatter_block(Executor &, Team &, Plan &, const Reduction &);
-// `count` of the reduction is not looked at.
+// `count` of the reduction is ignored.
 void plan_reduce_scatter(Executor &, Team &, Plan &, const Reduction &, Numbers counts);
 
 void plan_gather(Executor &, Team &, Plan &, const Buffer &own, const Even &all, int root);
@@ -62,17 +64,20 @@ void plan_alltoall(Executor &, Team &, Plan &, const Even &sent, const Even &rec
 void plan_alltoallv(Executor &, Team &, Plan &, const Uneven &sent, const Uneven &received);
 void plan_alltoallw(Executor &, Team &, Plan &, const Typed &sent, const Typed &received);
 
-// What making communicators needs, of any team; Plan::stand_for says for which call. Down a binomial tree from member `first`, whose `data`
-// all have afterwards; and up such a tree before that, by which all come to have each member's entry. P - 1 messages each way, log2 P
-// deep: on few processors it is the number that counts. Memory of the caller, which lives until completion.
+// For the creation of communicators, on any team; Plan::stand_for() states for which call. plan_spread()
+// sends `data` of member `first` down a binomial tree to all. plan_tell_all() first collects the entries of
+// all members up such a tree. P-1 messages in each direction, log2 P deep; if oversubscribed, the number is
+// what counts. The memory is the caller's and must live until completion.
 void plan_spread(Executor &, Team &, Plan &, void *data, int64_t bytes, int first);
 void plan_tell_all(Executor &, Team &, Plan &, void *entries, int64_t entry_bytes);
 
-// Plans a persistent operation. The calls that make them come in the same order on all ranks, their starts in any (MPI-5.0 6.14):
-// so its messages get their tag here, and the node area, whose uses are counted in order of starting, is not used.
+// Plans a persistent operation. All ranks create them in the same order but may start them in any order
+// (MPI-5.0 6.14). The messages therefore get their tag here. The node area is not used, because it counts
+// uses in the order of starts.
 template <class... Parameters, class... Arguments>
-Error plan_persistent(Executor &executor, Team &team, Collective &collective, void (*plan)(Executor &, Team &, Plan &, Parameters...),
-                     const Arguments &...arguments) {
+Error plan_persistent(Executor &executor, Team &team, Collective &collective,
+                      void (*plan)(Executor &, Team &, Plan &, Parameters...),
+                      const Arguments &...arguments) {
     Team without_area = team;
     without_area.node_area = nullptr;
     without_area.node_area_bytes = 0;
@@ -82,10 +87,11 @@ Error plan_persistent(Executor &executor, Team &team, Collective &collective, vo
     return collective.keep_tag(team);
 }
 
-// Plans, starts, waits, and returns the error: blocking(executor, team, kind, plan_bcast, data, root). `kind`: the call that it is for.
+// Plans, starts, waits, and returns the error: blocking(executor, team, kind, plan_bcast, data, root).
+// `kind`: the MPI call for which it runs.
 template <class... Parameters, class... Arguments>
-Error blocking(Executor &executor, Team &team, CollectiveKind kind, void (*plan)(Executor &, Team &, Plan &, Parameters...),
-               const Arguments &...arguments) {
+Error blocking(Executor &executor, Team &team, CollectiveKind kind,
+               void (*plan)(Executor &, Team &, Plan &, Parameters...), const Arguments &...arguments) {
     Collective *collective = executor.take();
     plan(executor, team, collective->plan, arguments...);
     collective->plan.stand_for(kind);

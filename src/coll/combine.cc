@@ -1,3 +1,4 @@
+// See combine.h.
 #include "coll/combine.h"
 
 #include "base/thrown.h"

@@ -1,5 +1,6 @@
-// What the steps of a schedule do with data: reduce() (datatype/op.h), where the operation is the program's
-// with a guard, as nothing may be unwound there. By the engine's owner.
+// What reduce steps of a schedule do with data: reduce() (datatype/op.h). If the operation is a function of
+// the program, exceptions are caught, because nothing may be unwound there.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include "base/error.h"
@@ -7,8 +8,8 @@
 
 namespace lanyard {
 
-// The program's function; nothing, where a function or something else has failed before, as the data does not
-// matter then.
+// Calls the program's function. Does nothing after an earlier failure, because the data then no longer
+// matters.
 void combine_by_program(const Op &op, const void *in, void *inout, int64_t count, const Datatype &datatype,
                         Error &failure);
 

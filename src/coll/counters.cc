@@ -1,3 +1,4 @@
+// See counters.h.
 #include "coll/counters.h"
 
 #include "coll/team.h"
@@ -11,9 +12,11 @@ Counters<Team> &collective_counters() {
         "coll",
         {
             {"coll_started", counter, user, "collectives",
-             "collective operations called on a communicator, with those that make communicators or persistent operations",
+             "collective operations called on a communicator, with those that make communicators or "
+             "persistent operations",
              &Team::sequence},
-            {"coll_persistent_made", counter, user, "collectives", "persistent collectives made on a communicator", &Team::persistent},
+            {"coll_persistent_made", counter, user, "collectives",
+             "persistent collectives made on a communicator", &Team::persistent},
         },
         true);
     return only;

@@ -1,4 +1,4 @@
-// The counters of collectives: one for each communicator, read from its team.
+// The counters of collectives: one set for each communicator, read from its team.
 #pragma once
 
 #include "base/counters.h"

@@ -1,3 +1,4 @@
+// See early_messages.h.
 #include "coll/early_messages.h"
 
 #include "coll/agreement.h"
@@ -8,8 +9,8 @@ namespace lanyard {
 void EarlyMessages::add(const EarlyMessage &message) {
     for (size_t i = 0; i < count_; ++i) {
         EarlyMessage &known = messages_[i];
-        if (known.context == message.context && known.number == message.number && known.persistent == message.persistent &&
-            known.check == message.check)
+        if (known.context == message.context && known.number == message.number &&
+            known.persistent == message.persistent && known.check == message.check)
             return;
     }
     size_t place = count_ < most ? count_++ : next_++ % most;
@@ -34,19 +35,28 @@ bool EarlyMessages::take(Belongs belongs, Fits fits, EarlyMessage &found) {
 }
 
 bool EarlyMessages::take_disagreeing(const Team &team, uint32_t number, EarlyMessage &found) {
-    auto age = [&](const EarlyMessage &message) { return (number - message.number) & (collective_numbers - 1); };
-    return take([&](const EarlyMessage &message) {
-                    return message.context == team.context && !message.persistent && age(message) < collective_numbers / 2;
-                },
-                [&](const EarlyMessage &message) {
-                    return age(message) >= recent_collectives || agree(team.recent[message.number % recent_collectives], message.check);
-                },
-                found);
+    auto age = [&](const EarlyMessage &message) {
+        return (number - message.number) & (collective_numbers - 1);
+    };
+    return take(
+        [&](const EarlyMessage &message) {
+            return message.context == team.context && !message.persistent &&
+                   age(message) < collective_numbers / 2;
+        },
+        [&](const EarlyMessage &message) {
+            return age(message) >= recent_collectives ||
+                   agree(team.recent[message.number % recent_collectives], message.check);
+        },
+        found);
 }
 
-bool EarlyMessages::take_disagreeing_persistent(const Team &team, uint32_t number, uint32_t word, EarlyMessage &found) {
-    return take([&](const EarlyMessage &message) { return message.context == team.context && message.persistent && message.number == number; },
-                [&](const EarlyMessage &message) { return agree(word, message.check); }, found);
+bool EarlyMessages::take_disagreeing_persistent(const Team &team, uint32_t number, uint32_t word,
+                                                EarlyMessage &found) {
+    return take(
+        [&](const EarlyMessage &message) {
+            return message.context == team.context && message.persistent && message.number == number;
+        },
+        [&](const EarlyMessage &message) { return agree(word, message.check); }, found);
 }
 
 }  // namespace lanyard

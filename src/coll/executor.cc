@@ -1,3 +1,4 @@
+// See executor.h.
 #include "coll/executor.h"
 
 #include "coll/shm/peer_memory.h"
@@ -6,10 +7,13 @@ namespace lanyard {
 
 namespace {
 
-// Has the team started a collective with this number, and not so many since that it has forgotten what that was?
-bool is_recent(const Team &team, uint32_t number) { return ((team.sequence - 1 - number) & (collective_numbers - 1)) < recent_collectives; }
+// Has the team started a collective with this number, and recently enough to remember what it was?
+bool is_recent(const Team &team, uint32_t number) {
+    return ((team.sequence - 1 - number) & (collective_numbers - 1)) < recent_collectives;
+}
 
-// With more messages stored than this some may be of ranks a round of numbers ahead, whose numbers would be taken for recent ones.
+// With more stored messages than this, some may be of ranks that are a round of numbers ahead. Their numbers
+// would look recent.
 constexpr size_t most_compared = collective_numbers / 64;
 
 constexpr uint8_t told_after_alarms = 2;
@@ -51,7 +55,7 @@ Error Executor::finish(Collective *collective) {
     return error;
 }
 
-// What other ranks ask for of this one's memory (exchange_run.h).
+// Serves requests of other ranks for this rank's memory (shm/exchange_run.h).
 void Executor::answer_in_areas() {
     for (Collective *one = under_way_.front(); one; one = under_way_.after(*one))
         if (const Team &team = one->call_.team(); team.node_area) answer_askers(NodeArea(team), team);
@@ -67,7 +71,8 @@ Error Executor::judge_early_messages(const Team &team) {
     return disagreement(team.recent[message.number % recent_collectives], message.check, message.source);
 }
 
-// Who waits for long, a whole alarm after the one that saw it first, tells those for whom it waits.
+// A collective that waits long reports to the ranks for which it waits: one whole alarm after the one that
+// saw it first.
 int Executor::look_for_patient_ones() {
     bool untold = false;
     for (Collective *one = under_way_.front(); one; one = under_way_.after(*one)) {
@@ -79,7 +84,8 @@ int Executor::look_for_patient_ones() {
 }
 
 void Executor::envelope(uint32_t, const Envelope &envelope, const std::byte *, size_t) {
-    if (envelope.kind == kind_awaiting && envelope.check && messenger_.unexpected().count() <= most_compared) answer(envelope);
+    if (envelope.kind == kind_awaiting && envelope.check && messenger_.unexpected().count() <= most_compared)
+        answer(envelope);
     heard(envelope);
 }
 
@@ -97,13 +103,14 @@ void Executor::heard(const Envelope &envelope) {
             if (!is_recent(call.team(), number)) continue;
             own = call.team().recent[number % recent_collectives];
         }
-        if (!agree(own, envelope.check)) one->abandon(disagreement(own, envelope.check, envelope.source), {envelope.tag, own});
+        if (!agree(own, envelope.check))
+            one->abandon(disagreement(own, envelope.check, envelope.source), {envelope.tag, own});
         return;
     }
     early_.add({envelope.context, number, kept, envelope.check, envelope.source});
 }
 
-// A rank waits for others in a collective in whose place this one called something else, and may be done with that.
+// A rank waits in a collective in whose place this rank called something else, and has perhaps finished that.
 void Executor::answer(const Envelope &envelope) {
     if (is_persistent(envelope.tag)) return;
     uint32_t number = number_of(envelope.tag), own = 0, peer = 0;
@@ -117,7 +124,8 @@ void Executor::answer(const Envelope &envelope) {
         peer = team.peers[envelope.source];
         index = team.index;
     }
-    if (!agree(own, envelope.check)) tell_call(messenger_, peer, kind_calls, {envelope.context, index, envelope.tag}, own);
+    if (!agree(own, envelope.check))
+        tell_call(messenger_, peer, kind_calls, {envelope.context, index, envelope.tag}, own);
 }
 
 void Executor::know(const Team &team) {

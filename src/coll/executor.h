@@ -1,13 +1,15 @@
-// Runs schedules (schedule.h) on the messenger. One executor serves a runtime; blocking, nonblocking and persistent
-// operations use it alike: take a Collective, write its plan (plan.h), start it, wait for its completion or be continued.
-// It never blocks: a step starts when those before it are done, and what became ready while messages arrived runs as a
-// Task of the engine, so that nothing recurses. Exchanges that must wait are polled on every step of the engine.
+// Runs schedules (schedule.h) on the messenger. One executor serves a runtime, for blocking, nonblocking and
+// persistent operations alike: take a Collective, write its plan (plan.h), start it, then wait for its
+// completion or get a continuation. It never blocks. A step starts when all of its predecessors are done.
+// Steps that become ready while messages arrive run as a Task of the engine, so nothing recurses. Exchanges
+// that must wait are polled on every turn of the engine.
 //
-// It finds out that ranks call different collectives: each message and each post in the node area says which one it belongs to
-// (coll/agreement.h); a rank that waits long says so to those for whom it waits, and is answered by one that has left it behind. Who is told both
-// calls waits neither for this rank nor for the one that called something else.
+// It detects that ranks call different collectives. Each message and each post in the node area states to
+// which one it belongs (agreement.h). A rank that waits long reports its call to the ranks for which it
+// waits, and a rank that has already left that place in the sequence answers. A rank that learns both calls
+// waits neither for this rank nor for the one that called something else.
 //
-// Thread rule: everything here needs the engine owned, but for what says otherwise.
+// Thread rule: the owner of the engine, except where a method says otherwise.
 #pragma once
 
 #include <memory>
@@ -27,7 +29,7 @@ namespace lanyard {
 
 class Executor : private CollectiveObserver, private Handler, private Task {
 public:
-    // `reach` may be nullptr where ranks never sleep and no team has direct reads.
+    // `reach` may be nullptr if ranks never sleep and no team has direct reads.
     Executor(Messenger &messenger, NodeReach *reach);
     ~Executor();
     Executor(const Executor &) = delete;
@@ -38,7 +40,8 @@ public:
     const Selection &selection() const { return selection_; }
     Selection &selection() { return selection_; }
 
-    // One with an empty schedule; give it back when it is complete and its error has been taken.
+    // Takes a collective with an empty schedule. The caller gives it back when it is complete and its error
+    // has been taken.
     Collective *take() {
         Collective *collective = spare_;
         if (!collective) return new Collective(*this);
@@ -46,26 +49,30 @@ public:
         return collective;
     }
     void give_back(Collective *collective);
-    // One whose pass() has done all.
+    // Gives back one whose pass() has done all the work.
     void give_back_passed(Collective *collective) {
         collective->plan.clear_short();
         collective->next_spare_ = spare_;
         spare_ = collective;
     }
-    // Starts what has been written into the schedule as the next collective of the team. Buffers, datatypes, operation and
-    // team must live until completion. The same schedule may be started again after it (persistent operations).
+    // Starts the plan as the next collective of the team. Buffers, datatypes, operation and team must live
+    // until completion. Afterwards the same plan may be started again (persistent operations).
     void start(Collective &collective, Team &team) { collective.start(team); }
-    // For a moment, where what a started one waits for comes soon if at all: before a caller goes to the trouble of waiting.
+    // Polls for a moment a started collective that waits for posts. If they arrive at all they arrive soon,
+    // and this costs less than waiting.
     void look_for_posts(Collective &collective) {
-        if (!collective.polled_.empty() && collective.call_.team().processors == 0) collective.look_for_posts();
+        if (!collective.polled_.empty() && collective.call_.team().processors == 0)
+            collective.look_for_posts();
     }
-    // Waits for a started one, gives it back and returns its error.
+    // Waits for a started collective, gives it back, and returns its error.
     Error finish(Collective *collective);
-    // Once all have met in the last collective of a team and what they sent before has been looked at: messages of collectives in whose place this
-    // rank called something else. Of collectives that wait for nobody nothing else tells it.
+    // To be called once all ranks have met in the last collective of a team and earlier messages have been
+    // handled. Error: a message belongs to a collective in whose place this rank called something else.
+    // Nothing else would report this for collectives that wait for no rank.
     Error judge_early_messages(const Team &team);
 
-    // From the moment it has a context: others may ask what this rank has called on it. [any thread]
+    // From the moment that the team has a context, others may query what this rank has called on it. [any
+    // thread]
     void know(const Team &team);
     void forget(const Team &team);
 
@@ -88,7 +95,7 @@ private:
     Collective *spare_ = nullptr;
     List<Collective, &Collective::under_way_hook_> under_way_;
     EarlyMessages early_;
-    std::set<std::pair<uint64_t, int32_t>> kept_tags_;  // of the persistent ones, by context
+    std::set<std::pair<uint64_t, int32_t>> kept_tags_;  // of the persistent collectives, by context
     std::unordered_map<uint64_t, const Team *> teams_;  // by context
     SpinLock teams_lock_;
     alignas(64) std::byte pieces_[exchange_pieces_bytes];

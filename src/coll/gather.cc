@@ -17,13 +17,17 @@ void gather_linear(const MoveShape &s, Schedule &schedule) {
 Work gather_linear_work(const Crew &crew, int64_t bytes) {
     int size = crew.size;
     double each = size == 2 ? moved_in_time(bytes) : double(bytes);
-    return {.rounds = size > 1, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = (size - 1) * each,
-            .one_way = bytes <= sent_at_once_bytes, .far = far_star(crew, double(bytes))};
+    return {.rounds = size > 1,
+            .messages = size - 1,
+            .bytes = (size - 1) * bytes,
+            .path_bytes = (size - 1) * each,
+            .one_way = bytes <= sent_at_once_bytes,
+            .far = far_star(crew, double(bytes))};
 }
 
 namespace {
 
-// Who has children collects packed blocks of its subtree, its own first, and sends them on together.
+// A rank with children collects the packed blocks of its subtree, its own first, and sends them on together.
 template <class Tree>
 void gather_along(const Tree &tree, const MoveShape &s, Schedule &schedule) {
     if (tree.subtree() == 1 && !tree.is_root()) {
@@ -41,12 +45,14 @@ void gather_along(const Tree &tree, const MoveShape &s, Schedule &schedule) {
         StepId got = schedule.receive(child, all.slice(first, subtree * length), {});
         have.push_back(got);
         for (int i = 0; tree.is_root() && i < subtree; ++i)
-            schedule.copy(all.slice(first + i * length, length), s.received.block(tree.rank_at(position + i)), got);
+            schedule.copy(all.slice(first + i * length, length), s.received.block(tree.rank_at(position + i)),
+                          got);
     });
     if (!tree.is_root()) schedule.send(tree.parent(), all, have);
 }
 
-// What comes to the root, and where ranks of a node are in several subtrees, what passes through them as well.
+// The bytes that arrive at the root and, if ranks of a node are in several subtrees, also the bytes that pass
+// through them.
 double far_gathered(const Crew &crew, int64_t bytes, int rounds) {
     if (!crew.spread()) return 0;
     return double(bytes) * (crew.runs ? crew.size - crew.fewest : crew.size * std::min(rounds, crew.most));
@@ -54,13 +60,16 @@ double far_gathered(const Crew &crew, int64_t bytes, int rounds) {
 
 }  // namespace
 
-void gather_binomial(const MoveShape &s, Schedule &schedule) { gather_along(BinomialTree(s.index, s.size, s.root), s, schedule); }
+void gather_binomial(const MoveShape &s, Schedule &schedule) {
+    gather_along(BinomialTree(s.index, s.size, s.root), s, schedule);
+}
 
 Work gather_binomial_work(const Crew &crew, int64_t bytes) {
     int size = crew.size, rounds = doublings(size);
     Work work{.rounds = rounds, .messages = size - 1, .path_bytes = 2.0 * double(size - 1) * double(bytes),
               .one_way = size / 2 * bytes <= sent_at_once_bytes, .far = far_tree_of_any_root(crew, 0)};
-    for (int position = 1; position < size; ++position) work.bytes += BinomialTree::subtree_of(position, size) * bytes;
+    for (int position = 1; position < size; ++position)
+        work.bytes += BinomialTree::subtree_of(position, size) * bytes;
     work.copied_in_all = double(work.bytes);
     work.far.path_bytes = far_gathered(crew, bytes, rounds);
     return work;
@@ -72,9 +81,13 @@ void gather_knomial(const MoveShape &s, Schedule &schedule, int radix) {
 
 Work gather_knomial_work(const Crew &crew, int64_t bytes, int radix) {
     int size = crew.size, rounds = growths(size, radix);
-    Work work{.rounds = (radix - 1) * rounds, .messages = size - 1, .path_bytes = 2.0 * double(size - 1) * double(bytes),
-              .one_way = size / 2 * bytes <= sent_at_once_bytes, .far = far_tree_of_any_root(crew, 0, radix)};
-    for (int position = 1; position < size; ++position) work.bytes += KnomialTree::subtree_of(position, size, radix) * bytes;
+    Work work{.rounds = (radix - 1) * rounds,
+              .messages = size - 1,
+              .path_bytes = 2.0 * double(size - 1) * double(bytes),
+              .one_way = size / 2 * bytes <= sent_at_once_bytes,
+              .far = far_tree_of_any_root(crew, 0, radix)};
+    for (int position = 1; position < size; ++position)
+        work.bytes += KnomialTree::subtree_of(position, size, radix) * bytes;
     work.copied_in_all = double(work.bytes);
     work.far.path_bytes = far_gathered(crew, bytes, rounds);
     return work;
@@ -122,7 +135,9 @@ void scatter_along(const Tree &tree, const MoveShape &s, Schedule &schedule) {
 
 }  // namespace
 
-void scatter_binomial(const MoveShape &s, Schedule &schedule) { scatter_along(BinomialTree(s.index, s.size, s.root), s, schedule); }
+void scatter_binomial(const MoveShape &s, Schedule &schedule) {
+    scatter_along(BinomialTree(s.index, s.size, s.root), s, schedule);
+}
 
 Work scatter_binomial_work(const Crew &crew, int64_t bytes) { return gather_binomial_work(crew, bytes); }
 
@@ -130,6 +145,8 @@ void scatter_knomial(const MoveShape &s, Schedule &schedule, int radix) {
     scatter_along(KnomialTree(s.index, s.size, s.root, radix), s, schedule);
 }
 
-Work scatter_knomial_work(const Crew &crew, int64_t bytes, int radix) { return gather_knomial_work(crew, bytes, radix); }
+Work scatter_knomial_work(const Crew &crew, int64_t bytes, int radix) {
+    return gather_knomial_work(crew, bytes, radix);
+}
 
 }  // namespace lanyard

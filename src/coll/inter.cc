@@ -1,3 +1,4 @@
+// See inter.h.
 #include "coll/inter.h"
 
 #include "base/abi_constants.h"
@@ -7,7 +8,8 @@ namespace lanyard {
 
 namespace {
 
-// What is written from here on is done when everything before is, and `peer` counts from the first member of that group.
+// Begins a phase: what is written from here on starts when everything before is done, and `peer` counts from
+// the first member of that group.
 Team &phase_in_own_group(Team &team, Schedule &schedule) {
     schedule.next_phase();
     schedule.number_from(own_begin(team));
@@ -18,15 +20,17 @@ void phase_with_other_group(Team &team, Schedule &schedule) {
     schedule.number_from(other_begin(team));
 }
 
-constexpr int first = 0;  // the member of a group through which data goes
+constexpr int first = 0;  // the member of a group through which data travels
 
-// Combines the own group's contributions at its first member, where the result is.
-Block reduce_in_own_group(const Selection &selection, Team &team, const Op &op, const Block &contribution, Schedule &schedule) {
+// Combines the own group's contributions at its first member, and returns the block with the result there.
+Block reduce_in_own_group(const Selection &selection, Team &team, const Op &op, const Block &contribution,
+                          Schedule &schedule) {
     Team &own = phase_in_own_group(team, schedule);
     ReduceShape shape{{own.index, own.size, own.nodes}, first, contribution, contribution, &op};
     if (own.size == 1) return contribution;
+    // Elsewhere the result is not written.
     shape.result = own.index == first ? schedule.scratch(contribution.count, *contribution.type)
-                                      : Block{Space::receive, 0, contribution.count, contribution.type};  // which is not touched
+                                      : Block{Space::receive, 0, contribution.count, contribution.type};
     make_reduce(selection, own, shape, schedule);
     return shape.result;
 }
@@ -36,8 +40,10 @@ void bcast_in_own_group(const Selection &selection, Team &team, const Block &dat
     if (own.size > 1) make_bcast(selection, own, {{own.index, own.size, own.nodes}, first, data}, schedule);
 }
 
-// Are even blocks better collected at the first of the `size` members of their group than exchanged with the root one by one?
-bool goes_by_first(const Selection &selection, const Team &team, int size, const MoveShape &s, int64_t bytes) {
+// Does it cost less to collect even blocks at the first of the `size` members of their group than to exchange
+// them with the root one by one?
+bool goes_by_first(const Selection &selection, const Team &team, int size, const MoveShape &s,
+                   int64_t bytes) {
     if (!s.even || size == 1) return false;
     Work collected = gather_binomial_work(size, bytes);
     ++collected.rounds;
@@ -45,11 +51,14 @@ bool goes_by_first(const Selection &selection, const Team &team, int size, const
     collected.bytes += size * bytes;
     collected.path_bytes += double(size) * double(bytes);
     Work straight = gather_linear_work(size + 1, bytes);
-    auto estimate = [&](const Work &work) { return estimate_ns(work, selection.costs, size + 1, team.processors); };
+    auto estimate = [&](const Work &work) {
+        return estimate_ns(work, selection.costs, size + 1, team.processors);
+    };
     return estimate(collected) < estimate(straight);
 }
 
-// The blocks of all `size` ranks of a division as one: in place if they are dense, else packed in scratch memory.
+// The blocks of all `size` ranks of a division as one: in place if they are dense, else packed in scratch
+// memory.
 Block as_one(const Division &blocks, int size, int64_t bytes, Schedule &schedule) {
     return blocks.dense() ? blocks.range(0, size) : schedule.scratch_bytes(size * bytes);
 }
@@ -90,7 +99,8 @@ void inter_allreduce(const Selection &selection, Team &team, const ReduceShape &
     bcast_in_own_group(selection, team, s.result, schedule);
 }
 
-void inter_reduce_scatter(const Selection &selection, Team &team, const ReduceScatterShape &s, Schedule &schedule) {
+void inter_reduce_scatter(const Selection &selection, Team &team, const ReduceScatterShape &s,
+                          Schedule &schedule) {
     if (s.contribution.empty()) return;
     const Datatype &type = *s.contribution.type;
     Block combined = reduce_in_own_group(selection, team, *s.op, s.contribution, schedule);
@@ -104,12 +114,18 @@ void inter_reduce_scatter(const Selection &selection, Team &team, const ReduceSc
     bool even = s.counts.data == nullptr;
     Division parts = even ? Division::even(Space::receive, s.contribution.count / s.size, type)
                           : Division::uneven(Space::receive, s.counts, s.counts, type);
-    MoveShape scatter{{s.index, s.size, s.nodes}, first, {}, Division::even(Space::receive, s.result.count, type), false, even};
+    MoveShape scatter{{s.index, s.size, s.nodes},
+                      first,
+                      {},
+                      Division::even(Space::receive, s.result.count, type),
+                      false,
+                      even};
     if (s.index == first) scatter.sent = Division::packed(Space::scratch, landing.offset, parts, s.size);
     make_scatter(selection, own, scatter, even ? s.result.bytes() : 0, schedule);
 }
 
-void inter_gather(const Selection &selection, Team &team, const MoveShape &s, int64_t bytes, Schedule &schedule) {
+void inter_gather(const Selection &selection, Team &team, const MoveShape &s, int64_t bytes,
+                  Schedule &schedule) {
     if (s.root == abi::proc_null || (s.even && bytes == 0)) return;
     phase_with_other_group(team, schedule);
     bool at_root = s.root == abi::root;
@@ -128,14 +144,17 @@ void inter_gather(const Selection &selection, Team &team, const MoveShape &s, in
     }
     Block all = s.index == first ? schedule.scratch_bytes(size * bytes) : Block{};
     MoveShape gather{{s.index, size, s.nodes}, first, s.sent, {}, false, true};
-    if (s.index == first) gather.received = Division::packed(Space::scratch, all.offset, Division::even(Space::scratch, bytes, packed_bytes()), size);
+    if (s.index == first)
+        gather.received = Division::packed(Space::scratch, all.offset,
+                                           Division::even(Space::scratch, bytes, packed_bytes()), size);
     phase_in_own_group(team, schedule);
     gather_binomial(gather, schedule);
     phase_with_other_group(team, schedule);
     if (s.index == first) schedule.send(s.root, all, {});
 }
 
-void inter_scatter(const Selection &selection, Team &team, const MoveShape &s, int64_t bytes, Schedule &schedule) {
+void inter_scatter(const Selection &selection, Team &team, const MoveShape &s, int64_t bytes,
+                   Schedule &schedule) {
     if (s.root == abi::proc_null || (s.even && bytes == 0)) return;
     phase_with_other_group(team, schedule);
     bool at_root = s.root == abi::root;
@@ -156,12 +175,14 @@ void inter_scatter(const Selection &selection, Team &team, const MoveShape &s, i
     Block all = s.index == first ? schedule.scratch_bytes(size * bytes) : Block{};
     if (s.index == first) schedule.receive(s.root, all, {});
     MoveShape scatter{{s.index, size, s.nodes}, first, {}, s.received, false, true};
-    if (s.index == first) scatter.sent = Division::packed(Space::scratch, all.offset, Division::even(Space::scratch, bytes, packed_bytes()), size);
+    if (s.index == first)
+        scatter.sent = Division::packed(Space::scratch, all.offset,
+                                        Division::even(Space::scratch, bytes, packed_bytes()), size);
     phase_in_own_group(team, schedule);
     scatter_binomial(scatter, schedule);
 }
 
-// Member j takes in the blocks from part_start(n, m, j) on, where the other group has n members and the own one m.
+// The other group has n members, the own group m. Member j receives the blocks from part_start(n, m, j) on.
 void inter_allgather(const Selection &selection, Team &team, const MoveShape &s, Schedule &schedule) {
     int own = own_size(team), others = other_size(team);
     phase_with_other_group(team, schedule);
@@ -170,13 +191,15 @@ void inter_allgather(const Selection &selection, Team &team, const MoveShape &s,
     schedule.send(taker, s.sent.block(0), {});
 
     std::vector<int64_t> starts(static_cast<size_t>(others) + 1, 0);
-    for (int rank = 0; rank < others; ++rank) starts[rank + 1] = starts[rank] + s.received.block(rank).bytes();
+    for (int rank = 0; rank < others; ++rank)
+        starts[rank + 1] = starts[rank] + s.received.block(rank).bytes();
     bool in_place = s.received.dense() || own == 1;
     Block all = in_place ? s.received.block(0) : schedule.scratch_bytes(starts[others]);
     auto packed = [&](int rank) { return all.slice(starts[rank], starts[rank + 1] - starts[rank]); };
     std::vector<int64_t> counts(static_cast<size_t>(own)), places(static_cast<size_t>(own));
     for (int member = 0; member < own; ++member) {
-        auto begin = static_cast<int>(part_start(others, own, member)), end = static_cast<int>(part_start(others, own, member + 1));
+        auto begin = static_cast<int>(part_start(others, own, member)),
+             end = static_cast<int>(part_start(others, own, member + 1));
         counts[member] = starts[end] - starts[begin];
         places[member] = all.offset + starts[begin];
         for (int rank = begin; member == s.index && rank < end; ++rank)
@@ -188,10 +211,11 @@ void inter_allgather(const Selection &selection, Team &team, const MoveShape &s,
     MoveShape spread{{s.index, own, s.nodes}, 0, {}, parts, true, false};
     make_allgather(selection, group, spread, starts[others], schedule);
     schedule.next_phase();
-    for (int rank = 0; !in_place && rank < others; ++rank) schedule.copy(packed(rank), s.received.block(rank), {});
+    for (int rank = 0; !in_place && rank < others; ++rank)
+        schedule.copy(packed(rank), s.received.block(rank), {});
 }
 
-// In round r the ranks i and j meet for which i + j is r, counted round the end of the larger group.
+// In round r the ranks i and j with i + j = r exchange, counted modulo the size of the larger group.
 void inter_alltoall(Team &team, const MoveShape &s, Schedule &schedule) {
     constexpr int rounds_at_once = 8;
     phase_with_other_group(team, schedule);

@@ -1,9 +1,11 @@
-// Schedules that the latest collectives of a communicator have left, one of each kind: programs call the same one in loops, and who
-// calls it again with the same arguments need not write its schedule again. A schedule holds no addresses (block.h), so the buffers
-// may be others, and several operations may be under way with one.
-// All is compared on which a schedule depends beside its team: kind, root, counts, displacements, datatypes, operation. Datatypes and
-// operations that the program has made may be freed and their memory used for others, so calls with these are not remembered.
-// Touched by the engine's owner only.
+// Schedules that the latest collectives of a communicator have left, one of each kind. Programs call the same
+// collective in loops, and a call with the same arguments need not write its schedule again. A schedule holds
+// no addresses (block.h), so the buffers may be different, and several operations may use one schedule at the
+// same time.
+// A key compares everything on which a schedule depends, apart from its team: kind, root, counts,
+// displacements, datatypes, operation. Datatypes and operations that the program has created may be freed,
+// and their memory reused for others, so calls with these are not kept.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +18,7 @@
 
 namespace lanyard {
 
-// The arguments of a call, in order; two calls of a kind that give equal ones do the same.
+// The arguments of a call, in order. Two calls of a kind with equal keys do the same.
 class PlanKey {
 public:
     PlanKey() = default;
@@ -46,7 +48,8 @@ public:
         return *this;
     }
 
-    // Can it be remembered? Not with objects that the program has made: no remembered key has their addresses.
+    // May a plan with this key be kept? Not with objects that the program has created. No kept key contains
+    // their addresses.
     bool comparable() const {
         if (length_ > most) return false;
         for (int i = 0; i < length_; ++i) {
@@ -55,7 +58,7 @@ public:
         }
         return true;
     }
-    // With one that is remembered.
+    // `other` must belong to a kept plan.
     bool operator==(const PlanKey &other) const {
         if (length_ != other.length_ || length_ > most) return false;
         return std::memcmp(values_, other.values_, static_cast<size_t>(length_) * sizeof *values_) == 0;
@@ -63,17 +66,18 @@ public:
 
 private:
     static constexpr int most = 40;
-    int length_ = 0;         // more than `most`: too many to be kept
-    uint64_t objects_ = 0;   // which of the values are addresses of objects
+    int length_ = 0;        // more than `most`: too many to be kept
+    uint64_t objects_ = 0;  // which of the values are addresses of objects, by bit
     int64_t values_[most];
 };
 
 struct KeptPlan {
-    static constexpr size_t most_steps = 128;  // longer ones are worth writing again, for the memory they would hold
+    // Longer schedules would hold too much memory and are written again.
+    static constexpr size_t most_steps = 128;
 
     PlanKey key;
     bool valid = false;
-    int users = 0;  // operations under way: while there are any it is not written anew
+    int users = 0;  // operations under way; while there are any, it is not overwritten
     Schedule schedule;
     ShortUse short_use;
     const char *name = "";
@@ -83,7 +87,7 @@ struct KeptPlan {
 class KeptPlans {
 public:
     std::unique_ptr<KeptPlan> &of(CollectiveKind kind) { return plans_[static_cast<size_t>(kind)]; }
-    // For when choices change.
+    // To be called when choices change.
     void forget() {
         for (auto &plan : plans_)
             if (plan) plan->valid = false;

@@ -1,3 +1,4 @@
+// See neighbors.h.
 #include "coll/neighbors.h"
 
 #include <map>
@@ -9,14 +10,14 @@ namespace lanyard {
 namespace {
 
 std::vector<Neighbor> numbered(const std::vector<int> &ranks) {
-    std::unordered_map<int, int> named;  // how often so far
+    std::unordered_map<int, int> named;  // how often each rank was named so far
     std::vector<Neighbor> neighbors;
     neighbors.reserve(ranks.size());
     for (int rank : ranks) neighbors.push_back({rank, named[rank]++});
     return neighbors;
 }
 
-// Edges between the same two ranks, in one direction, that must share a label follow each other.
+// Edges between the same two ranks, in one direction, run one after the other if they must share a label.
 class Labels {
 public:
     int label(const Neighbor &neighbor) const { return neighbor.number % max_labels; }
@@ -24,7 +25,7 @@ public:
         auto place = last_.find({neighbor.rank, label(neighbor)});
         return place == last_.end() ? no_step : place->second;
     }
-    // Only worth remembering where there are more edges than labels.
+    // Only worth remembering if there are more edges than labels.
     void used(const Neighbor &neighbor, StepId step, size_t edges) {
         if (edges > max_labels) last_[{neighbor.rank, label(neighbor)}] = step;
     }
@@ -33,7 +34,7 @@ private:
     std::map<std::pair<int, int>, StepId> last_;
 };
 
-// A rank that is its own neighbour: no message, a copy into the block that the same edge ends at.
+// For a rank that is its own neighbour: no message, but a copy into the block at which the same edge ends.
 void copy_to_self(const NeighborShape &s, int number, const Block &from, Schedule &schedule) {
     const std::vector<Neighbor> &sources = s.neighbors->sources;
     for (size_t i = 0; i < sources.size(); ++i)
@@ -56,7 +57,7 @@ Neighborhood graph_neighborhood(const std::vector<int> &sources, const std::vect
 Neighborhood grid_neighborhood(const std::vector<int> &before_and_after) {
     Neighborhood neighborhood;
     for (size_t i = 0; i < before_and_after.size(); ++i) {
-        int towards = static_cast<int>(i);  // the direction as the sender sees it; from the receiver's side it is the other one
+        int towards = static_cast<int>(i);  // as the sender sees it; the receiver sees the opposite one
         neighborhood.destinations.push_back({before_and_after[i], towards});
         neighborhood.sources.push_back({before_and_after[i], towards ^ 1});
     }
@@ -70,7 +71,9 @@ void neighbors_direct(const NeighborShape &s, Schedule &schedule) {
         const Neighbor &source = sources[i];
         if (source.rank == abi::proc_null || source.rank == s.index) continue;
         Block to = s.received.block(static_cast<int>(i));
-        incoming.used(source, schedule.receive(source.rank, to, incoming.previous(source), incoming.label(source)), sources.size());
+        incoming.used(source,
+                      schedule.receive(source.rank, to, incoming.previous(source), incoming.label(source)),
+                      sources.size());
     }
     for (size_t i = 0; i < destinations.size(); ++i) {
         const Neighbor &destination = destinations[i];
@@ -80,43 +83,52 @@ void neighbors_direct(const NeighborShape &s, Schedule &schedule) {
             copy_to_self(s, destination.number, from, schedule);
             continue;
         }
-        StepId sent = schedule.send(destination.rank, from, outgoing.previous(destination), outgoing.label(destination));
+        StepId sent = schedule.send(destination.rank, from, outgoing.previous(destination),
+                                    outgoing.label(destination));
         outgoing.used(destination, sent, destinations.size());
     }
 }
 
-void plan_neighbor_allgather(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors, const Buffer &own,
-                             const Even &all) {
+void plan_neighbor_allgather(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors,
+                             const Buffer &own, const Even &all) {
     write(team, plan, {{}, &neighbors, Division::even(Space::send, own.count, *own.datatype), true,
                        Division::even(Space::receive, all.count, *all.datatype)});
     plan.describe({CollectiveKind::neighbor_allgather}, own.base, all.base);
 }
 
-void plan_neighbor_allgatherv(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors, const Buffer &own,
-                              const Uneven &all) {
+void plan_neighbor_allgatherv(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors,
+                              const Buffer &own, const Uneven &all) {
     write(team, plan, {{}, &neighbors, Division::even(Space::send, own.count, *own.datatype), true,
                        Division::uneven(Space::receive, all.counts, all.displacements, *all.datatype)});
     plan.describe({CollectiveKind::neighbor_allgatherv}, own.base, all.base);
 }
 
-void plan_neighbor_alltoall(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors, const Even &sent,
-                            const Even &received) {
+void plan_neighbor_alltoall(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors,
+                            const Even &sent, const Even &received) {
     write(team, plan, {{}, &neighbors, Division::even(Space::send, sent.count, *sent.datatype), false,
                        Division::even(Space::receive, received.count, *received.datatype)});
     plan.describe({CollectiveKind::neighbor_alltoall}, sent.base, received.base);
 }
 
-void plan_neighbor_alltoallv(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors, const Uneven &sent,
-                             const Uneven &received) {
-    write(team, plan, {{}, &neighbors, Division::uneven(Space::send, sent.counts, sent.displacements, *sent.datatype), false,
-                       Division::uneven(Space::receive, received.counts, received.displacements, *received.datatype)});
+void plan_neighbor_alltoallv(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors,
+                             const Uneven &sent, const Uneven &received) {
+    write(team, plan,
+          {{},
+           &neighbors,
+           Division::uneven(Space::send, sent.counts, sent.displacements, *sent.datatype),
+           false,
+           Division::uneven(Space::receive, received.counts, received.displacements, *received.datatype)});
     plan.describe({CollectiveKind::neighbor_alltoallv}, sent.base, received.base);
 }
 
-void plan_neighbor_alltoallw(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors, const Typed &sent,
-                             const Typed &received) {
-    write(team, plan, {{}, &neighbors, Division::typed(Space::send, sent.counts, sent.displacements, sent.datatypes), false,
-                       Division::typed(Space::receive, received.counts, received.displacements, received.datatypes)});
+void plan_neighbor_alltoallw(Executor &, Team &team, Plan &plan, const Neighborhood &neighbors,
+                             const Typed &sent, const Typed &received) {
+    write(team, plan,
+          {{},
+           &neighbors,
+           Division::typed(Space::send, sent.counts, sent.displacements, sent.datatypes),
+           false,
+           Division::typed(Space::receive, received.counts, received.displacements, received.datatypes)});
     plan.describe({CollectiveKind::neighbor_alltoallw}, sent.base, received.base);
 }
 

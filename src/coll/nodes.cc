@@ -1,3 +1,4 @@
+// See nodes.h.
 #include "coll/nodes.h"
 
 #include <algorithm>
@@ -7,10 +8,11 @@ namespace lanyard {
 
 namespace {
 
-// Numbers in the order in which they appear first; returns how many there are.
+// Numbers the hosts in the order in which they first appear. Returns how many there are.
 int number_nodes(std::span<const uint32_t> hosts, std::vector<int32_t> &number_of) {
     std::unordered_map<uint32_t, int32_t> numbers;
-    for (uint32_t host : hosts) number_of.push_back(numbers.try_emplace(host, static_cast<int32_t>(numbers.size())).first->second);
+    for (uint32_t host : hosts)
+        number_of.push_back(numbers.try_emplace(host, static_cast<int32_t>(numbers.size())).first->second);
     return static_cast<int>(numbers.size());
 }
 

@@ -1,3 +1,4 @@
+// See plan.h.
 #include "coll/plan.h"
 
 #include <memory>

@@ -4,7 +4,8 @@
 
 namespace lanyard {
 
-int reduce_by_halving(Schedule &schedule, const Folding &folding, const std::vector<int64_t> &starts, Running &running, int label) {
+int reduce_by_halving(Schedule &schedule, const Folding &folding, const std::vector<int64_t> &starts,
+                      Running &running, int label) {
     int me = folding.number(), low = 0, high = folding.active();
     for (; high - low > 1; ++label) {
         int middle = (low + high) / 2, distance = middle - low;
@@ -21,19 +22,22 @@ int reduce_by_halving(Schedule &schedule, const Folding &folding, const std::vec
 
 namespace {
 
-// An operation that does not commute is combined at rank 0, whatever the root, and moved there.
+// An operation that does not commute is combined at rank 0, and the result is sent to the root.
 int top_of(const ReduceShape &s) { return s.op->commutative ? s.root : 0; }
 
-// Each rank combines what its subtree, a run of ranks right above it, sends; nearest first, so that order is kept.
+// Each rank combines what its subtree, a run of ranks right above it, sends. The nearest child is first, so
+// order is kept.
 template <class Tree>
 void reduce_along(const Tree &tree, const ReduceShape &s, int top, Schedule &schedule) {
     schedule.op = s.op;
     constexpr int tree_label = 0, move_label = 1;
     bool is_root = s.index == s.root, in_place = s.contribution == s.result;
     Block spare = is_root && !in_place && tree.is_root() ? s.result : Block{};
-    Running running = is_root && in_place && tree.is_root() ? Running(schedule, *s.op, s.result, no_step)
-                                                            : Running::reading(schedule, *s.op, s.contribution, spare);
-    tree.each_child_smallest_first([&](int child, int, int) { running.take(child, false, no_step, tree_label); });
+    Running running = is_root && in_place && tree.is_root()
+                          ? Running(schedule, *s.op, s.result, no_step)
+                          : Running::reading(schedule, *s.op, s.contribution, spare);
+    tree.each_child_smallest_first(
+        [&](int child, int, int) { running.take(child, false, no_step, tree_label); });
 
     StepId sent = no_step;
     if (!tree.is_root()) sent = schedule.send(tree.parent(), running.value(), running.ready(), tree_label);
@@ -51,9 +55,15 @@ void reduce_binomial(const ReduceShape &s, Schedule &schedule) {
 Work reduce_binomial_work(const Crew &crew, int64_t bytes) {
     int size = crew.size, rounds = doublings(size);
     double path = double(rounds) * double(bytes);
-    return {.rounds = rounds + 1, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = double(rounds) * moved_in_time(bytes),
-            .path_reduced = path, .reduced_in_all = double(size - 1) * double(bytes), .fresh_bytes = double(rounds - 1) * double(bytes),
-            .one_way = bytes <= sent_at_once_bytes, .far = far_tree_of_any_root(crew, double(bytes))};
+    return {.rounds = rounds + 1,
+            .messages = size - 1,
+            .bytes = (size - 1) * bytes,
+            .path_bytes = double(rounds) * moved_in_time(bytes),
+            .path_reduced = path,
+            .reduced_in_all = double(size - 1) * double(bytes),
+            .fresh_bytes = double(rounds - 1) * double(bytes),
+            .one_way = bytes <= sent_at_once_bytes,
+            .far = far_tree_of_any_root(crew, double(bytes))};
 }
 
 void reduce_knomial(const ReduceShape &s, Schedule &schedule, int radix) {
@@ -63,8 +73,13 @@ void reduce_knomial(const ReduceShape &s, Schedule &schedule, int radix) {
 Work reduce_knomial_work(const Crew &crew, int64_t bytes, int radix) {
     int size = crew.size, rounds = (radix - 1) * growths(size, radix);
     double path = double(rounds) * double(bytes);
-    return {.rounds = rounds + 1, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = path, .path_reduced = path,
-            .reduced_in_all = double(size - 1) * double(bytes), .one_way = bytes <= sent_at_once_bytes,
+    return {.rounds = rounds + 1,
+            .messages = size - 1,
+            .bytes = (size - 1) * bytes,
+            .path_bytes = path,
+            .path_reduced = path,
+            .reduced_in_all = double(size - 1) * double(bytes),
+            .one_way = bytes <= sent_at_once_bytes,
             .far = far_tree_of_any_root(crew, double(bytes), radix)};
 }
 
@@ -79,7 +94,8 @@ void reduce_halving(const ReduceShape &s, Schedule &schedule) {
     if (folding.represented()) schedule.send(s.index + 1, s.contribution, {}, fold_label);
     Block mine;
     StepId reduced = no_step;
-    // The root, in place or not, works in its result: of the contribution nothing is needed once it has been combined.
+    // The root works in its result, in place or not, because it no longer needs its contribution once this
+    // has been combined.
     if (!folding.represented()) {
         Block value = s.index == s.root ? s.result : schedule.scratch(count, *s.contribution.type);
         StepId own = value == s.contribution ? no_step : schedule.copy(s.contribution, value, {});
@@ -93,13 +109,15 @@ void reduce_halving(const ReduceShape &s, Schedule &schedule) {
         if (s.index != s.root) schedule.send(s.root, mine, reduced, part_label);
     }
     if (s.index != s.root) return;
-    // The parts of others come where this rank's own data was read from: that must be over, and sends of it as well.
+    // Parts of others arrive where this rank's own data was read. The reads must have ended, and sends of
+    // this data too.
     std::vector<StepId> over;
     for (StepId id = 0; id < static_cast<StepId>(schedule.steps().size()); ++id) over.push_back(id);
     StepId free = schedule.join(over);
     for (int number = 0; number < folding.active(); ++number) {
         if (!folding.represented() && number == folding.number()) continue;
-        schedule.receive(folding.rank_of(number), s.result.part(start(number), length(number)), free, part_label);
+        schedule.receive(folding.rank_of(number), s.result.part(start(number), length(number)), free,
+                         part_label);
     }
 }
 
@@ -107,7 +125,7 @@ Work reduce_halving_work(const Crew &crew, int64_t bytes) {
     int size = crew.size, active = power_of_two_below(size), extra = size - active;
     Far halves = far_butterfly(crew, extra > 0, 0), parts = far_star(crew, double(bytes) / size);
     double far_bytes = crew.spread() ? double(bytes) * (crew.most + 1 + (extra > 0)) : 0;
-    // The root represents itself here; when it is represented by another, one part more travels.
+    // Assumes that the root represents itself. If another rank represents it, one more part travels.
     return {.rounds = doublings(active) + 1 + (extra > 0),
             .messages = extra + int64_t{active} * doublings(active) + active - 1,
             .bytes = extra * bytes + (active - 1) * bytes + bytes - bytes / active,

@@ -6,7 +6,7 @@ namespace lanyard {
 
 namespace {
 
-// Where the elements of each rank begin in the contribution; one more for the end.
+// Where the elements of each rank begin in the contribution, and one more for the end.
 std::vector<int64_t> starts_of(const ReduceScatterShape &s) {
     std::vector<int64_t> starts(s.size + 1, 0);
     for (int rank = 0; rank < s.size; ++rank)
@@ -34,32 +34,38 @@ void reduce_scatter_halving(const ReduceScatterShape &s, Schedule &schedule) {
     Running running(schedule, *s.op, value, schedule.copy(s.contribution, value, {}));
     if (folding.represents()) running.take(s.index - 1, true, no_step, fold_label);
     reduce_by_halving(schedule, folding, starts, running, first_label);
-    auto part_of = [&](int rank) { return value.part(rank_starts[rank], rank_starts[rank + 1] - rank_starts[rank]); };
+    auto part_of = [&](int rank) {
+        return value.part(rank_starts[rank], rank_starts[rank + 1] - rank_starts[rank]);
+    };
     schedule.copy(part_of(s.index), s.result, running.ready());
     if (folding.represents()) schedule.send(s.index - 1, part_of(s.index - 1), running.ready(), unfold_label);
 }
 
 Work reduce_scatter_halving_work(const Crew &crew, int64_t bytes) {
-    int size = crew.size, active = power_of_two_below(size), extra = size - active, rounds = doublings(active);
+    int size = crew.size, active = power_of_two_below(size), extra = size - active,
+        rounds = doublings(active);
     double all = double(bytes);
     Far far = far_butterfly(crew, 2 * (extra > 0), 0);
     far.path_bytes = crew.spread() ? all * (1 + 2 * (extra > 0)) * crew.most : 0;
     return {.rounds = rounds + 2 * (extra > 0),
             .messages = 2 * extra + int64_t{active} * rounds,
             .bytes = extra * bytes + (active - 1) * bytes + extra * (bytes / size),
-            .path_bytes = all * (2 + (extra > 0)),  // with the copy of the contribution
+            .path_bytes = all * (2 + (extra > 0)),  // including the copy of the contribution
             .path_reduced = all * (1 + (extra > 0)),
             .fresh_bytes = all * (2 + (extra > 0)),
             .far = far};
 }
 
-// In round k every rank sends the one k above its part, and receives a part for itself from the one k below.
+// In round k every rank sends to the rank k above the part for that rank, and receives a part for itself from
+// the rank k below.
 void reduce_scatter_pairwise(const ReduceScatterShape &s, Schedule &schedule) {
     schedule.op = s.op;
     std::vector<int64_t> starts = starts_of(s);
-    auto part_of = [&](int rank) { return s.contribution.part(starts[rank], starts[rank + 1] - starts[rank]); };
+    auto part_of = [&](int rank) {
+        return s.contribution.part(starts[rank], starts[rank + 1] - starts[rank]);
+    };
     Block own = part_of(s.index);
-    // In place the result lies where others' parts are still to be read: it is put there last.
+    // In place, the result lies where parts for others must still be read, so it is stored there last.
     bool apart = s.contribution.space == s.result.space;
     Block value = apart ? schedule.scratch(own.count, *own.type) : s.result;
     StepId ready = schedule.copy(own, value, {});
@@ -79,8 +85,12 @@ void reduce_scatter_pairwise(const ReduceScatterShape &s, Schedule &schedule) {
 Work reduce_scatter_pairwise_work(const Crew &crew, int64_t bytes) {
     int size = crew.size;
     int64_t messages = int64_t{size} * (size - 1);
-    return {.rounds = size - 1, .messages = messages, .bytes = (size - 1) * bytes, .path_bytes = double(bytes),
-            .path_reduced = double(bytes), .far = far_pairs(crew, double(bytes) / size, size)};
+    return {.rounds = size - 1,
+            .messages = messages,
+            .bytes = (size - 1) * bytes,
+            .path_bytes = double(bytes),
+            .path_reduced = double(bytes),
+            .far = far_pairs(crew, double(bytes) / size, size)};
 }
 
 void reduce_scatter_ordered(const ReduceScatterShape &s, Schedule &schedule) {
@@ -89,15 +99,18 @@ void reduce_scatter_ordered(const ReduceScatterShape &s, Schedule &schedule) {
     constexpr int tree_label = 0, part_label = 1;
     BinomialTree tree(s.index, s.size, 0);
     Running running = Running::reading(schedule, *s.op, s.contribution, {});
-    tree.each_child_smallest_first([&](int child, int, int) { running.take(child, false, no_step, tree_label); });
+    tree.each_child_smallest_first(
+        [&](int child, int, int) { running.take(child, false, no_step, tree_label); });
     if (!tree.is_root()) {
         StepId sent = schedule.send(tree.parent(), running.value(), running.ready(), tree_label);
-        // In place the children have been combined with what the result replaces, too.
+        // In place, the children were combined with the data that the result replaces, so that must be done
+        // first.
         schedule.receive(0, s.result, {sent, running.ready()}, part_label);
         return;
     }
     for (int rank = 1; rank < s.size; ++rank)
-        schedule.send(rank, running.value().part(starts[rank], starts[rank + 1] - starts[rank]), running.ready(), part_label);
+        schedule.send(rank, running.value().part(starts[rank], starts[rank + 1] - starts[rank]),
+                      running.ready(), part_label);
     Block own = running.value().part(0, starts[1]);
     if (!(own == s.result)) schedule.copy(own, s.result, running.ready());
 }
@@ -106,9 +119,13 @@ Work reduce_scatter_ordered_work(const Crew &crew, int64_t bytes) {
     int size = crew.size;
     Far up = far_tree(crew, double(bytes)), down = far_star(crew, double(bytes) / size);
     double path = double(doublings(size) + 1) * double(bytes);
-    return {.rounds = doublings(size) + 1, .messages = 2 * (size - 1), .bytes = (size - 1) * bytes + bytes - bytes / size,
-            .path_bytes = path, .path_reduced = path,
-            .far = {up.rounds + down.rounds, down.turns, up.messages + down.messages, up.path_bytes + down.path_bytes}};
+    return {.rounds = doublings(size) + 1,
+            .messages = 2 * (size - 1),
+            .bytes = (size - 1) * bytes + bytes - bytes / size,
+            .path_bytes = path,
+            .path_reduced = path,
+            .far = {up.rounds + down.rounds, down.turns, up.messages + down.messages,
+                    up.path_bytes + down.path_bytes}};
 }
 
 }  // namespace lanyard

@@ -1,5 +1,6 @@
-// What the reduction algorithms share: a running result that keeps rank order, and the cutting of a team down to a power
-// of two. Used while a schedule is made, by one thread.
+// What the reduction algorithms share: a running result that keeps rank order, and the reduction of a team to
+// a power of two.
+// Thread rule: one thread at a time, the one that writes the schedule.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +10,15 @@
 
 namespace lanyard {
 
-// A result that grows by the contributions of lower and of higher ranks, in two blocks of the same shape: the value, and a
-// spare one into which the next contribution is received.
+// A result that grows by the contributions of lower and higher ranks. It has two blocks of the same shape:
+// the value, and a spare block into which the next contribution is received.
 class Running {
 public:
     // `value` holds a contribution once `ready` is done, and may be overwritten.
     Running(Schedule &schedule, const Op &op, const Block &value, StepId ready)
         : schedule_(schedule), op_(op), value_(value), ready_(ready) {}
-    // `value` may only be read, and only higher ranks are taken from; the first lands in `spare` if there is one.
+    // `value` may only be read, and contributions are taken from higher ranks only. The first is received
+    // into `spare` if there is one.
     static Running reading(Schedule &schedule, const Op &op, const Block &value, const Block &spare) {
         Running running(schedule, op, value, no_step);
         running.spare_ = spare;
@@ -27,11 +29,11 @@ public:
     const Block &value() const { return value_; }
     StepId ready() const { return ready_; }
 
-    // Receives from `peer` and combines. The value is what `sent`, if anything, still reads.
+    // Receives from `peer` and combines. `sent` is a step that still reads the value, or no_step.
     void take(int peer, bool peer_is_lower, StepId sent, int label) {
         take_part(peer, peer_is_lower, 0, value_.count, sent, label);
     }
-    // The same for elements [first, last) only, with an operation that commutes unless it is all of them.
+    // The same for the elements [first, last) only. The operation must commute unless these are all elements.
     void take_part(int peer, bool peer_is_lower, int64_t first, int64_t last, StepId sent, int label) {
         if (!spare_.type) spare_ = schedule_.scratch(value_.count, *value_.type);
         Block landing = spare_.part(first, last - first), kept = value_.part(first, last - first);
@@ -59,11 +61,12 @@ private:
     bool read_only_ = false;
 };
 
-// P ranks cut down to Q, the largest power of two: of the first 2(P-Q) ranks each even one is represented by its odd
-// neighbour. Those who take part are numbered without gaps, in rank order.
+// P ranks reduced to Q, the largest power of two. Among the first 2(P-Q) ranks, each even one is represented
+// by its odd neighbour. The ranks that take part are numbered without gaps, in rank order.
 class Folding {
 public:
-    Folding(int index, int size) : index_(index), extra_(size - power_of_two_below(size)), active_(size - extra_) {}
+    Folding(int index, int size)
+        : index_(index), extra_(size - power_of_two_below(size)), active_(size - extra_) {}
 
     int active() const { return active_; }
     bool folded() const { return index_ < 2 * extra_; }
@@ -71,19 +74,23 @@ public:
     bool represents() const { return folded() && index_ % 2 == 1; }   // index - 1
     int number() const { return folded() ? index_ / 2 : index_ - extra_; }
     int rank_of(int number) const { return number < extra_ ? 2 * number + 1 : number + extra_; }
-    // The first of the ranks whose data number `number` stands for; for active(): P.
+    // The first of the ranks whose data the number stands for; for active(): P.
     int first_rank_of(int number) const { return number < extra_ ? 2 * number : number + extra_; }
 
 private:
     int index_, extra_, active_;
 };
 
-// Recursive halving among the numbers of a folding: `starts[i]` is the first element of what number i ends up with,
-// starts[active] the count. Each halves the range it works for, gives away the other half and combines its own.
-// Labels from `label` on are used, one a round; returns the next free one.
-int reduce_by_halving(Schedule &schedule, const Folding &folding, const std::vector<int64_t> &starts, Running &running, int label);
+// Recursive halving among the numbers of a folding. `starts[i]` is the first element of the part with which
+// number i ends, and starts[active] is the count. Each number halves the range that it works on, sends the
+// other half away, and combines its own. Uses one label a round, from `label` on, and returns the next free
+// one.
+int reduce_by_halving(Schedule &schedule, const Folding &folding, const std::vector<int64_t> &starts,
+                      Running &running, int label);
 
-// Elements cut into `parts` parts as even as can be: the first element of part i.
-inline int64_t part_start(int64_t count, int parts, int i) { return count / parts * i + std::min<int64_t>(i, count % parts); }
+// The first element of part i, if the elements are cut into `parts` parts as evenly as possible.
+inline int64_t part_start(int64_t count, int parts, int i) {
+    return count / parts * i + std::min<int64_t>(i, count % parts);
+}
 
 }  // namespace lanyard

@@ -3,7 +3,8 @@
 
 namespace lanyard {
 
-// Before round k the value covers this rank and the 2^k - 1 below it; the rank 2^k below then sends what comes before.
+// Before round k the value covers this rank and the 2^k - 1 ranks below it. The rank 2^k below then sends
+// what precedes them.
 void scan_doubling(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     StepId ready = s.contribution == s.result ? no_step : schedule.copy(s.contribution, s.result, {});
@@ -19,7 +20,7 @@ void scan_doubling(const ReduceShape &s, Schedule &schedule) {
     }
 }
 
-// The same, with the value in scratch memory; the result is what was received, without this rank's own part.
+// The same, with the value in scratch memory. The result is what was received, without this rank's own part.
 void exscan_doubling(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     Block value = schedule.scratch(s.contribution.count, *s.contribution.type);
@@ -33,7 +34,8 @@ void exscan_doubling(const ReduceShape &s, Schedule &schedule) {
         if (s.index + distance < s.size) sent = schedule.send(s.index + distance, value, ready, label);
         if (s.index < distance) continue;
         StepId got = schedule.receive(s.index - distance, landing, landing_free, label);
-        result = first ? schedule.copy(landing, s.result, {got, result}) : schedule.reduce(landing, s.result, {got, result});
+        result = first ? schedule.copy(landing, s.result, {got, result})
+                       : schedule.reduce(landing, s.result, {got, result});
         first = false;
         bool more_to_send = s.index + 2 * distance < s.size;
         if (more_to_send) ready = schedule.reduce(landing, value, {got, ready, sent});
@@ -43,8 +45,11 @@ void exscan_doubling(const ReduceShape &s, Schedule &schedule) {
 
 Work scan_doubling_work(const Crew &crew, int64_t bytes) {
     int size = crew.size, rounds = doublings(size);
-    Work work{.rounds = rounds, .path_bytes = double(rounds) * double(bytes), .path_reduced = double(rounds) * double(bytes),
-              .fresh_bytes = double(rounds) * double(bytes), .one_way = bytes <= sent_at_once_bytes};
+    Work work{.rounds = rounds,
+              .path_bytes = double(rounds) * double(bytes),
+              .path_reduced = double(rounds) * double(bytes),
+              .fresh_bytes = double(rounds) * double(bytes),
+              .one_way = bytes <= sent_at_once_bytes};
     for (int distance = 1; distance < size; distance *= 2) work.messages += size - distance;
     work.bytes = work.messages * bytes;
     work.reduced_in_all = double(work.bytes);
@@ -63,7 +68,7 @@ void scan_linear(const ReduceShape &s, Schedule &schedule) {
     if (s.index + 1 < s.size) schedule.send(s.index + 1, s.result, ready);
 }
 
-// What comes from below is the result; with this rank's own part it goes on.
+// The data from below is the result. With this rank's own part it travels on.
 void exscan_linear(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     bool last = s.index + 1 == s.size;
@@ -80,10 +85,16 @@ void exscan_linear(const ReduceShape &s, Schedule &schedule) {
 Work scan_linear_work(const Crew &crew, int64_t bytes) {
     int size = crew.size, hops = crew.runs ? crew.nodes - 1 : size - 1;
     double path = double(size - 1) * double(bytes);
-    return {.rounds = size - 1, .messages = size - 1, .bytes = (size - 1) * bytes, .path_bytes = (size - 1) * moved_in_time(bytes),
+    return {.rounds = size - 1,
+            .messages = size - 1,
+            .bytes = (size - 1) * bytes,
+            .path_bytes = (size - 1) * moved_in_time(bytes),
             .path_reduced = path,
-            .reduced_in_all = path, .fresh_bytes = path - double(bytes), .busiest_bytes = 2 * double(bytes),
-            .one_way = bytes <= sent_at_once_bytes, .far = {hops, 0, hops, hops * double(bytes)}};
+            .reduced_in_all = path,
+            .fresh_bytes = path - double(bytes),
+            .busiest_bytes = 2 * double(bytes),
+            .one_way = bytes <= sent_at_once_bytes,
+            .far = {hops, 0, hops, hops * double(bytes)}};
 }
 
 }  // namespace lanyard

@@ -1,3 +1,4 @@
+// See schedule.h.
 #include "coll/schedule.h"
 
 namespace lanyard {
@@ -5,7 +6,9 @@ namespace lanyard {
 namespace {
 constexpr int64_t scratch_alignment = 64;
 
-int64_t aligned(int64_t bytes) { return (bytes + scratch_alignment - 1) / scratch_alignment * scratch_alignment; }
+int64_t aligned(int64_t bytes) {
+    return (bytes + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
+}
 }  // namespace
 
 void Schedule::clear() {
@@ -58,7 +61,8 @@ StepId Schedule::leave(Over over) {
     StepId gate = phase_gate_;
     std::vector<StepId> all;
     for (StepId id = phase_first_; id < static_cast<StepId>(steps_.size()); ++id)
-        if (over == Over::everything ? steps_[id].first_edge < 0 : steps_[id].kind != StepKind::send) all.push_back(id);
+        if (over == Over::everything ? steps_[id].first_edge < 0 : steps_[id].kind != StepKind::send)
+            all.push_back(id);
     phase_members_ = nullptr;
     phase_gate_ = no_step;
     return all.empty() ? gate : join(all);
@@ -66,26 +70,38 @@ StepId Schedule::leave(Over over) {
 
 StepId Schedule::send(int peer, const Block &from, After after, int label) {
     if (from.empty()) return join(after);
-    Step step{.kind = StepKind::send, .label = static_cast<uint16_t>(label), .peer = named(peer), .number = transfers_++};
+    Step step{.kind = StepKind::send,
+              .label = static_cast<uint16_t>(label),
+              .peer = named(peer),
+              .number = transfers_++};
     step.from = from;
     return add(step, after);
 }
 
 StepId Schedule::receive(int peer, const Block &to, After after, int label) {
     if (to.empty()) return join(after);
-    Step step{.kind = StepKind::receive, .label = static_cast<uint16_t>(label), .peer = named(peer), .number = transfers_++};
+    Step step{.kind = StepKind::receive,
+              .label = static_cast<uint16_t>(label),
+              .peer = named(peer),
+              .number = transfers_++};
     step.to = to;
     return add(step, after);
 }
 
 StepId Schedule::signal(int peer, After after, int label) {
-    Step step{.kind = StepKind::send, .label = static_cast<uint16_t>(label), .peer = named(peer), .number = transfers_++};
+    Step step{.kind = StepKind::send,
+              .label = static_cast<uint16_t>(label),
+              .peer = named(peer),
+              .number = transfers_++};
     step.from = {Space::scratch, 0, 0, &packed_bytes()};
     return add(step, after);
 }
 
 StepId Schedule::await_signal(int peer, After after, int label) {
-    Step step{.kind = StepKind::receive, .label = static_cast<uint16_t>(label), .peer = named(peer), .number = transfers_++};
+    Step step{.kind = StepKind::receive,
+              .label = static_cast<uint16_t>(label),
+              .peer = named(peer),
+              .number = transfers_++};
     step.to = {Space::scratch, 0, 0, &packed_bytes()};
     return add(step, after);
 }
@@ -106,7 +122,7 @@ StepId Schedule::reduce(const Block &from, const Block &to, After after) {
     return add(step, after);
 }
 
-// With nothing or one step to wait for there is nothing to join.
+// With at most one step to wait for there is nothing to join.
 StepId Schedule::join(After after) {
     StepId only = no_step;
     for (StepId first : after) {
@@ -118,7 +134,8 @@ StepId Schedule::join(After after) {
 }
 
 Exchange &Schedule::exchange(After after) {
-    StepId id = add(Step{.kind = StepKind::exchange, .number = static_cast<int32_t>(exchanges_.size())}, after);
+    StepId id =
+        add(Step{.kind = StepKind::exchange, .number = static_cast<int32_t>(exchanges_.size())}, after);
     Exchange &exchange = exchanges_.emplace_back();
     exchange.step = id;
     return exchange;
@@ -137,8 +154,10 @@ Block Schedule::scratch_bytes(int64_t bytes) {
 }
 
 Block Schedule::scratch(int64_t count, const Datatype &type) {
-    int64_t span = count > 0 ? type.true_extent + (count - 1) * (type.extent < 0 ? -type.extent : type.extent) : 0;
-    // With a negative extent element i lies below element 0: the block's address is that of the last one in memory.
+    int64_t span =
+        count > 0 ? type.true_extent + (count - 1) * (type.extent < 0 ? -type.extent : type.extent) : 0;
+    // With a negative extent, element i lies below element 0. The block's address is then that of the highest
+    // element.
     int64_t below = type.extent < 0 && count > 0 ? (count - 1) * -type.extent : 0;
     Block block{Space::scratch, scratch_size_ + below - type.true_lower_bound, count, &type};
     scratch_size_ += aligned(span);

@@ -1,7 +1,9 @@
-// Which algorithm: the one with the least estimated time (work.h) among those that may be used, chosen once per team,
-// operation and size class. Here and nowhere else. All ranks must choose alike, so only what they all know may count:
-// the team's size, nodes and processors, the bytes, the operation's and datatype's properties.
-// A user overrides by text: "allreduce=ring,bcast:64k=binomial", the second from 64 KiB on.
+// The choice of algorithms: the one with the shortest estimated time (work.h) among those that may be used,
+// once for each team, operation and size class. No other file chooses. All ranks must choose alike, so only
+// what all of them know may count: the team's size, nodes and processors, the bytes, and the properties of
+// the operation and the datatype. The user can override it by text: "allreduce=ring,bcast:64k=binomial", the
+// second from 64 KiB on.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +17,20 @@
 namespace lanyard {
 
 enum class Operation : uint8_t {
-    barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter, scan, exscan, count_of_them
+    barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter, scan, exscan,
+    count_of_them
 };
 static_assert(static_cast<int>(Operation::count_of_them) <= collective_operations);
 
 // What an algorithm needs and what a call offers, as bits.
 namespace property {
-constexpr unsigned commutes = 1;    // the operation does
+constexpr unsigned commutes = 1;    // the operation commutes
 constexpr unsigned area = 2;        // the team has a node area and the data fits into a slot
-constexpr unsigned contiguous = 4;  // the datatype is
+constexpr unsigned contiguous = 4;  // the datatype is contiguous
 constexpr unsigned even = 8;        // all blocks have the same bytes
-constexpr unsigned nodes = 16;      // the team is on several nodes, with several ranks on some
-constexpr unsigned in_order = 32;   // the operation commutes, or order by node is rank order
-}  // namespace property
+constexpr unsigned nodes = 16;      // the team has several nodes, and several ranks on some node
+constexpr unsigned in_order = 32;   // the operation commutes, or the order by nodes is the rank order
+}                                   // namespace property
 
 template <class Shape>
 struct Candidate {
@@ -37,38 +40,39 @@ struct Candidate {
     unsigned needs;
 };
 
-// As they are known to users: the operation, and its algorithms in the order of their numbers (Team::wanted).
+// The names for users: of the operation, and of its algorithms in the order of their numbers (Team::wanted).
 const char *name_of(Operation operation);
 std::vector<const char *> algorithms_of(Operation operation);
 
 struct Selection {
     Costs costs;
-    // By operation and size class: the name of an algorithm, where the user says so.
+    // By operation and size class: the name of the algorithm that the user wants, else nullptr.
     const char *wanted[collective_operations][size_classes] = {};
 };
 
-// Reads an override; what is wrong with it, with the names that are known, is an error.
+// Reads an override. Error: the text is wrong; the sentence lists the known names.
 Error parse_selection(const std::string &text, Selection &selection);
-// What is chosen for such a team, from which number of bytes on, with the estimates of all algorithms: for reports. `operation`
-// is one of them, or "" for all; an unknown one is an error.
+// For reports: which algorithms such a team uses from which number of bytes on, with the estimates of all
+// algorithms. `operation` is the name of one operation, or "" for all; an unknown name is an error.
 struct SelectionRow {
     struct Estimate {
         std::string algorithm;
-        double time_us;  // in the row's first size class
+        double time_us;  // in the first size class of the row
     };
     std::string operation;
     int64_t from_bytes;
     std::string chosen;
     bool overridden;
-    std::vector<Estimate> estimates;  // of those that may be used, the fastest first
+    std::vector<Estimate> estimates;  // of the algorithms that may be used, the fastest first
 };
-Error describe_selection(const Selection &selection, const std::string &operation, const Crew &crew, int processors,
-                         std::vector<SelectionRow> &rows);
+Error describe_selection(const Selection &selection, const std::string &operation, const Crew &crew,
+                         int processors, std::vector<SelectionRow> &rows);
 Crew crew_of(const Team &team);
-// What this algorithm says of its work; false where there is none of that name.
-bool find_work(const std::string &operation, const std::string &algorithm, const Crew &crew, int64_t bytes, Work &work);
+// The work of an algorithm as it states it. False: there is no algorithm of that name.
+bool find_work(const std::string &operation, const std::string &algorithm, const Crew &crew, int64_t bytes,
+               Work &work);
 
-// Append to the schedule what the best algorithm does; `bytes` as the algorithms count them.
+// Append to the schedule what the best algorithm does. `bytes`: as the algorithms count them.
 void make_barrier(const Selection &, Team &, const Members &, Schedule &);
 void make_bcast(const Selection &, Team &, const BcastShape &, Schedule &);
 void make_reduce(const Selection &, Team &, const ReduceShape &, Schedule &);

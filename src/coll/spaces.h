@@ -1,5 +1,6 @@
-// What the spaces of a schedule's blocks (block.h) mean for one operation: the program's two buffers, and scratch memory of its own, which is kept
-// for the next one. Belongs to an operation's plan (plan.h); by the engine's owner.
+// What the spaces of a schedule's blocks (block.h) mean for one operation: the program's two buffers, and
+// scratch memory of the operation, which is kept for the next one. Belongs to an operation's plan (plan.h).
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstddef>
@@ -19,28 +20,31 @@ public:
     std::byte *send() const { return send_; }
     std::byte *receive() const { return receive_; }
 
-    // So much scratch memory, aligned for any datatype. False: there is none.
+    // Allocates this much scratch memory, aligned for any datatype. False: there is not enough.
     bool make_scratch(int64_t bytes) {
         size_t wanted = static_cast<size_t>(bytes) + alignment;
         if (bytes == 0 || (scratch_ && wanted <= scratch_.get_deleter().count)) return true;
         scratch_ = array_or_null<std::byte>(wanted);
         return scratch_ != nullptr;
     }
-    // Gives back what is more than an operation that is over should keep.
+    // Frees scratch memory that is too large to be kept after an operation.
     void give_back_much() {
         if (scratch_ && scratch_.get_deleter().count > kept_bytes) scratch_.reset();
     }
 
     Buffer buffer(const Block &block) const {
-        // Displacements may be absolute addresses (MPI_BOTTOM), so this is no arithmetic within an object.
-        return {reinterpret_cast<std::byte *>(start_of(block.space) + static_cast<uintptr_t>(block.offset)), block.count, block.type};
+        // Displacements may be absolute addresses (MPI_BOTTOM), so this cannot be arithmetic within an
+        // object.
+        return {reinterpret_cast<std::byte *>(start_of(block.space) + static_cast<uintptr_t>(block.offset)),
+                block.count, block.type};
     }
 
 private:
     static constexpr size_t alignment = 64, kept_bytes = (1 << 20) + alignment;
 
     uintptr_t start_of(Space space) const {
-        if (space == Space::scratch) return (reinterpret_cast<uintptr_t>(scratch_.get()) + alignment - 1) / alignment * alignment;
+        if (space == Space::scratch)
+            return (reinterpret_cast<uintptr_t>(scratch_.get()) + alignment - 1) / alignment * alignment;
         return reinterpret_cast<uintptr_t>(space == Space::send ? send_ : receive_);
     }
 

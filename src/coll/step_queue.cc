@@ -1,3 +1,4 @@
+// See step_queue.h.
 #include "coll/step_queue.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Which steps of a schedule may start, while it is run: a step may when all are done that must come before it. What a step does is its user's matter
-// (executor.h). By the engine's owner.
+// Decides which steps of a running schedule may start: those whose predecessors are all done. The user
+// carries out the steps (collective.h).
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,9 @@ namespace lanyard {
 
 class StepQueue {
 public:
-    // All steps are to be done; the schedule must live until they are.
+    // Begins with all steps of the schedule, which must live until all are done.
     void begin(const Schedule &schedule);
-    // Its only step, which has been started.
+    // Begins with the schedule's only step, which has already been started.
     void begin_started(const Schedule &schedule);
 
     int32_t left() const { return left_; }  // steps that are not done
@@ -23,21 +24,22 @@ public:
     StepId next() const { return ready_[next_ready_]; }
     StepId take();
     void done(StepId id);
-    // Of those that are not done: has it been started, or could it be?
+    // For a step that is not done: has it been started, or could it be?
     bool is_under_way(StepId id) const { return before_[static_cast<size_t>(id)] == 0; }
 
-    // From now on, until it is resumed, nothing is ready.
+    // From now on nothing is ready, until resume().
     void stop() { stopped_ = true; }
     bool stopped() const { return stopped_; }
     void resume() { stopped_ = false; }
-    // Once stopped: these are over too, and only those are left that have been started.
+    // Once stopped: the steps `over` have ended too, and of the others only those remain that have been
+    // started.
     void leave_the_rest(const std::vector<StepId> &over);
 
 private:
     static constexpr int32_t step_done = -1;
 
     const Schedule *schedule_ = nullptr;
-    std::vector<int32_t> before_;  // by step: how many it still waits for; step_done when it is done
+    std::vector<int32_t> before_;  // by step: how many predecessors it waits for; step_done if it is done
     std::vector<StepId> ready_;    // from next_ready_ on
     size_t next_ready_ = 0;
     int32_t left_ = 0;

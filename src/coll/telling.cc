@@ -1,5 +1,5 @@
-// Trees of messages for those who make communicators (collectives.h): plain ones, so that they serve on the teams of intercommunicators
-// too, whose two groups are one here.
+// Trees of messages for the creation of communicators (collectives.h). They use messages only, so they also
+// work on the teams of intercommunicators, whose two groups count as one here.
 #include "coll/collectives.h"
 #include "coll/tree.h"
 
@@ -7,7 +7,7 @@ namespace lanyard {
 
 namespace {
 
-// From the one above to those below, the deepest subtree first, once `after` is done.
+// Receives from the rank above and sends to those below, the deepest subtree first, once `after` is done.
 void spread(const BinomialTree &tree, const Block &all, StepId after, Schedule &schedule) {
     StepId known = tree.is_root() ? after : schedule.receive(tree.parent(), all, after, 1);
     tree.each_child_largest_first([&](int child, int, int) { schedule.send(child, all, known, 1); });
@@ -17,19 +17,24 @@ void spread(const BinomialTree &tree, const Block &all, StepId after, Schedule &
 
 void plan_spread(Executor &, Team &team, Plan &plan, void *data, int64_t bytes, int first) {
     plan.describe({}, nullptr, data);
-    spread(BinomialTree(team.index, team.size, first), {Space::receive, 0, bytes, &packed_bytes()}, no_step, plan.schedule());
+    spread(BinomialTree(team.index, team.size, first), {Space::receive, 0, bytes, &packed_bytes()}, no_step,
+           plan.schedule());
 }
 
 void plan_tell_all(Executor &, Team &team, Plan &plan, void *entries, int64_t entry_bytes) {
     plan.describe({}, nullptr, entries);
     Schedule &schedule = plan.schedule();
     BinomialTree tree(team.index, team.size, 0);
-    auto entries_of = [&](int first, int members) { return Block{Space::receive, first * entry_bytes, members * entry_bytes, &packed_bytes()}; };
+    auto entries_of = [&](int first, int members) {
+        return Block{Space::receive, first * entry_bytes, members * entry_bytes, &packed_bytes()};
+    };
     std::vector<StepId> heard;
-    tree.each_child_smallest_first(
-        [&](int child, int position, int members) { heard.push_back(schedule.receive(child, entries_of(position, members), no_step)); });
+    tree.each_child_smallest_first([&](int child, int position, int members) {
+        heard.push_back(schedule.receive(child, entries_of(position, members), no_step));
+    });
     StepId known = schedule.join(heard);
-    if (!tree.is_root()) known = schedule.send(tree.parent(), entries_of(tree.position(), tree.subtree()), known);
+    if (!tree.is_root())
+        known = schedule.send(tree.parent(), entries_of(tree.position(), tree.subtree()), known);
     spread(tree, entries_of(0, team.size), known, schedule);
 }
 

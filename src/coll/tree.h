@@ -1,5 +1,7 @@
-// Trees over the ranks of a team, counted from its root. Binomial: the parent of a position is the position without its lowest
-// one-bit, so a subtree is a run of positions. K-nomial: the same with digits of a radix instead of bits. Plain values.
+// Trees over the ranks of a team, counted from the root. Binomial: the parent of a position is the position
+// without its lowest one-bit, so a subtree is a run of positions. K-nomial: the same with digits of a radix
+// instead of bits.
+// Thread rule: plain values.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +12,13 @@ namespace lanyard {
 
 class BinomialTree {
 public:
-    BinomialTree(int index, int size, int root) : size_(size), root_(root), position_((index - root + size) % size) {}
+    BinomialTree(int index, int size, int root)
+        : size_(size), root_(root), position_((index - root + size) % size) {}
 
     int position() const { return position_; }
     bool is_root() const { return position_ == 0; }
     int parent() const { return rank_at(position_ & (position_ - 1)); }
-    // How many positions, from the own one on, the subtree has.
+    // How many positions the subtree has, from this one on.
     int subtree() const { return subtree_of(position_, size_); }
     int rank_at(int position) const { return (position + root_) % size_; }
 
@@ -34,7 +37,7 @@ public:
     }
 
 private:
-    // Children are nearer than this.
+    // All children are nearer than this.
     int reach() const { return is_root() ? 1 << doublings(size_) : position_ & -position_; }
     template <class Visit>
     void visit_child(int distance, Visit visit) const {
@@ -50,7 +53,11 @@ private:
 class KnomialTree {
 public:
     KnomialTree(int index, int size, int root, int radix)
-        : size_(size), root_(root), radix_(radix), position_((index - root + size) % size), reach_(reach_of(position_, size, radix)) {}
+        : size_(size),
+          root_(root),
+          radix_(radix),
+          position_((index - root + size) % size),
+          reach_(reach_of(position_, size, radix)) {}
 
     int position() const { return position_; }
     bool is_root() const { return position_ == 0; }
@@ -60,7 +67,8 @@ public:
 
     template <class Visit>
     void each_child_largest_first(Visit visit) const {
-        for (int64_t distance = reach_ / radix_; distance > 0; distance /= radix_) visit_children(distance, visit);
+        for (int64_t distance = reach_ / radix_; distance > 0; distance /= radix_)
+            visit_children(distance, visit);
     }
     template <class Visit>
     void each_child_smallest_first(Visit visit) const {
@@ -68,11 +76,13 @@ public:
     }
 
     static int subtree_of(int position, int size, int radix) {
-        return position == 0 ? size : static_cast<int>(std::min<int64_t>(reach_of(position, size, radix), size - position));
+        return position == 0
+                   ? size
+                   : static_cast<int>(std::min<int64_t>(reach_of(position, size, radix), size - position));
     }
 
 private:
-    // The value of the place of the lowest digit that is not 0; children are nearer than this.
+    // The place value of the lowest digit that is not 0. All children are nearer than this.
     static int64_t reach_of(int position, int size, int radix) {
         int64_t reach = 1;
         while (position == 0 ? reach < size : position / reach % radix == 0) reach *= radix;
@@ -80,8 +90,10 @@ private:
     }
     template <class Visit>
     void visit_children(int64_t distance, Visit visit) const {
-        for (int64_t child = position_ + distance, digit = 1; digit < radix_ && child < size_; child += distance, ++digit)
-            visit(rank_at(static_cast<int>(child)), static_cast<int>(child), static_cast<int>(std::min(distance, size_ - child)));
+        for (int64_t child = position_ + distance, digit = 1; digit < radix_ && child < size_;
+             child += distance, ++digit)
+            visit(rank_at(static_cast<int>(child)), static_cast<int>(child),
+                  static_cast<int>(std::min(distance, size_ - child)));
     }
 
     int size_;

@@ -1,3 +1,4 @@
+// The barrier, bcast, reduce and allreduce of two_level.h.
 #include "coll/two_level.h"
 
 #include "coll/tree.h"
@@ -6,19 +7,22 @@ namespace lanyard::two_level {
 
 namespace {
 
-// Where a rank stands: among its node's ranks, and its node among nodes.
+// The position of a rank: among its node's ranks, and of its node among the nodes.
 struct Standing {
     const Nodes &nodes;
     int node;
     int root_node;
     std::span<const int32_t> mates;
-    int own = 0;   // of this rank among its mates
-    int lead = 0;  // of their leader
+    int own = 0;                   // position of this rank among its mates
+    int lead = 0;                  // position of their leader
     std::vector<int32_t> leaders;  // by node
 
-    // root < 0: leaders are the lowest ranks.
+    // root < 0: the leaders are the lowest ranks.
     Standing(const Members &m, int root)
-        : nodes(*m.nodes), node(nodes.node_of[m.index]), root_node(root < 0 ? 0 : nodes.node_of[root]), mates(nodes.of(node)) {
+        : nodes(*m.nodes),
+          node(nodes.node_of[m.index]),
+          root_node(root < 0 ? 0 : nodes.node_of[root]),
+          mates(nodes.of(node)) {
         for (int i = 0; i < nodes.count(); ++i) leaders.push_back(nodes.of(i)[0]);
         if (root >= 0) leaders[root_node] = root;
         own = place_of(m.index);
@@ -30,17 +34,22 @@ struct Standing {
     bool alone() const { return mates.size() == 1; }
 
 private:
-    int place_of(int rank) const { return static_cast<int>(std::lower_bound(mates.begin(), mates.end(), rank) - mates.begin()); }
+    int place_of(int rank) const {
+        return static_cast<int>(std::lower_bound(mates.begin(), mates.end(), rank) - mates.begin());
+    }
 };
 
-// Work of one node's phase as that of all nodes: each member but the leader sends, or gets, one message.
+// Turns the work of one node's phase into that of all nodes: each member except the leader sends, or
+// receives, one message.
 Work in_all_nodes(const Crew &crew, Work one, int64_t bytes_each) {
     one.messages = crew.size - crew.nodes;
     one.bytes = one.messages * bytes_each;
     return one;
 }
 
-Work tree_in_nodes(const Crew &crew, int64_t bytes) { return in_all_nodes(crew, bcast_binomial_work(crew.most, bytes), bytes); }
+Work tree_in_nodes(const Crew &crew, int64_t bytes) {
+    return in_all_nodes(crew, bcast_binomial_work(crew.most, bytes), bytes);
+}
 Work reduction_in_nodes(const Crew &crew, int64_t bytes) {
     Work work = tree_in_nodes(crew, bytes);
     work.path_reduced = work.path_bytes;
@@ -88,11 +97,14 @@ void bcast(const BcastShape &s, Schedule &schedule, BcastAmong leaders) {
     schedule.leave();
 }
 
-Work bcast_work(const Crew &crew, int64_t bytes, const Work &leaders) { return leaders + tree_in_nodes(crew, bytes); }
+Work bcast_work(const Crew &crew, int64_t bytes, const Work &leaders) {
+    return leaders + tree_in_nodes(crew, bytes);
+}
 
 namespace {
 
-ReduceShape reduce_shape(const Members &m, int root, const Block &contribution, const Block &result, const Op *op) {
+ReduceShape reduce_shape(const Members &m, int root, const Block &contribution, const Block &result,
+                         const Op *op) {
     ReduceShape shape;
     static_cast<Members &>(shape) = m;
     shape.root = root;
@@ -102,11 +114,13 @@ ReduceShape reduce_shape(const Members &m, int root, const Block &contribution, 
     return shape;
 }
 
-// The contributions of a node come to its leader, into `result`.
-StepId reduce_in_node(const Standing &standing, const ReduceShape &s, const Block &result, Schedule &schedule) {
+// Combines the contributions of a node at its leader, into `result`.
+StepId reduce_in_node(const Standing &standing, const ReduceShape &s, const Block &result,
+                      Schedule &schedule) {
     if (standing.alone()) return no_step;
     schedule.enter(standing.mates.data(), no_step);
-    reduce_binomial(reduce_shape(standing.among_mates(), standing.lead, s.contribution, result, s.op), schedule);
+    reduce_binomial(reduce_shape(standing.among_mates(), standing.lead, s.contribution, result, s.op),
+                    schedule);
     return schedule.leave();
 }
 
@@ -115,18 +129,23 @@ StepId reduce_in_node(const Standing &standing, const ReduceShape &s, const Bloc
 void reduce(const ReduceShape &s, Schedule &schedule, ReduceAmong leaders) {
     Standing standing(s, s.root);
     schedule.op = s.op;
-    // What the leader works on: at the root the result itself, with nobody to combine with its own contribution.
+    // The block on which the leader works: at the root the result itself, elsewhere scratch memory, or none
+    // if the node has one rank.
     Block partial = s.index == s.root ? s.result : Block{};
-    if (!partial.type && standing.leads() && !standing.alone()) partial = schedule.scratch(s.contribution.count, *s.contribution.type);
+    if (!partial.type && standing.leads() && !standing.alone())
+        partial = schedule.scratch(s.contribution.count, *s.contribution.type);
     StepId reduced = reduce_in_node(standing, s, partial, schedule);
     if (!standing.leads()) return;
     const Block &contribution = standing.alone() ? s.contribution : partial;
     schedule.enter(standing.leaders.data(), reduced);
-    leaders(reduce_shape(standing.among_leaders(), standing.root_node, contribution, s.result, s.op), schedule);
+    leaders(reduce_shape(standing.among_leaders(), standing.root_node, contribution, s.result, s.op),
+            schedule);
     schedule.leave();
 }
 
-Work reduce_work(const Crew &crew, int64_t bytes, const Work &leaders) { return reduction_in_nodes(crew, bytes) + leaders; }
+Work reduce_work(const Crew &crew, int64_t bytes, const Work &leaders) {
+    return reduction_in_nodes(crew, bytes) + leaders;
+}
 
 void allreduce(const ReduceShape &s, Schedule &schedule, ReduceAmong leaders) {
     Standing standing(s, -1);
@@ -155,6 +174,8 @@ void allreduce_ring_by_node(const ReduceShape &s, Schedule &schedule) {
     schedule.leave();
 }
 
-Work allreduce_ring_by_node_work(const Crew &crew, int64_t bytes) { return allreduce_ring_work(crew.in_runs(), bytes); }
+Work allreduce_ring_by_node_work(const Crew &crew, int64_t bytes) {
+    return allreduce_ring_work(crew.in_runs(), bytes);
+}
 
 }  // namespace lanyard::two_level

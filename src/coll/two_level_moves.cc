@@ -7,7 +7,8 @@ namespace lanyard::two_level {
 
 namespace {
 
-MoveShape move_shape(int index, int size, int root, const Division &sent, const Division &received, bool in_place) {
+MoveShape move_shape(int index, int size, int root, const Division &sent, const Division &received,
+                     bool in_place) {
     MoveShape shape;
     shape.index = index;
     shape.size = size;
@@ -23,15 +24,18 @@ int place_among(std::span<const int32_t> mates, int rank) {
     return static_cast<int>(std::lower_bound(mates.begin(), mates.end(), rank) - mates.begin());
 }
 
-// All blocks packed in the order of nodes, and where each begins; where that is how they lie, the result itself.
+// All blocks packed in the order of nodes, and where each begins. This is the result itself if the blocks lie
+// like that.
 struct Packed {
     Block all;
     bool is_result;
-    std::vector<int64_t> starts{0};  // by place in nodes.members, and the end
+    std::vector<int64_t> starts{0};  // by position in nodes.members, and one for the end
 
     Packed(const MoveShape &s, Schedule &schedule) : is_result(s.nodes->runs && s.received.dense()) {
-        for (int32_t rank : s.nodes->members) starts.push_back(starts.back() + s.received.block(rank).bytes());
-        all = is_result ? s.received.range(0, s.size).slice(0, starts.back()) : schedule.scratch_bytes(starts.back());
+        for (int32_t rank : s.nodes->members)
+            starts.push_back(starts.back() + s.received.block(rank).bytes());
+        all = is_result ? s.received.range(0, s.size).slice(0, starts.back())
+                        : schedule.scratch_bytes(starts.back());
     }
     Division of_places(int first, int count) const {
         return Division::cut(all, {starts.begin() + first, starts.begin() + first + count + 1});
@@ -55,7 +59,9 @@ void allgather(const MoveShape &s, Schedule &schedule, MoveAmong leaders) {
     Division sent = Division::one(s.in_place ? s.received.block(s.index) : s.sent.block(0));
 
     schedule.enter(mates.data(), no_step);
-    gather_linear(move_shape(own, count, 0, sent, packed.of_places(nodes.first[node], count), s.in_place && packed.is_result), schedule);
+    gather_linear(move_shape(own, count, 0, sent, packed.of_places(nodes.first[node], count),
+                             s.in_place && packed.is_result),
+                  schedule);
     StepId ready = schedule.leave();
     if (own == 0) {
         std::vector<int32_t> first_of_each;
@@ -84,7 +90,7 @@ Work allgather_work(const Crew &crew, int64_t bytes, const Work &leaders) {
     return up + leaders + down;
 }
 
-// The leader of a node has its blocks one after the other; the root knows where each belongs.
+// The leader of a node has its node's blocks one after the other. The root knows where each belongs.
 void gather(const MoveShape &s, Schedule &schedule) {
     const Nodes &nodes = *s.nodes;
     int node = nodes.node_of[s.index], root_node = nodes.node_of[s.root];
@@ -99,7 +105,8 @@ void gather(const MoveShape &s, Schedule &schedule) {
         Block own = s.sent.block(0);
         Block all = count == 1 ? own : schedule.scratch_bytes(count * own.bytes());
         std::vector<StepId> have;
-        for (int i = 1; i < count; ++i) have.push_back(schedule.receive(mates[i], all.slice(i * own.bytes(), own.bytes()), {}));
+        for (int i = 1; i < count; ++i)
+            have.push_back(schedule.receive(mates[i], all.slice(i * own.bytes(), own.bytes()), {}));
         if (count > 1) have.push_back(schedule.copy(own, all.slice(0, own.bytes()), {}));
         schedule.send(s.root, all, have);
         return;
@@ -117,7 +124,8 @@ void gather(const MoveShape &s, Schedule &schedule) {
         } else {
             Block packed = schedule.scratch_bytes(blocks * length);
             StepId got = schedule.receive(theirs[0], packed, {});
-            for (int i = 0; i < blocks; ++i) schedule.copy(packed.slice(i * length, length), s.received.block(theirs[i]), got);
+            for (int i = 0; i < blocks; ++i)
+                schedule.copy(packed.slice(i * length, length), s.received.block(theirs[i]), got);
         }
     }
 }
@@ -125,8 +133,11 @@ void gather(const MoveShape &s, Schedule &schedule) {
 Work gather_work(const Crew &crew, int64_t bytes) {
     int64_t far_blocks = crew.size - crew.fewest, near_messages = crew.size - crew.nodes;
     auto all = double(bytes) * double(crew.size);
-    return {.rounds = crew.nodes - 1 + (crew.most > 1), .messages = crew.size - 1, .bytes = (near_messages + far_blocks) * bytes,
-            .path_bytes = crew.runs ? all : 2 * all, .far = {1, crew.nodes - 2, crew.nodes - 1, double(bytes) * double(far_blocks)}};
+    return {.rounds = crew.nodes - 1 + (crew.most > 1),
+            .messages = crew.size - 1,
+            .bytes = (near_messages + far_blocks) * bytes,
+            .path_bytes = crew.runs ? all : 2 * all,
+            .far = {1, crew.nodes - 2, crew.nodes - 1, double(bytes) * double(far_blocks)}};
 }
 
 void scatter(const MoveShape &s, Schedule &schedule) {
@@ -147,7 +158,7 @@ void scatter(const MoveShape &s, Schedule &schedule) {
         if (count > 1) schedule.copy(all.slice(0, own.bytes()), own, got);
         return;
     }
-    // Far ones first: they have the longest way.
+    // Far blocks first, because they take the longest time.
     int64_t length = s.sent.block(s.root).bytes();
     for (int other = 0; other < nodes.count(); ++other) {
         std::span<const int32_t> theirs = nodes.of(other);
@@ -159,7 +170,8 @@ void scatter(const MoveShape &s, Schedule &schedule) {
         }
         Block packed = schedule.scratch_bytes(blocks * length);
         std::vector<StepId> ready;
-        for (int i = 0; i < blocks; ++i) ready.push_back(schedule.copy(s.sent.block(theirs[i]), packed.slice(i * length, length), {}));
+        for (int i = 0; i < blocks; ++i)
+            ready.push_back(schedule.copy(s.sent.block(theirs[i]), packed.slice(i * length, length), {}));
         schedule.send(theirs[0], packed, ready);
     }
     for (int32_t mate : mates)

@@ -1,4 +1,6 @@
-// Which bytes of a message have come: all before `end`, and some ranges beyond it. What comes twice counts once.
+// Which bytes of a message have arrived: all before `end`, and some ranges beyond it. Bytes that arrive twice
+// count once.
+// Thread rule: plain values.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +11,13 @@ namespace lanyard {
 
 class Arrived {
 public:
-    // All bytes before this one are here.
+    // All bytes before this offset are here.
     uint64_t end() const { return end_; }
     void clear() {
         end_ = 0;
         beyond_.clear();
     }
-    // Are any of these here already?
+    // Are any of these bytes here already?
     bool has_some(uint64_t begin, uint64_t end) const {
         auto overlaps = [=](const Range &range) { return range.begin < end && begin < range.end; };
         return begin < end_ || std::any_of(beyond_.begin(), beyond_.end(), overlaps);
@@ -24,7 +26,8 @@ public:
         if (begin > end_) return put_beyond({begin, end});
         end_ = std::max(end_, end);
         size_t joined = 0;
-        while (joined < beyond_.size() && beyond_[joined].begin <= end_) end_ = std::max(end_, beyond_[joined++].end);
+        while (joined < beyond_.size() && beyond_[joined].begin <= end_)
+            end_ = std::max(end_, beyond_[joined++].end);
         beyond_.erase(beyond_.begin(), beyond_.begin() + static_cast<std::ptrdiff_t>(joined));
     }
 
@@ -34,12 +37,13 @@ private:
     };
 
     void put_beyond(Range range) {
-        auto place = std::lower_bound(beyond_.begin(), beyond_.end(), range, [](const Range &a, const Range &b) { return a.begin < b.begin; });
+        auto place = std::lower_bound(beyond_.begin(), beyond_.end(), range,
+                                      [](const Range &a, const Range &b) { return a.begin < b.begin; });
         beyond_.insert(place, range);
     }
 
     uint64_t end_ = 0;
-    std::vector<Range> beyond_;  // by their beginnings; they may overlap
+    std::vector<Range> beyond_;  // ordered by their beginnings; they may overlap
 };
 
 }  // namespace lanyard

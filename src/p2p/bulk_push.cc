@@ -1,12 +1,12 @@
-// Frame after frame (bulk_push.h).
+// See bulk_push.h.
 #include "p2p/bulk_push.h"
 
 #include <algorithm>
 
 namespace lanyard {
 
-void BulkPush::begin(uint32_t peer, uint64_t receiver_id, const Buffer &buffer, uint64_t from, uint64_t end, bool in_place, uint64_t token,
-                     User &user) {
+void BulkPush::begin(uint32_t peer, uint64_t receiver_id, const Buffer &buffer, uint64_t from, uint64_t end,
+                     bool in_place, uint64_t token, User &user) {
     user_ = &user;
     peer_ = peer;
     receiver_id_ = receiver_id;
@@ -37,7 +37,7 @@ int BulkPush::push(Task &task) {
         ++work;
         if (result == Sent::pending) {
             ++self.leaving_;
-            return work;  // sent() goes on
+            return work;  // sent() continues
         }
     }
     if (self.leaving_ == 0) self.user_->pushed();

@@ -1,4 +1,4 @@
-// Pushes the bytes of a send to a receive that the peer has named, as the path has room.
+// Pushes the bytes of a send to a receive that the peer has named, as fast as the path has room.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -12,7 +12,7 @@ class BulkPush : private Task {
 public:
     class User {
     public:
-        // All bytes have left the buffer. (On a path that loses bulk they may still be lost.)
+        // All bytes have left the buffer. (A path that loses bulk may still lose them.)
         virtual void pushed() = 0;
 
     protected:
@@ -21,14 +21,16 @@ public:
 
     explicit BulkPush(Endpoint &endpoint) : endpoint_(endpoint) { run = push; }
     ~BulkPush() { pause(); }
-    // Bytes `from` to `end` of the buffer's stream; `token`: what the path says when some have left (Sink::sent).
-    // `in_place`: the receiver's buffer is contiguous. A push that is under way begins anew there.
-    void begin(uint32_t peer, uint64_t receiver_id, const Buffer &buffer, uint64_t from, uint64_t end, bool in_place, uint64_t token, User &user);
-    // Sends nothing more until begin(). Frames may still be leaving.
+    // Pushes the bytes `from` to `end` of the buffer's stream. `token`: what the path reports when some have
+    // left (Sink::sent). `in_place`: the receiver's buffer is contiguous. If a push is under way, it is
+    // replaced.
+    void begin(uint32_t peer, uint64_t receiver_id, const Buffer &buffer, uint64_t from, uint64_t end,
+               bool in_place, uint64_t token, User &user);
+    // Sends nothing more until begin(). Frames may still be leaving the buffer.
     void pause() {
         if (hook.linked()) hook.unlink();
     }
-    // Nobody wants to know any more what has left.
+    // It no longer matters which frames have left.
     void forget() {
         pause();
         leaving_ = 0;
@@ -38,7 +40,7 @@ public:
         --leaving_;
         if (on) endpoint_.engine.ready(*this);
     }
-    // Frames that have not left the buffer.
+    // The number of frames that have not left the buffer.
     uint32_t leaving() const { return leaving_; }
 
 private:

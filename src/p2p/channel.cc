@@ -1,4 +1,4 @@
-// Envelopes that find no room, and what is tried again (channel.h).
+// Envelopes that find no room, and how they are retried (channel.h).
 #include "p2p/channel.h"
 
 #include <cstring>
@@ -15,7 +15,10 @@ struct Channels::Control : Outgoing {
     std::byte payload[inline_payload];
 };
 
-Channels::Channels(Engine &engine, Credit credit) : engine_(engine), credit_{credit.of_peer, credit.of_stranger} { run = flush_all; }
+Channels::Channels(Engine &engine, Credit credit)
+    : engine_(engine), credit_{credit.of_peer, credit.of_stranger} {
+    run = flush_all;
+}
 
 void Channels::open(Channel &channel, uint32_t number, bool stranger) {
     channel.number = number;
@@ -31,7 +34,7 @@ void Channels::route(Channel &channel, Path &path) {
     choose_ring(channel);
 }
 
-// Messages must not overtake those that wait, nor go to a lost peer.
+// Messages must not overtake those that wait, nor go to a failed peer.
 void Channels::choose_ring(Channel &channel) const {
     bool plain = rings_ && !channel.waiting && !channel.closed;
     channel.ring = plain ? channel.path->short_lane().ring_to(channel.number) : nullptr;
@@ -51,7 +54,8 @@ Sent Channels::send_kept(Channel &channel, Envelope &envelope, const KeptPayload
 }
 
 void Channels::wait_for_room(Channel &channel, Outgoing &outgoing) {
-    if (log_enabled(LogLevel::trace)) log(LogLevel::trace, "p2p", "peer %u: no room, or something older waits: queued", channel.number);
+    if (log_enabled(LogLevel::trace))
+        log(LogLevel::trace, "p2p", "peer %u: no room, or something older waits: queued", channel.number);
     channel.outgoing.push_back(outgoing);
     if (channel.waiting) return;
     channel.waiting = true;
@@ -74,7 +78,8 @@ void Channels::withdraw(Channel &channel, Outgoing &outgoing) {
     stop_waiting(channel);
 }
 
-// Those that wait now, each once: a channel that begins to wait meanwhile has its turn with the next.
+// Flushes the channels that wait now, each once. A channel that begins to wait meanwhile has its turn next
+// time.
 int Channels::flush_all(Task &task) {
     Channels &self = static_cast<Channels &>(task);
     int work = 0;
@@ -89,7 +94,8 @@ int Channels::flush_all(Task &task) {
 
 int Channels::flush(Channel &channel) {
     int work = 0;
-    // What is flushed may complete, and its continuation may send more to the same peer, or withdraw what waits.
+    // A flushed operation may complete, and its continuation may send more to the same peer or withdraw what
+    // waits.
     while (Outgoing *next = channel.outgoing.front()) {
         next->outgoing_hook.unlink();
         if (!next->flush(*next)) {
@@ -105,7 +111,9 @@ int Channels::flush(Channel &channel) {
 
 void Channels::post(Channel &channel, const Envelope &envelope, const void *payload, size_t size) {
     Envelope sent = envelope;
-    if (channel.is_clear() && send(channel, sent, {static_cast<const std::byte *>(payload), size, nullptr}) == Sent::done) return;
+    if (channel.is_clear() &&
+        send(channel, sent, {static_cast<const std::byte *>(payload), size, nullptr}) == Sent::done)
+        return;
     auto *control = new Control;
     control->flush = flush_control;
     control->channels = this;
@@ -119,7 +127,9 @@ void Channels::post(Channel &channel, const Envelope &envelope, const void *payl
 bool Channels::flush_control(Outgoing &outgoing) {
     auto &control = static_cast<Control &>(outgoing);
     Envelope envelope = control.envelope;
-    if (control.channels->send(*control.channel, envelope, {control.payload, control.size, nullptr}) != Sent::done) return false;
+    if (control.channels->send(*control.channel, envelope, {control.payload, control.size, nullptr}) !=
+        Sent::done)
+        return false;
     delete &control;
     return true;
 }
@@ -134,7 +144,8 @@ void Channels::return_credit(Channel &channel) {
 
 bool Channels::flush_credit(Outgoing &outgoing) {
     auto &credit = static_cast<Channel::CreditReturn &>(outgoing);
-    Envelope envelope{.context = 0, .source = 0, .tag = 0, .length = 0, .kind = EnvelopeKind::credit, .flags = 0, .credit = 0, .check = 0};
+    Envelope envelope{.context = 0, .source = 0, .tag = 0, .length = 0,
+                      .kind = EnvelopeKind::credit, .flags = 0, .credit = 0, .check = 0};
     return credit.channels->send(*credit.channel, envelope, {}) == Sent::done;
 }
 

@@ -1,4 +1,4 @@
-// The counters of messages. The messenger registers what it is made of.
+// The counters of messages. The messenger registers the objects that count.
 #pragma once
 
 #include "base/counters.h"

@@ -9,11 +9,11 @@ namespace lanyard {
 
 namespace {
 
-constexpr size_t read_at_once = 1 << 20;  // bytes of direct copy between looks at the paths
+constexpr size_t read_at_once = 1 << 20;  // bytes that are read between two polls of the paths
 constexpr int runs_at_once = 256;
-constexpr size_t least_run = 16384;            // bytes, in the mean: shorter ones land elsewhere first,
-constexpr int few_runs = 4;                    // but for a few
-constexpr size_t landing_bytes = 128 * 1024;   // so much of them at once
+constexpr size_t least_run = 16384;           // bytes on average; shorter ones go through `landing_`,
+constexpr int few_runs = 4;                   // unless there are only a few
+constexpr size_t landing_bytes = 128 * 1024;  // the most bytes that go through it at once
 
 }  // namespace
 
@@ -27,7 +27,8 @@ void DirectRead::begin(uint32_t peer, uint64_t address, const Buffer &to, uint64
     read(*this);
 }
 
-// Straight into place, unless that is many short runs, which take the kernel longer than a second copy within the cache.
+// Reads straight into place, except if that is many short runs. These take the kernel longer than a second
+// copy within the cache.
 size_t DirectRead::read_piece(Error &error) {
     Path &path = *endpoint_.peers[peer_].path;
     const Buffer &buffer = cursor_.buffer();
@@ -64,7 +65,8 @@ int DirectRead::read(Task &task) {
     Error error;
     size_t bytes = self.read_piece(error);
     if (error) {
-        log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", self.peer_, error.sentence().c_str());
+        log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", self.peer_,
+            error.sentence().c_str());
         error.discard();
         self.user_->read_refused();
         return 1;

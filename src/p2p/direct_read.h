@@ -1,4 +1,4 @@
-// The receiver of a long message within a node reads it from the sender's memory, in the order of its own layout.
+// The receiver of a long message within a node reads it from the sender's memory, into its own layout.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -15,19 +15,20 @@ public:
     class User {
     public:
         virtual void read_all() = 0;
-        // The kernel refused, which is told in the log: the message must come another way.
+        // The kernel refused, and a log message says so. The message must be moved in another way.
         virtual void read_refused() = 0;
 
     protected:
         ~User() = default;
     };
 
-    // Where many short runs land first; made when it is needed, and shared by all reads.
+    // Memory into which many short runs are read first. Allocated when it is needed, and shared by all reads.
     using Landing = std::unique_ptr<std::byte[]>;
 
     DirectRead(Endpoint &endpoint, Landing &landing) : endpoint_(endpoint), landing_(landing) { run = read; }
     ~DirectRead() { stop(); }
-    // The first `bytes` of the peer's message, from that address of its memory. It may be over before the return.
+    // Reads the first `bytes` of the peer's message from that address of its memory. It may end before the
+    // return.
     void begin(uint32_t peer, uint64_t address, const Buffer &to, uint64_t bytes, User &user);
     void stop() {
         if (hook.linked()) hook.unlink();

@@ -1,4 +1,4 @@
-// Who gets what (dispatch.h).
+// Passes frames on (dispatch.h).
 #include "p2p/dispatch.h"
 
 #include <set>
@@ -27,12 +27,13 @@ void Dispatch::envelope(uint32_t number, const Envelope &envelope, const std::by
     else hand_on(number, envelope, payload, size);
 }
 
-// An envelope of a kind that this process does not know, from a newer library, is dropped as one is whose target is over.
+// An envelope of a kind that only a newer library defines is dropped, like one whose target has ended.
 void Dispatch::hand_on(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     auto kind = static_cast<size_t>(envelope.kind);
     if (envelope.kind == EnvelopeKind::credit || kind >= handlers_.size()) return;
     if (Handler *handler = handlers_[kind]) handler->envelope(peer, envelope, payload, size);
-    else if (Target *target = endpoint_.targets.find(envelope.context)) target->answer(peer, envelope, payload, size);
+    else if (Target *target = endpoint_.targets.find(envelope.context))
+        target->answer(peer, envelope, payload, size);
 }
 
 std::byte *Dispatch::place(uint32_t peer, const BulkHeader &header, size_t size) {
@@ -41,7 +42,8 @@ std::byte *Dispatch::place(uint32_t peer, const BulkHeader &header, size_t size)
 }
 
 void Dispatch::bulk(uint32_t peer, const BulkHeader &header, const std::byte *payload, size_t size) {
-    if (Target *target = endpoint_.targets.find(header.receive_id)) target->bulk(peer, header.offset, payload, size);
+    if (Target *target = endpoint_.targets.find(header.receive_id))
+        target->bulk(peer, header.offset, payload, size);
 }
 
 void Dispatch::sent(uint64_t token) {
@@ -52,7 +54,7 @@ void Dispatch::renewed(uint32_t peer) {
     endpoint_.targets.each([&](Target &target) { target.renewed(peer); });
 }
 
-// Of other kinds than eager the sender waits for an answer, or the peer does.
+// Only eager messages count as losses. For all other kinds the sender or the peer waits for an answer.
 void Dispatch::undelivered(uint32_t peer, const Envelope &envelope) {
     if (envelope.kind == EnvelopeKind::eager) endpoint_.losses.add(peer, envelope.length);
 }

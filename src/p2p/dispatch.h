@@ -1,12 +1,12 @@
-// What comes from peers, and whose affair it is. The sink of every path.
+// The sink of every path: passes what arrives from peers to the part that handles it.
 //
-//   a message (eager, rendezvous)      the receiver (receiver.h)
-//   an envelope of a kind bound here   its handler: a protocol of p2p, or whatever stands on p2p and has kinds of its own
-//   an envelope of any other kind      the target that its context names (target.h), if there is one
-//   bulk                               the target that its header names
-//   the end of a peer                  all handlers, the receiver among them; then all targets
+//   a message (eager, rendezvous)      to the receiver (receiver.h)
+//   an envelope of a kind bound here   to its handler: a protocol of p2p, or of a layer above it
+//   an envelope of any other kind      to the target that its context names (target.h), if that exists
+//   bulk                               to the target that its header names
+//   the failure of a peer              to all handlers, including the receiver; then to all targets
 //
-// Credit that an envelope brings is taken first of all.
+// Credit in an envelope is taken before anything else.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -24,12 +24,13 @@ public:
     Dispatch(const Dispatch &) = delete;
     Dispatch &operator=(const Dispatch &) = delete;
 
-    // A kind has one handler, which lives until it is unbound or MPI ends.
+    // A kind has one handler, which must live until it is unbound or MPI ends.
     void bind(EnvelopeKind kind, Handler &handler);
     void unbind(const Handler &handler);
 
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
-    std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t received, size_t size, size_t &from) override {
+    std::byte *begin(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t received,
+                     size_t size, size_t &from) override {
         return receiver_.begin(peer, envelope, payload, received, size, from);
     }
     std::byte *place(uint32_t peer, const BulkHeader &header, size_t size) override;

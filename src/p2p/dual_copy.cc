@@ -1,4 +1,4 @@
-// The two sides of dual_copy.h.
+// Both sides of dual_copy.h.
 #include "p2p/dual_copy.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace lanyard {
 namespace {
 
 constexpr size_t piece_bytes = 64 * 1024;
-constexpr uint64_t least_bytes = 4 * piece_bytes;  // shorter messages are read before the sender would begin
+constexpr uint64_t least_bytes = 4 * piece_bytes;  // shorter ones are read before the sender would begin
 
 uint64_t pieces_of(uint64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
 
@@ -22,11 +22,12 @@ size_t bytes_of_piece(uint64_t bytes, uint64_t piece) {
 }  // namespace
 
 bool PieceReader::suits(const Buffer &buffer, uint64_t bytes) {
-    return buffer.contiguous() && bytes >= least_bytes && pieces_of(bytes) <= most_pieces && !under_valgrind();
+    return buffer.contiguous() && bytes >= least_bytes && pieces_of(bytes) <= most_pieces &&
+           !under_valgrind();
 }
 
-bool PieceReader::begin(uint32_t peer, uint64_t sender_id, uint64_t receiver_id, uint64_t address, std::byte *to, uint64_t bytes,
-                        User &user) {
+bool PieceReader::begin(uint32_t peer, uint64_t sender_id, uint64_t receiver_id, uint64_t address,
+                        std::byte *to, uint64_t bytes, User &user) {
     if (!endpoint_.words.take(*endpoint_.peers[peer].path, endpoint_.own_peer, word_)) return false;
     user_ = &user;
     peer_ = peer;
@@ -52,13 +53,15 @@ int PieceReader::read(Task &task) {
     return 1;
 }
 
-// False when the kernel refused.
+// False: the kernel refused.
 bool PieceReader::read_piece(uint64_t piece) {
     uint64_t offset = piece * piece_bytes;
     iovec piece_run{to_ + offset, bytes_of_piece(bytes_, piece)};
-    Error error = endpoint_.peers[peer_].path->memory().get(peer_, &piece_run, 1, address_ + offset, piece_run.iov_len);
+    Error error =
+        endpoint_.peers[peer_].path->memory().get(peer_, &piece_run, 1, address_ + offset, piece_run.iov_len);
     if (!error) return true;
-    log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", peer_, error.sentence().c_str());
+    log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", peer_,
+        error.sentence().c_str());
     error.discard();
     stop();
     user_->pieces_refused();
@@ -80,8 +83,11 @@ void PieceReader::stop() {
 }
 
 void PieceWriter::begin(uint32_t peer, const HelpRequest &request, const Buffer &buffer) {
-    if (!buffer.contiguous() || !endpoint_.touches(peer, request.address, static_cast<uint64_t>(buffer.bytes()))) return;
-    word_ = request.word < shared_words ? endpoint_.peers[peer].path->memory().shared_word(peer, request.word) : nullptr;
+    if (!buffer.contiguous() ||
+        !endpoint_.touches(peer, request.address, static_cast<uint64_t>(buffer.bytes())))
+        return;
+    word_ = request.word < shared_words ? endpoint_.peers[peer].path->memory().shared_word(peer, request.word)
+                                        : nullptr;
     if (!word_) return;
     peer_ = peer;
     request_ = request;
@@ -102,7 +108,8 @@ int PieceWriter::write(Task &task) {
     iovec piece_run{self.buffer_.base + offset, bytes_of_piece(bytes, static_cast<uint64_t>(piece))};
     ++self.written_;
     Path &path = *self.endpoint_.peers[self.peer_].path;
-    if (Error error = path.memory().put(self.peer_, &piece_run, 1, self.request_.address + offset, piece_run.iov_len)) {
+    if (Error error =
+            path.memory().put(self.peer_, &piece_run, 1, self.request_.address + offset, piece_run.iov_len)) {
         error.discard();
         self.end(false);
         return 1;
@@ -116,7 +123,7 @@ void PieceWriter::end(bool all_written) {
     if (written_) endpoint_.reply(peer_, EnvelopeKind::helped, request_.receiver_id, all_written);
 }
 
-// The word is nobody's business here once the peer may have begun another generation of it.
+// Must not touch the word once the peer may have begun another generation of it.
 void PieceWriter::stop() {
     if (hook.linked()) hook.unlink();
     word_ = nullptr;

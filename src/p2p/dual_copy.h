@@ -1,4 +1,5 @@
-// The rendezvous of a long contiguous message between processes that can touch each other's memory: both sides copy.
+// The rendezvous of a long contiguous message between processes that can access each other's memory: both
+// sides copy.
 //
 //   sender                      receiver
 //     rendezvous  ------------>   match; begin a generation of a word; read pieces from the front
@@ -7,8 +8,8 @@
 //     helped      ------------>   (only if at least one piece was written)
 //                 <------------   finished
 //
-// Pieces are claimed from the word (shared_words.h), so each is moved exactly once, whoever has time. A sender that is
-// not inside MPI does not answer; the receiver then reads everything itself and waits for nobody.
+// Both claim pieces from the word (shared_words.h), so each piece is moved exactly once. A sender that is not
+// inside MPI does not answer. The receiver then reads everything itself and does not wait.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -19,7 +20,7 @@
 
 namespace lanyard {
 
-// The receiver asks the sender to copy too.
+// The receiver requests that the sender copies too.
 struct HelpRequest {
     uint64_t receiver_id;
     uint64_t address;  // of the receive buffer
@@ -27,31 +28,34 @@ struct HelpRequest {
     uint32_t generation;
 };
 
-// What a receiver does of it.
+// The receiver's side.
 class PieceReader : private Task {
 public:
     class User {
     public:
         // All bytes are here.
         virtual void pieces_copied() = 0;
-        // The kernel refused, which is told in the log: the message must come another way.
+        // The kernel refused, and a log message says so. The message must be moved in another way.
         virtual void pieces_refused() = 0;
 
     protected:
         ~User() = default;
     };
 
-    // Is it worth it, and possible?
+    // Is it possible and worth it?
     static bool suits(const Buffer &buffer, uint64_t bytes);
 
     explicit PieceReader(Endpoint &endpoint) : endpoint_(endpoint) { run = read; }
     ~PieceReader() { stop(); }
-    // The first so many bytes of the peer's message, from that address of its memory; `receiver_id` and `sender_id` name
-    // the two sides. False: there is no word left, and nothing has happened. It may be over before the return.
-    bool begin(uint32_t peer, uint64_t sender_id, uint64_t receiver_id, uint64_t address, std::byte *to, uint64_t bytes, User &user);
-    // The sender has written what it claimed, or (not `all_written`) could not and claims no more: then all is read here.
+    // Begins with the first `bytes` of the peer's message, at that address of its memory. `receiver_id` and
+    // `sender_id` name the two sides. False: there is no free word, and nothing has happened. It may end
+    // before the return.
+    bool begin(uint32_t peer, uint64_t sender_id, uint64_t receiver_id, uint64_t address, std::byte *to,
+               uint64_t bytes, User &user);
+    // The sender has written what it claimed. If not `all_written`, it could not and claims no more;
+    // everything from the first piece not claimed here is then read.
     void helped(bool all_written);
-    // Reads no more, and the sender claims no more.
+    // Reads no more, and the sender can claim no more.
     void stop();
 
 private:
@@ -66,14 +70,14 @@ private:
     std::byte *to_ = nullptr;
 };
 
-// What a sender does that is asked to help.
+// The side of a sender that was requested to help.
 class PieceWriter : private Task {
 public:
     explicit PieceWriter(Endpoint &endpoint) : endpoint_(endpoint) { run = write; }
     ~PieceWriter() { stop(); }
-    // Nothing happens where that memory or word cannot be reached.
+    // Does nothing if that memory or word cannot be accessed.
     void begin(uint32_t peer, const HelpRequest &request, const Buffer &buffer);
-    // Writes no more: the buffer is not its own any more.
+    // Writes no more, because the buffer no longer belongs to it.
     void stop();
     bool busy() const { return word_ != nullptr; }
 
@@ -82,7 +86,7 @@ private:
     void end(bool all_written);
 
     Endpoint &endpoint_;
-    std::atomic<uint64_t> *word_ = nullptr;  // nullptr once it is over
+    std::atomic<uint64_t> *word_ = nullptr;  // nullptr once it has ended
     HelpRequest request_{};
     uint32_t peer_ = no_peer;
     Buffer buffer_;

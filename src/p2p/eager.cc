@@ -1,4 +1,4 @@
-// Sending eagerly (eager.h). What its receiver does is receiver.h's.
+// Sending eagerly (eager.h). receiver.h has the receiver's side.
 #include "p2p/eager.h"
 
 namespace lanyard {
@@ -15,7 +15,8 @@ Envelope envelope_of(const SendOperation &send) {
 
 bool Eager::transmit(Peer &peer, Envelope &envelope, const Buffer &buffer) {
     auto bytes = static_cast<size_t>(buffer.bytes());
-    if (buffer.contiguous()) return endpoint_.channels.send(peer, envelope, {buffer.base, bytes, nullptr}) == Sent::done;
+    if (buffer.contiguous())
+        return endpoint_.channels.send(peer, envelope, {buffer.base, bytes, nullptr}) == Sent::done;
     Cursor cursor(buffer);
     return endpoint_.channels.send(peer, envelope, {nullptr, bytes, &cursor}) == Sent::done;
 }
@@ -38,7 +39,8 @@ bool Eager::transmit(Peer &peer, const SendOperation &send) {
 
 void Eager::send(SendOperation &send) {
     Peer &peer = endpoint_.peers[send.peer];
-    bool kept = send.buffer.contiguous() && static_cast<size_t>(send.buffer.bytes()) >= peer.path->info.keep_from;
+    bool kept =
+        send.buffer.contiguous() && static_cast<size_t>(send.buffer.bytes()) >= peer.path->info.keep_from;
     peer.credit_left -= Channels::cost(send.buffer.bytes());
     if (!kept && peer.is_clear() && transmit(peer, send)) return endpoint_.finish(send);
     unfinished_.take(*this).begin(send, kept);
@@ -52,7 +54,7 @@ void Eager::Unfinished::begin(SendOperation &send, bool kept) {
     eager_.endpoint_.channels.start(eager_.endpoint_.peers[send.peer], *this);
 }
 
-// Its turn has come.
+// Called in its turn, when there may be room.
 bool Eager::Unfinished::flush(Outgoing &outgoing) {
     auto &self = static_cast<Unfinished &>(outgoing);
     Endpoint &endpoint = self.eager_.endpoint_;
@@ -70,7 +72,8 @@ bool Eager::Unfinished::flush(Outgoing &outgoing) {
     }
     auto bytes = static_cast<size_t>(send.buffer.bytes());
     Envelope envelope = envelope_of(send);
-    Sent result = endpoint.channels.send_kept(peer, envelope, {nullptr, 0, send.buffer.base, bytes, self.id()});
+    Sent result =
+        endpoint.channels.send_kept(peer, envelope, {nullptr, 0, send.buffer.base, bytes, self.id()});
     if (result == Sent::full) return false;
     endpoint.count_sent(peer, send, Protocol::eager, send.buffer.bytes());
     if (result == Sent::pending) {
@@ -82,7 +85,7 @@ bool Eager::Unfinished::flush(Outgoing &outgoing) {
     return true;
 }
 
-// Before its operation, which may be used again as soon as it is over.
+// Ends before its operation finishes, because the operation may be used again as soon as it is complete.
 void Eager::Unfinished::end() {
     send_->unfinished = nullptr;
     eager_.endpoint_.targets.remove(*this);
@@ -95,13 +98,13 @@ void Eager::Unfinished::sent() {
 }
 
 void Eager::Unfinished::lost(uint32_t peer) {
-    if (send_->peer != peer || outgoing_hook.linked()) return;  // what waits fails when its turn comes
+    if (send_->peer != peer || outgoing_hook.linked()) return;  // a waiting send fails in its turn
     end();
     eager_.endpoint_.fail(*send_, eager_.endpoint_.losses.tell(peer, "the other process"));
 }
 
 void Eager::Unfinished::cancel() {
-    if (!outgoing_hook.linked()) return;  // it has left
+    if (!outgoing_hook.linked()) return;  // already sent
     Endpoint &endpoint = eager_.endpoint_;
     Peer &peer = endpoint.peers[send_->peer];
     endpoint.channels.withdraw(peer, *this);

@@ -1,8 +1,9 @@
-// The eager protocol: the payload travels with the envelope, as far as the peer's credit goes (channel.h), and its
-// receiver keeps it until a receive takes it. A send is over when its bytes are copied.
+// The eager protocol. The payload travels with the envelope, as far as the peer's credit lasts (channel.h).
+// The receiver stores it until a receive takes it. A send is complete once its bytes are copied.
 //
-// Long payload need not be copied where a path may have to send it again (Path::keep_from): the send is over when the
-// peer has acknowledged it, unless the call itself waits.
+// If a path may have to send a long payload again, it need not copy it (PathInfo::keep_from). The send is
+// then complete when the peer has acknowledged it, unless the call itself waits.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include "base/spares.h"
@@ -18,19 +19,19 @@ public:
     Eager(const Eager &) = delete;
     Eager &operator=(const Eager &) = delete;
 
-    // May so many bytes go to the peer without being asked for?
+    // May this many bytes go to the peer without a request?
     static bool fits(const Peer &peer, int64_t bytes) {
         return bytes <= static_cast<int64_t>(inline_payload) ||
                (bytes <= static_cast<int64_t>(peer.eager_limit) && Channels::cost(bytes) <= peer.credit_left);
     }
-    // True when the message is sent, and nothing more is to be done; else nothing has happened.
+    // True: the message is sent, and nothing more is to be done. False: nothing has happened.
     bool send_now(Peer &peer, const MatchKey &key, const Buffer &buffer, uint32_t check);
-    // A send that fits, to a peer that is not lost.
+    // Requires that the send fits() and that the peer has not failed.
     void send(SendOperation &send);
     size_t unfinished() const { return unfinished_.in_use(); }
 
 private:
-    // Waits for room, or for the acknowledgement of what the path keeps.
+    // A send that waits for room, or for the acknowledgement of payload that the path keeps.
     class Unfinished final : public UnfinishedSend {
     public:
         explicit Unfinished(Eager &eager) : eager_(eager) { Outgoing::flush = flush; }

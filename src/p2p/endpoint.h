@@ -1,5 +1,5 @@
-// What all protocols of one process stand on: its peers and the channels to them, the names by which peers answer, what
-// is counted. A protocol takes it by reference and knows no other protocol but those that it uses.
+// What all protocols of one process share: its peers and the channels to them, the ids by which peers answer,
+// and counts. A protocol takes it by reference and includes no other protocol except those that it uses.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -22,27 +22,27 @@
 
 namespace lanyard {
 
-// Of 256 bytes, as its address is computed for each message. It stays where it is while others come.
+// 256 bytes, because its address is computed for each message. It does not move when others are added.
 struct alignas(256) Peer : Channel {
     uint64_t messages_received = 0;
-    ReceiveOperation *arriving = nullptr;  // its payload comes in parts, straight into place
-    uint64_t announced_from = UINT64_MAX;  // receives of so many bytes are announced
-    int64_t shown_to = -1;    // messages of so many bytes may be taken as the path shows them; -1: none
+    ReceiveOperation *arriving = nullptr;  // its payload arrives in parts, straight into place
+    uint64_t announced_from = UINT64_MAX;  // receives of at least this number of bytes are announced
+    int64_t shown_to = -1;                 // the path shows messages of up to this number of bytes; -1: none
     uint32_t eager_limit = 0;
-    uint32_t first_limit = 0;  // bytes that may go with an offer
+    uint32_t first_limit = 0;  // bytes that may travel with an offer
     WorthTrying announcing, asking_for_push;
-    bool claims = false;       // receives that are announced are to be claimed (shm_advert.h)
+    bool claims = false;  // announced receives are to be claimed (shm_advert.h)
 };
 static_assert(sizeof(Peer) == 256);
 
-// Since the start; `sent` and `matched` of all ranks let an observer prove that nothing is in flight.
+// Counts since the start. `sent` and `matched` of all ranks let an observer prove that nothing is in flight.
 struct MessageCounts {
     Tally<uint64_t> sent, matched;
-    Tally<uint64_t> rendezvous;          // of those sent: begun with an offer
-    Tally<uint64_t> announced;           // receives, to their senders
-    Tally<uint64_t> crossed;             // announcements of peers that came too late
+    Tally<uint64_t> rendezvous;          // of the sent ones: begun with an offer
+    Tally<uint64_t> announced;           // receives announced to their senders
+    Tally<uint64_t> crossed;             // announcements of peers that arrived too late
     Tally<uint64_t> announcements_used;  // named by an offer
-    Tally<uint64_t> bytes_written;       // of messages whose offer named one
+    Tally<uint64_t> bytes_written;       // of messages whose offer named an announcement
 };
 
 inline Envelope message_envelope(const MatchKey &key, EnvelopeKind kind, int64_t bytes, uint32_t check) {
@@ -57,9 +57,14 @@ inline Envelope message_envelope(const MatchKey &key, EnvelopeKind kind, int64_t
 }
 
 struct Endpoint {
-    // `peer_count`: so many there are at first, all of one job.
-    Endpoint(Engine &own_engine, const Settings &own_settings, uint32_t own_number, uint32_t peer_count, Credit credit)
-        : engine(own_engine), settings(own_settings), own_peer(own_number), channels(own_engine, credit), peers(peer_count) {
+    // `peer_count`: the number of peers at first, all of one job.
+    Endpoint(Engine &own_engine, const Settings &own_settings, uint32_t own_number, uint32_t peer_count,
+             Credit credit)
+        : engine(own_engine),
+          settings(own_settings),
+          own_peer(own_number),
+          channels(own_engine, credit),
+          peers(peer_count) {
         for (uint32_t number = 0; number < peer_count; ++number) LANYARD_MUST(append_peer(false) == number);
     }
     Endpoint(const Endpoint &) = delete;
@@ -74,9 +79,10 @@ struct Endpoint {
     SharedWords words;
     Losses losses;
     MessageCounts counts;
-    Traffic *traffic = nullptr;  // where a profile wants it counted
+    Traffic *traffic = nullptr;  // set while a profile counts traffic
 
-    // The next number; `stranger`: of another job. `nobody`: no room.
+    // Adds a peer and returns its number: the next one, or `nobody` if there is no room. `stranger`: it is of
+    // another job.
     uint32_t append_peer(bool stranger) {
         auto number = static_cast<uint32_t>(peers.size());
         Peer *peer = number < Unexpected::most_peers ? peers.append() : nullptr;
@@ -85,8 +91,9 @@ struct Endpoint {
         return number;
     }
 
-    // A control envelope that names a target of the peer's.
-    void reply(uint32_t peer, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload = nullptr, size_t size = 0) {
+    // Sends a control envelope that names a target of the peer.
+    void reply(uint32_t peer, EnvelopeKind kind, uint64_t id, int32_t tag, const void *payload = nullptr,
+               size_t size = 0) {
         Envelope envelope{};
         envelope.context = id;
         envelope.tag = tag;
@@ -94,7 +101,7 @@ struct Endpoint {
         channels.post(peers[peer], envelope, payload, size);
     }
 
-    // Peers take part in the operation from now on, so it goes on without the program.
+    // Peers take part in the operation from now on, so it needs progress while the program computes.
     void begin_under_way(MessageOperation &operation) {
         if (operation.under_way) return;
         operation.under_way = true;
@@ -111,7 +118,7 @@ struct Endpoint {
         operation.error = error;
         finish(operation);
     }
-    // True: the peer is lost, and the send, which cannot leave any more, has failed.
+    // True: the peer has failed, and so has the send, which cannot leave any more.
     bool fails_with_peer(SendOperation &send) {
         if (!peers[send.peer].closed) return false;
         fail(send, losses.tell(send.peer, "the process to send to"));
@@ -128,20 +135,22 @@ struct Endpoint {
         traffic->sent(peer.number, peer.path->info.name, protocol, bytes);
     }
 
-    // Can this process and the peer, by whatever means, touch so many bytes at that address of the peer's?
+    // Can this process and the peer, by any means, access this many bytes at that address of the peer's
+    // memory?
     bool touches(uint32_t peer, uint64_t address, uint64_t bytes) const {
         Path &path = *peers[peer].path;
         return path.memory().touches(peer) || path.memory().mapped(peer, address, bytes);
     }
-    // Can the peer touch this contiguous buffer of here?
+    // Can the peer access this contiguous buffer of this process?
     bool touched_by(uint32_t peer, const Buffer &buffer) const {
         Path &path = *peers[peer].path;
         auto address = reinterpret_cast<uintptr_t>(buffer.base);
-        return path.memory().touches(peer) || path.memory().mapped(own_peer, address, static_cast<size_t>(buffer.bytes()));
+        return path.memory().touches(peer) ||
+               path.memory().mapped(own_peer, address, static_cast<size_t>(buffer.bytes()));
     }
 };
 
-// Whether the data of one long message is on its way, for what counts the time of that (traffic.h).
+// Whether the data of one long message is under way, for the time that traffic.h counts.
 class Moving {
 public:
     void begin(Traffic *traffic) {

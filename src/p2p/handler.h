@@ -1,5 +1,5 @@
-// A protocol that has kinds of envelopes of its own: of p2p, or of what stands on p2p. It is bound to them by
-// dispatch.h.
+// A protocol with its own kinds of envelopes, in p2p or in a layer above it. dispatch.h binds it to them.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace lanyard {
 class Handler {
 public:
     virtual void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) = 0;
-    // That peer is lost: what waits for it fails.
+    // That peer has failed: whatever waits for it fails.
     virtual void lost(uint32_t /*peer*/) {}
 
 protected:

@@ -1,4 +1,4 @@
-// The sentences of losses.h.
+// The error sentences of losses.h.
 #include "p2p/losses.h"
 
 #include <utility>
@@ -10,7 +10,8 @@ Error Losses::tell(uint32_t peer, const char *what) {
     loss.told = true;
     std::string text = std::string(what) + " cannot be reached any more: " + loss.why;
     if (loss.messages == 1)
-        text += "; a message of " + std::to_string(loss.bytes) + " bytes that was sent to it before may not have arrived";
+        text += "; a message of " + std::to_string(loss.bytes) +
+                " bytes that was sent to it before may not have arrived";
     if (loss.messages > 1)
         text += "; " + std::to_string(loss.messages) + " messages of together " + std::to_string(loss.bytes) +
                 " bytes that were sent to it before may not have arrived";

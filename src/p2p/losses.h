@@ -1,12 +1,13 @@
-// Peers that are lost, and the rule that nothing is lost silently.
+// Failed or unreachable peers, and the rule that no message is lost without a report.
 //
-// - What is open with a lost peer fails, and whatever is begun with it. Each of these errors says why the peer is
-//   lost, and how many messages sent to it before may not have arrived.
-// - Such messages are those that the path gave up (Sink::undelivered: their payload had been copied, so that their
-//   sends were over), and sends that fail though nobody asks how they ended: a buffered send, a freed request.
-// - A call that returns one of these errors tells of all that was given up until then. What no call has told of,
-//   MPI_Finalize does (untold()), before and after it waits for acknowledgements.
-// "May not": a peer may have got a message though its acknowledgement was lost.
+// - Whatever is open with a failed peer fails, and so does whatever is begun with it. Each of these errors
+//   states why the peer cannot be reached, and how many messages sent to it before may not have arrived.
+// - Such messages are of two kinds: those that the path gave up (Sink::undelivered; their payload had been
+//   copied, so their sends were complete), and failed sends whose result no caller queries (a buffered send,
+//   a freed request).
+// - A call that returns one of these errors reports all messages given up until then. MPI_Finalize reports
+//   those that no call has reported (untold()), before and after it waits for acknowledgements.
+// "May not": a peer may have received a message although its acknowledgement was lost.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -21,25 +22,25 @@ namespace lanyard {
 class Losses {
 public:
     void lose(uint32_t peer, std::string why) { losses_[peer].why = std::move(why); }
-    // A message of so many bytes, whose send was over, may not have arrived.
+    // A message of this many bytes, whose send was complete, may not have arrived.
     void add(uint32_t peer, uint64_t bytes) {
         Loss &loss = losses_[peer];
         ++loss.messages;
         loss.bytes += bytes;
         loss.told = false;
     }
-    // For a call that fails because of the loss. `what` is the subject of the sentence.
+    // The error for a call that fails because of the failed peer. `what` is the subject of its sentence.
     Error tell(uint32_t peer, const char *what);
-    // The error that tell() gave has reached nobody.
+    // The error that tell() returned has not been delivered.
     void untell(uint32_t peer) { losses_[peer].told = false; }
-    // Messages that lost peers may not have got, as long as nobody has been told.
+    // Messages that failed peers may not have received and that no error has reported yet.
     Error untold();
 
 private:
     struct Loss {
         std::string why;
-        uint64_t messages = 0, bytes = 0;  // that were sent and may not have arrived
-        bool told = false;                 // about all of these
+        uint64_t messages = 0, bytes = 0;  // sent, and may not have arrived
+        bool told = false;                 // all of these have been reported
     };
     std::map<uint32_t, Loss> losses_;  // by peer
 };

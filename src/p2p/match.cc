@@ -1,8 +1,9 @@
+// See match.h.
 #include "p2p/match.h"
 
 namespace lanyard {
 
-// The earliest that fits in the bucket of `key`, which is the message's, with wildcards perhaps.
+// The earliest entry that fits in the bucket of `key`. That is the message's key, perhaps with wildcards.
 MatchEntry *MatchQueue::find(const MatchKey &key, const MatchKey &message) {
     Bucket &bucket = bucket_of(key);
     MatchEntry *entry = bucket.front();
@@ -22,7 +23,8 @@ MatchEntry *MatchQueue::find_behind_first(const MatchKey &message) {
     return all_exact ? exact : find_wild(message, exact);
 }
 
-// The earliest with wildcards, if it comes before `exact`, the earliest without that fits, which may be nullptr.
+// The earliest entry with wildcards if it precedes `exact`, else `exact`. That is the earliest entry without
+// wildcards that fits, or nullptr.
 MatchEntry *MatchQueue::find_wild(const MatchKey &message, MatchEntry *exact) {
     uint8_t promised = promises_.any() ? promises_.of(message.context) : 0;
     if (exact && (promised & promise::allow_overtaking)) return exact;
@@ -47,7 +49,7 @@ void MatchQueue::file_all() {
     }
 }
 
-// So many heads (a power of two), and nothing filed.
+// Makes this number of buckets (a power of two), with no entry in the hash.
 void MatchQueue::build(size_t buckets) {
     for (MatchEntry *entry = queue_.front(); entry; entry = queue_.after(*entry)) unfile(*entry);
     buckets_ = std::vector<Bucket>(buckets);

@@ -1,11 +1,15 @@
-// Matching (MPI-5.0 3.5): which posted receive takes an arriving message; unexpected.h has the other half. Pure: a queue of
-// intrusive entries, no sockets, no clock, no allocation once warm. Used by the messenger alone.
+// Matching (MPI-5.0 3.5): which posted receive takes an arriving message. unexpected.h has the other half. A
+// queue of intrusive entries without sockets, clock, or allocation once warm. Used by the messenger.
 //
-// Order: a message goes to the earliest posted receive it fits. That is the first of all for who receives in the order of sending, so it is
-// looked at first. While few entries are queued the others are scanned in order. Beyond `few` they are found by a hash of (context, rank, tag),
-// wildcards being values like others: so a message is looked for once as it is and once in each of the three forms with wildcards that some
-// entry has. Between what is found the order number decides. Forms that the program has promised not to use, or that no message of a
-// collective meets, are left out. Entries are filed in the hash when it is first needed: some of the first, and none of those behind.
+// Order: a message goes to the earliest posted receive that it fits. That is the first of all if the program
+// receives in the order of sending, so the first is examined before the others. Up to `few` entries are
+// scanned in order. Beyond that they are found by a hash of (context, rank, tag), in which a wildcard is a
+// value like any other. A message is therefore looked up once as it is, and once in each of the three forms
+// with wildcards that some entry has. Among the candidates, the order number decides. Forms that the program
+// has promised not to use, or that no message of a collective meets, are skipped. Entries enter the hash when
+// a lookup first needs it: at any time the earlier entries of the queue are in the hash, and the later ones
+// are not.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstdint>
@@ -28,28 +32,32 @@ struct MatchKey {
     int32_t tag = 0;
 
     bool wildcard() const { return rank == any_source || tag == any_tag; }
-    // By which wildcards it has: 0 to 3.
-    unsigned form() const { return (rank == any_source ? promise::no_any_source : 0u) | (tag == any_tag ? promise::no_any_tag : 0u); }
+    // Which wildcards it has, as a number from 0 to 3.
+    unsigned form() const {
+        return (rank == any_source ? promise::no_any_source : 0u) |
+               (tag == any_tag ? promise::no_any_tag : 0u);
+    }
 };
 
 struct MatchEntry : MatchKey {
-    Hook queue_hook;   // all entries of the queue, in order
-    Hook bucket_hook;  // the same, by hash, once there are many
-    uint64_t order = 0;  // among those that are filed there
+    Hook queue_hook;     // all entries of the queue, in order
+    Hook bucket_hook;    // the same entries by hash, once there are many
+    uint64_t order = 0;  // among the entries in the hash
 
     bool queued() const { return queue_hook.linked(); }
 };
 
-// Does the message `exact` fit what `wanted` asks for?
+// Does the message `exact` fit a receive with the key `wanted`?
 inline bool fits(const MatchKey &wanted, const MatchKey &exact) {
     return wanted.context == exact.context && (wanted.rank == exact.rank || wanted.rank == any_source) &&
            (wanted.tag == exact.tag || (wanted.tag == any_tag && exact.tag >= 0));
 }
 
-// For tables of a power of two.
+// For tables whose size is a power of two.
 inline uint64_t hash_of(const MatchKey &key) {
     uint64_t mixed =
-        key.context * 0x9e3779b97f4a7c15u ^ (static_cast<uint64_t>(static_cast<uint32_t>(key.rank)) << 32 | static_cast<uint32_t>(key.tag));
+        key.context * 0x9e3779b97f4a7c15u ^
+        (static_cast<uint64_t>(static_cast<uint32_t>(key.rank)) << 32 | static_cast<uint32_t>(key.tag));
     mixed *= 0xd6e8feb86659fd93u;
     return mixed >> 32;
 }
@@ -67,7 +75,8 @@ public:
         entry.queue_hook.unlink();
         --count_;
     }
-    // The earliest posted receive that takes the message with this (exact) key, else nullptr. Stays queued.
+    // The earliest posted receive that takes the message with this (exact) key, else nullptr. It stays
+    // queued.
     MatchEntry *find_receive(const MatchKey &message) {
         MatchEntry *first = queue_.front();
         return !first || fits(*first, message) ? first : find_behind_first(message);
@@ -96,10 +105,10 @@ private:
 
     Queue queue_;
     Tally<size_t> count_;
-    uint64_t next_order_ = 0;  // to be filed
-    MatchEntry *unfiled_ = nullptr;  // the first of those that are not filed
+    uint64_t next_order_ = 0;        // for the next entry that enters the hash
+    MatchEntry *unfiled_ = nullptr;  // the first entry that is not in the hash
     std::vector<Bucket> buckets_;
-    uint32_t filed_[4] = {};  // by form
+    uint32_t filed_[4] = {};  // entries in the hash, by form
     Promises promises_;
 };
 

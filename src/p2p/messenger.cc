@@ -1,4 +1,4 @@
-// Which protocol a message takes (messenger.h).
+// Decides which protocol a message takes (messenger.h).
 #include "p2p/messenger.h"
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace lanyard {
 
 namespace {
 
-// Enough for a window of messages in which nobody waits for an answer; all peers together may fill all_credit with what
-// is unexpected, or least_credit each.
+// Enough for a window of messages for which no sender waits for an answer. Unexpected messages of all peers
+// together may take all_credit, or least_credit for each peer if that is more.
 constexpr int64_t all_credit = 64 << 20, most_credit = 4 << 20, least_credit = 512 << 10;
 
-// Where nobody knows how many peers the other has.
+// For a peer that cannot know how many peers the other has.
 constexpr uint32_t any_number = UINT32_MAX;
 
 int64_t credit_of_each(const Settings &settings, uint32_t peers) {
@@ -26,7 +26,8 @@ int64_t credit_of_each(const Settings &settings, uint32_t peers) {
 }  // namespace
 
 Messenger::Messenger(Engine &engine, const Settings &settings, uint32_t own_peer, uint32_t peers)
-    : endpoint_(engine, settings, own_peer, peers, {credit_of_each(settings, peers), credit_of_each(settings, any_number)}),
+    : endpoint_(engine, settings, own_peer, peers,
+                {credit_of_each(settings, peers), credit_of_each(settings, any_number)}),
       receiver_(endpoint_),
       eager_(endpoint_),
       rendezvous_(endpoint_),
@@ -46,17 +47,24 @@ void Messenger::route(uint32_t number, Path &path) {
 void Messenger::set_limits(Peer &peer) {
     Path &path = *peer.path;
     const Settings &settings = endpoint_.settings;
-    size_t limit = settings.eager_limit < 0 ? path.info.eager_limit : static_cast<size_t>(settings.eager_limit);
+    size_t limit =
+        settings.eager_limit < 0 ? path.info.eager_limit : static_cast<size_t>(settings.eager_limit);
     peer.eager_limit = static_cast<uint32_t>(std::min(limit, path.info.max_eager));
-    size_t most_first = path.info.loses_bulk ? path.info.max_eager - std::min(path.info.max_eager, sizeof(RendezvousOffer)) : 0;
+    size_t most_first = path.info.loses_bulk
+                            ? path.info.max_eager - std::min(path.info.max_eager, sizeof(RendezvousOffer))
+                            : 0;
     peer.first_limit = static_cast<uint32_t>(std::min(static_cast<size_t>(settings.first_bytes), most_first));
-    peer.shown_to = path.short_lane().max_shown() > 0 && !settings.check ? static_cast<int64_t>(path.short_lane().max_shown()) : -1;
+    peer.shown_to = path.short_lane().max_shown() > 0 && !settings.check
+                        ? static_cast<int64_t>(path.short_lane().max_shown())
+                        : -1;
     set_announcing(endpoint_, peer);
     endpoint_.channels.choose_ring(peer);
 }
 
-// Where messages are checked or counted each is more than a line in a ring.
-void Messenger::allow_rings() { endpoint_.channels.allow_rings(!endpoint_.settings.check && !endpoint_.traffic); }
+// If messages are checked or counted, each needs more than a line in a ring.
+void Messenger::allow_rings() {
+    endpoint_.channels.allow_rings(!endpoint_.settings.check && !endpoint_.traffic);
+}
 
 void Messenger::set_traffic(Traffic *traffic) {
     endpoint_.traffic = traffic;
@@ -82,12 +90,13 @@ bool Messenger::deliver_to_self(MatchKey key, const Buffer &buffer) {
     Peer &self = endpoint_.peers[own_peer()];
     int64_t bytes = buffer.bytes();
     bool at_once = self.is_clear() && Eager::fits(self, bytes) && buffer.contiguous();
-    // What was sent before may still be to be delivered.
+    // Messages sent before may not have been delivered yet.
     if (!at_once || settings().check || self.path->deadline_ns() == 0) return false;
-    // What it owes itself it has back.
+    // The credit that this process owes itself returns to it.
     self.credit_left += std::exchange(self.credit_owed, 0) - Channels::cost(bytes);
     endpoint_.count_sent(self, key, Protocol::eager, bytes);
-    receiver_.message(self, message_envelope(key, EnvelopeKind::eager, bytes, 0), buffer.base, static_cast<size_t>(bytes));
+    receiver_.message(self, message_envelope(key, EnvelopeKind::eager, bytes, 0), buffer.base,
+                      static_cast<size_t>(bytes));
     return true;
 }
 

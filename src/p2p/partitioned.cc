@@ -6,18 +6,23 @@
 //              <------  announcement {offset, bytes, total} + few data        MPI_Pready
 //              <------  announcement, then a message with the data            MPI_Pready of more
 //
-// Matching: both sides talk when the request is made. An opening is an ordinary message in a context of its own, with the program's tag,
-// and openings of one pair do not overtake each other: so sends and receives meet in the order of their making, whatever is started
-// when. No receive or probe of the program can meet it, nor what travels in the channel, which is a context drawn by the receiver.
+// Matching: both sides take part when the request is made. An opening is an ordinary message in a context of
+// its own, with the program's tag, and openings of one pair do not overtake each other. Sends and receives
+// therefore meet in the order in which they were made, regardless of when each is started. No receive or
+// probe of the program can meet an opening. Nor can it meet what travels in the channel, which is a context
+// chosen by the receiver.
 //
-// Rounds: a round moves `total` bytes, no more and no less, and announcements keep their order; so the receiver needs no number to tell
-// where the next round begins. What the sender sends before the receiver has started waits there like any message. The receiver
-// posts the receive for data when it hears the announcement, which comes before them in the same order.
+// Rounds: a round moves exactly `total` bytes, and announcements keep their order. The receiver therefore
+// needs no number to see where the next round begins. What the sender sends before the receiver has started
+// waits there like any message. The receiver posts the receive for the data when the announcement arrives,
+// which precedes them in the same order.
 //
-// Partitions that are ready are never held back for others, as the receiver may ask for them: neighbours go together when they are
-// ready together, because they were named in one call, or became ready while a thread was waiting for the engine, or for the opening. A
-// thread that makes a partition ready pushes it on a list; whoever finds the list empty takes the engine and sends all of it. The round is
-// not over while the list holds something, so nobody comes too late to a request that has ended.
+// Partitions that are ready are never held back for others, because the receiver may be waiting for them.
+// Neighbours travel together if they become ready together: because one call named them, or because they
+// became ready while a thread was waiting for the engine or the opening. A thread that makes a partition
+// ready pushes it on a list. The thread that finds the list empty takes the engine and sends everything on
+// it. The round does not end while the list holds something, so no thread can be too late for a request that
+// has ended.
 #include "p2p/partitioned.h"
 
 #include <algorithm>
@@ -38,8 +43,8 @@ struct Announcement {
 };
 static_assert(sizeof(Announcement) == inline_payload);
 
-constexpr size_t few_bytes = 4096;        // go with the announcement
-constexpr int64_t attended_bytes = 8192;  // a round of so many is worth waking the helper for
+constexpr size_t few_bytes = 4096;        // sent together with the announcement
+constexpr int64_t attended_bytes = 8192;  // from this size on, a round is worth waking the helper
 constexpr int32_t control_tag = 0, data_tag = 1;
 
 Buffer bytes_at(const void *address, int64_t bytes) {
@@ -47,7 +52,8 @@ Buffer bytes_at(const void *address, int64_t bytes) {
     return {static_cast<std::byte *>(const_cast<void *>(address)), bytes, &byte};
 }
 
-void describe(MessageOperation &operation, MatchKey &own_key, const MatchKey &key, const Buffer &buffer, uint32_t peer) {
+void describe(MessageOperation &operation, MatchKey &own_key, const MatchKey &key, const Buffer &buffer,
+              uint32_t peer) {
     own_key = key;
     operation.buffer = buffer;
     operation.peer = peer;
@@ -58,7 +64,8 @@ void describe(SendOperation &send, const MatchKey &key, const Buffer &buffer, co
     send.destination = ends.other_rank;
 }
 
-void describe(ReceiveOperation &receive, const MatchKey &key, const Buffer &buffer, const PartitionedEnds &ends) {
+void describe(ReceiveOperation &receive, const MatchKey &key, const Buffer &buffer,
+              const PartitionedEnds &ends) {
     describe(receive, receive, key, buffer, ends.peer);
 }
 
@@ -78,13 +85,18 @@ void set_under_way(Messenger &messenger, bool &now, bool wanted) {
 
 }  // namespace
 
-PartitionedSend::PartitionedSend(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions)
-    : messenger_(messenger), ends_(ends), partitions_(partitions), next_(new std::atomic<int32_t>[static_cast<size_t>(partitions.count)]) {
+PartitionedSend::PartitionedSend(Messenger &messenger, const PartitionedEnds &ends,
+                                 const Partitions &partitions)
+    : messenger_(messenger),
+      ends_(ends),
+      partitions_(partitions),
+      next_(new std::atomic<int32_t>[static_cast<size_t>(partitions.count)]) {
     if (ends_.peer != no_peer) await_opening();
 }
 
 void PartitionedSend::await_opening() {
-    describe(opening_, {ends_.context, ends_.other_rank, ends_.tag}, bytes_at(&opening_says_, sizeof opening_says_), ends_);
+    describe(opening_, {ends_.context, ends_.other_rank, ends_.tag},
+             bytes_at(&opening_says_, sizeof opening_says_), ends_);
     opening_.completion.reset();
     opening_.completion.then = opened;
     opening_.completion.context = this;
@@ -118,12 +130,14 @@ void PartitionedSend::end(PartitionedSend *send) {
 }
 
 void PartitionedSend::start() {
-    for (int i = 0; i < partitions_.count; ++i) next_[static_cast<size_t>(i)].store(not_ready, std::memory_order_relaxed);
+    for (int i = 0; i < partitions_.count; ++i)
+        next_[static_cast<size_t>(i)].store(not_ready, std::memory_order_relaxed);
     newest_.store(nobody, std::memory_order_relaxed);
     active_ = true;
     failed_ = told_empty_ = false;
     readied_ = 0;
-    if (ends_.peer != no_peer && !channel_ && opening_.completion.complete()) await_opening();  // failed before, and does again
+    // The opening failed before, and will again.
+    if (ends_.peer != no_peer && !channel_ && opening_.completion.complete()) await_opening();
     end_if_done();
 }
 
@@ -131,29 +145,34 @@ Error PartitionedSend::ready(int first, int last) {
     int end = first;
     for (; end <= last; ++end) {
         int32_t expected = not_ready;
-        if (!next_[static_cast<size_t>(end)].compare_exchange_strong(expected, nobody, std::memory_order_relaxed)) break;
+        if (!next_[static_cast<size_t>(end)].compare_exchange_strong(expected, nobody,
+                                                                     std::memory_order_relaxed))
+            break;
     }
     if (end > first && push(first, end - 1)) {
         EngineGuard guard(messenger_.engine());
         flush();
     }
     if (end > last) return {};
-    return Error(ErrorClass::arg, "partition " + std::to_string(end) + " was made ready before since the request was started");
+    return Error(ErrorClass::arg,
+                 "partition " + std::to_string(end) + " was made ready before since the request was started");
 }
 
-// Whether the list was empty, so that the caller must flush it.
+// True: the list was empty, so the caller must flush it.
 bool PartitionedSend::push(int first, int last) {
     for (int i = first; i < last; ++i) next_[static_cast<size_t>(i)].store(i + 1, std::memory_order_relaxed);
     int32_t before = newest_.load(std::memory_order_relaxed);
     do next_[static_cast<size_t>(last)].store(before, std::memory_order_relaxed);
-    while (!newest_.compare_exchange_weak(before, first, std::memory_order_acq_rel, std::memory_order_relaxed));
+    while (
+        !newest_.compare_exchange_weak(before, first, std::memory_order_acq_rel, std::memory_order_relaxed));
     return before == nobody;
 }
 
 void PartitionedSend::flush() {
     fresh_.clear();
     int32_t newest = newest_.exchange(nobody, std::memory_order_acq_rel);
-    for (int32_t i = newest; i != nobody; i = next_[static_cast<size_t>(i)].load(std::memory_order_relaxed)) fresh_.push_back(i);
+    for (int32_t i = newest; i != nobody; i = next_[static_cast<size_t>(i)].load(std::memory_order_relaxed))
+        fresh_.push_back(i);
     if (!active_) return;  // an error has ended the round
     readied_ += static_cast<int>(fresh_.size());
     bool to_send = !failed_ && ends_.peer != no_peer && partitions_.bytes() > 0;
@@ -162,7 +181,7 @@ void PartitionedSend::flush() {
     end_if_done();
 }
 
-// Neighbours as one.
+// Sends neighbouring partitions as one.
 void PartitionedSend::send_sorted(std::vector<int32_t> &ready) {
     busy_ = true;
     std::sort(ready.begin(), ready.end());
@@ -227,17 +246,23 @@ void PartitionedSend::end_if_done() {
     partitions_.completion->finish();  // may end this object
 }
 
-PartitionedReceive::PartitionedReceive(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions, uint64_t channel)
-    : messenger_(messenger), ends_(ends), partitions_(partitions), channel_(channel), inbox_(new std::byte[sizeof(Announcement) + few_bytes]),
+PartitionedReceive::PartitionedReceive(Messenger &messenger, const PartitionedEnds &ends,
+                                       const Partitions &partitions, uint64_t channel)
+    : messenger_(messenger),
+      ends_(ends),
+      partitions_(partitions),
+      channel_(channel),
+      inbox_(new std::byte[sizeof(Announcement) + few_bytes]),
       missing_(new std::atomic<int64_t>[static_cast<size_t>(partitions.count)]) {
     if (ends_.peer == no_peer) return;
-    describe(opening_, {ends_.context, ends_.own_rank, ends_.tag}, bytes_at(&channel_, sizeof channel_), ends_);
+    describe(opening_, {ends_.context, ends_.own_rank, ends_.tag}, bytes_at(&channel_, sizeof channel_),
+             ends_);
     opening_.completion.then = opening_sent;
     opening_.completion.context = this;
     messenger_.send(opening_);
 }
 
-// A peer that is lost is told of by the control receive.
+// The control receive reports a failed peer.
 void PartitionedReceive::opening_sent(Completion &completion) {
     auto &self = *static_cast<PartitionedReceive *>(completion.context);
     self.opening_.error.discard();
@@ -252,8 +277,10 @@ void PartitionedReceive::end(PartitionedReceive *receive) {
 }
 
 void PartitionedReceive::start() {
-    int64_t one = std::max<int64_t>(partitions_.one.bytes(), 1);  // partitions without bytes arrive with the end of the round
-    for (int i = 0; i < partitions_.count; ++i) missing_[static_cast<size_t>(i)].store(one, std::memory_order_relaxed);
+    // A partition without bytes arrives with the end of the round.
+    int64_t one = std::max<int64_t>(partitions_.one.bytes(), 1);
+    for (int i = 0; i < partitions_.count; ++i)
+        missing_[static_cast<size_t>(i)].store(one, std::memory_order_relaxed);
     active_ = true;
     failed_ = heard_ = false;
     announced_ = total_ = 0;
@@ -266,13 +293,15 @@ void PartitionedReceive::start() {
     end_if_done();
 }
 
-// Posts the control receive. Announcements that wait already are heard in turn and not one inside the other.
+// Posts the control receive. Announcements that already wait are handled one after the other, not
+// recursively.
 void PartitionedReceive::listen() {
     again_ = true;
     if (listening_) return;
     listening_ = true;
     while (std::exchange(again_, false)) {
-        describe(control_, {channel_, ends_.other_rank, control_tag}, bytes_at(inbox_.get(), sizeof(Announcement) + few_bytes), ends_);
+        describe(control_, {channel_, ends_.other_rank, control_tag},
+                 bytes_at(inbox_.get(), sizeof(Announcement) + few_bytes), ends_);
         control_.completion.reset();
         control_.completion.then = heard;
         control_.completion.context = this;
@@ -307,7 +336,8 @@ void PartitionedReceive::announced() {
     if (bytes > static_cast<int64_t>(few_bytes)) {
         receive_data(offset, bytes);
     } else if (bytes > 0) {
-        Cursor(partitions_.whole(), offset).unpack(inbox_.get() + sizeof announcement, static_cast<size_t>(inside(offset, bytes)));
+        Cursor(partitions_.whole(), offset)
+            .unpack(inbox_.get() + sizeof announcement, static_cast<size_t>(inside(offset, bytes)));
         landed(offset, bytes);
     }
     if (announced_ < total_) listen();
@@ -315,14 +345,18 @@ void PartitionedReceive::announced() {
 
 void PartitionedReceive::check_total(int64_t total) {
     if (total <= partitions_.bytes() || *partitions_.error) return;
-    std::string sender = "the partitioned send of rank " + std::to_string(ends_.other_rank) + " with tag " + std::to_string(ends_.tag);
-    *partitions_.error = Error(ErrorClass::truncate, sender + " has " + std::to_string(total) +
-                                                         " bytes in all partitions, but the receive has room for " +
-                                                         std::to_string(partitions_.bytes()));
+    std::string sender = "the partitioned send of rank " + std::to_string(ends_.other_rank) + " with tag " +
+                         std::to_string(ends_.tag);
+    *partitions_.error =
+        Error(ErrorClass::truncate, sender + " has " + std::to_string(total) +
+                                        " bytes in all partitions, but the receive has room for " +
+                                        std::to_string(partitions_.bytes()));
 }
 
 // How many of these bytes of the stream have a place in the receive.
-int64_t PartitionedReceive::inside(int64_t offset, int64_t bytes) const { return std::clamp<int64_t>(partitions_.bytes() - offset, 0, bytes); }
+int64_t PartitionedReceive::inside(int64_t offset, int64_t bytes) const {
+    return std::clamp<int64_t>(partitions_.bytes() - offset, 0, bytes);
+}
 
 void PartitionedReceive::receive_data(int64_t offset, int64_t bytes) {
     auto &piece = pieces_.take(*this, data_landed);
@@ -336,7 +370,7 @@ void PartitionedReceive::receive_data(int64_t offset, int64_t bytes) {
         place = bytes_at(some == 0 ? whole.base : whole.base + offset, some);
     } else if (offset % element == 0 && some % element == 0) {
         place = {whole.base + offset / element * whole.datatype->extent, some / element, whole.datatype};
-    } else {  // begins or ends inside an element
+    } else {  // the data begin or end inside an element
         piece.staged.resize(static_cast<size_t>(some));
         place = bytes_at(piece.staged.data(), some);
     }
@@ -347,7 +381,8 @@ void PartitionedReceive::receive_data(int64_t offset, int64_t bytes) {
 void PartitionedReceive::data_landed(Completion &completion) {
     auto &piece = *static_cast<Pieces<PartitionedReceive, ReceiveOperation>::One *>(completion.context);
     PartitionedReceive &self = *piece.owner;
-    if (!piece.staged.empty()) Cursor(self.partitions_.whole(), piece.offset).unpack(piece.staged.data(), piece.staged.size());
+    if (!piece.staged.empty())
+        Cursor(self.partitions_.whole(), piece.offset).unpack(piece.staged.data(), piece.staged.size());
     bool truncated = piece.error && self.total_ > self.partitions_.bytes();
     if (piece.error && !truncated) self.failed_ = true;
     if (piece.error) keep(*self.partitions_.error, piece.error);
@@ -367,8 +402,10 @@ void PartitionedReceive::landed(int64_t offset, int64_t bytes) {
 
 void PartitionedReceive::end_if_done() {
     bool all_announced = heard_ && announced_ >= total_;
-    if (!active_ || busy_ || listening_ || !(failed_ || all_announced) || control_open_ || pieces_.in_use()) return;
-    for (int i = 0; i < partitions_.count; ++i) missing_[static_cast<size_t>(i)].store(0, std::memory_order_release);
+    if (!active_ || busy_ || listening_ || !(failed_ || all_announced) || control_open_ || pieces_.in_use())
+        return;
+    for (int i = 0; i < partitions_.count; ++i)
+        missing_[static_cast<size_t>(i)].store(0, std::memory_order_release);
     active_ = false;
     set_under_way(messenger_, under_way_, false);
     partitions_.completion->finish();  // may end this object

@@ -1,6 +1,8 @@
-// Partitioned communication (MPI-5.0 chapter 4): a send and a receive that are matched once and then move their data in rounds, the
-// sender's partitions as they become ready. Used by the API; the rule and the reasons are at the head of partitioned.cc.
-// Thread rule: everything by the engine's owner, but ready() and arrived(): those any threads, several at once.
+// Partitioned communication (MPI-5.0 chapter 4): a send and a receive that are matched once and then move
+// their data in rounds. The sender's partitions move as they become ready. Used by the API. The head of
+// partitioned.cc explains the protocol.
+// Thread rule: the owner of the engine, except ready() and arrived(), which any threads may call at the same
+// time.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +17,13 @@ namespace lanyard {
 
 // The two ends of the first message, by which a send and a receive find each other.
 struct PartitionedEnds {
-    uint64_t context = 0;  // of the communicator, for openings alone
+    uint64_t context = 0;     // the communicator's, used for openings only
     uint32_t peer = no_peer;  // no_peer: MPI_PROC_NULL
     int32_t own_rank = 0, other_rank = 0;
     int32_t tag = 0;
 };
 
-// What both have: equal partitions, one after the other, and who is told when a round is over.
+// What both sides have: equal partitions, one after the other, and where the end of a round is reported.
 struct Partitions {
     Buffer one;  // the first partition
     int count = 0;
@@ -35,12 +37,12 @@ struct Partitions {
     }
 };
 
-// Operations of this kind are kept for the next rounds.
+// Operations of this kind are kept for later rounds.
 template <class Owner, class Operation>
 struct Piece : Operation {
     Owner *owner = nullptr;
     int64_t offset = 0, bytes = 0;  // in the stream of all partitions
-    std::vector<std::byte> staged;  // where the data cannot lie in the program's memory
+    std::vector<std::byte> staged;  // for data that cannot lie in the program's memory
 };
 
 template <class Owner, class Operation>
@@ -65,15 +67,16 @@ private:
 
 class PartitionedSend {
 public:
-    // Waits for the opening from here on.
+    // Waits for the opening from now on.
     PartitionedSend(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions);
     PartitionedSend(const PartitionedSend &) = delete;
     PartitionedSend &operator=(const PartitionedSend &) = delete;
-    // The request ends, between rounds; the object, once nothing can come for it any more.
+    // Ends the request, between rounds. The object is deleted once nothing can arrive for it any more.
     static void end(PartitionedSend *send);
 
     void start();
-    // Partitions first to last are ready; an error when one of them was, in this round (those before it are ready now).
+    // The partitions `first` to `last` are ready. Error: one of them was already ready in this round; those
+    // before it are ready now.
     Error ready(int first, int last);
     int count() const { return partitions_.count; }
 
@@ -94,7 +97,7 @@ private:
     const PartitionedEnds ends_;
     const Partitions partitions_;
     ReceiveOperation opening_;
-    uint64_t opening_says_ = 0;  // the channel; its bytes may come one by one
+    uint64_t opening_says_ = 0;  // the received channel; bytes may arrive one by one
     uint64_t channel_ = 0;       // 0: not open yet
     bool ended_ = false;
 
@@ -104,23 +107,26 @@ private:
 
     bool active_ = false, failed_ = false, busy_ = false, told_empty_ = false, under_way_ = false;
     int readied_ = 0;
-    std::vector<int32_t> fresh_, waiting_;  // waiting_: until the channel is open
+    std::vector<int32_t> fresh_, waiting_;  // `waiting_`: until the channel is open
     Pieces<PartitionedSend, SendOperation> pieces_;
 };
 
 class PartitionedReceive {
 public:
     // `channel`: a context that nothing else uses. Sends the opening.
-    PartitionedReceive(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions, uint64_t channel);
+    PartitionedReceive(Messenger &messenger, const PartitionedEnds &ends, const Partitions &partitions,
+                       uint64_t channel);
     PartitionedReceive(const PartitionedReceive &) = delete;
     PartitionedReceive &operator=(const PartitionedReceive &) = delete;
     static void end(PartitionedReceive *receive);
 
     void start();
-    // In this round, or the one that is over.
-    bool arrived(int partition) const { return missing_[static_cast<size_t>(partition)].load(std::memory_order_acquire) == 0; }
+    // Has the partition arrived in this round, or in the one that has ended?
+    bool arrived(int partition) const {
+        return missing_[static_cast<size_t>(partition)].load(std::memory_order_acquire) == 0;
+    }
     int count() const { return partitions_.count; }
-    // Valid once the round is over.
+    // Valid once the round has ended.
     int64_t received() const { return std::min(total_, partitions_.bytes()); }
 
 private:
@@ -147,7 +153,7 @@ private:
     bool active_ = false, failed_ = false, busy_ = false, under_way_ = false;
     bool listening_ = false, again_ = false, control_open_ = false, heard_ = false;
     int64_t announced_ = 0, total_ = 0;
-    std::unique_ptr<std::atomic<int64_t>[]> missing_;  // bytes, of each partition
+    std::unique_ptr<std::atomic<int64_t>[]> missing_;  // bytes that each partition lacks
     Pieces<PartitionedReceive, ReceiveOperation> pieces_;
 };
 

@@ -1,5 +1,7 @@
-// What programs promise about receives on a communicator (MPI-5.0 7.4.4), by context. Looked at where it saves work and where a
-// promise that was not kept shows by itself, never on the way of an ordinary message. Any thread; one short lock.
+// What programs promise about receives on a communicator (MPI-5.0 7.4.4), by context. The library reads this
+// where it saves work, and where a broken promise becomes visible without extra work, but not for ordinary
+// messages.
+// Thread rule: any thread. One short lock.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +17,8 @@ namespace lanyard {
 namespace promise {
 constexpr uint8_t no_any_source = 1;
 constexpr uint8_t no_any_tag = 2;
-constexpr uint8_t exact_length = 4;      // a message has the length of the receive that takes it
-constexpr uint8_t allow_overtaking = 8;  // messages may be matched in another order than they were sent or receives posted
+constexpr uint8_t exact_length = 4;      // a message has the same length as the receive that takes it
+constexpr uint8_t allow_overtaking = 8;  // messages may be matched in any order
 constexpr uint8_t no_wildcards = no_any_source | no_any_tag;
 }  // namespace promise
 
@@ -28,7 +30,7 @@ public:
         auto place = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair(context, uint8_t{0}));
         return place != sorted_.end() && place->first == context ? place->second : uint8_t{0};
     }
-    // In place of what was promised before; 0: nothing is.
+    // Replaces what was promised before; 0: no promises.
     void set(uint64_t context, uint8_t promised) {
         SpinGuard guard(lock_);
         auto place = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair(context, uint8_t{0}));

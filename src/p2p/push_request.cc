@@ -1,4 +1,4 @@
-// Waiting for the sender, for a moment (push_request.h).
+// Waits a moment for the sender (push_request.h).
 #include "p2p/push_request.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@ namespace lanyard {
 
 namespace {
 
-constexpr uint64_t least_moment_ns = 2000, bytes_per_moment_ns = 32;  // a fraction of the time that the copy takes
-constexpr uint32_t most_in_vain = 4, ask_every = 32;                    // requests, messages
+constexpr uint64_t least_moment_ns = 2000, bytes_per_moment_ns = 32;  // a fraction of the time of the copy
+constexpr uint32_t most_in_vain = 4, ask_every = 32;                  // counts of requests and of messages
 
 }  // namespace
 
@@ -17,7 +17,8 @@ bool PushRequest::promises_something(Endpoint &endpoint, Peer &peer) {
     return peer.asking_for_push.ask(most_in_vain, ask_every);
 }
 
-bool PushRequest::begin(uint32_t peer, uint64_t sender_id, const ClearToSend &clear, bool contiguous, User &user) {
+bool PushRequest::begin(uint32_t peer, uint64_t sender_id, const ClearToSend &clear, bool contiguous,
+                        User &user) {
     if (!endpoint_.words.take(*endpoint_.peers[peer].path, endpoint_.own_peer, word_)) return false;
     user_ = &user;
     peer_ = peer;
@@ -64,7 +65,8 @@ void PushRequest::stop() {
 
 bool PushRequest::claim(const Endpoint &endpoint, uint32_t peer, const Envelope &request) {
     uint32_t index = OwnWord::index_of(request.check);
-    std::atomic<uint64_t> *word = index < shared_words ? endpoint.peers[peer].path->memory().shared_word(peer, index) : nullptr;
+    std::atomic<uint64_t> *word =
+        index < shared_words ? endpoint.peers[peer].path->memory().shared_word(peer, index) : nullptr;
     return word && claim_piece(*word, OwnWord::generation_of(request.check), 1, false) >= 0;
 }
 

@@ -1,14 +1,16 @@
-// A receiver asks the sender of a long message within a node to push its bytes through shared buffers, though it does
-// not know whether the sender is inside MPI. (One that waits in its call says so with its offer: flag_attended.)
+// A receiver requests that the sender of a long message within a node push its bytes through shared buffers,
+// although it cannot know whether the sender is inside MPI. (A sender that waits in its call states this in
+// its offer: flag_attended.)
 //
 //   sender                      receiver
 //     rendezvous  ------------>   match; begin a generation of a word
-//                 <------------   clear to send, if the word is still to be had
+//                 <------------   clear to send, if the word is still free
 //   claim the word; push
 //     bulk, bulk  ------------>   complete
 //
-// The side that claims the word has the message. A receiver that has waited in vain for a moment claims it itself and
-// copies directly, so it waits for nobody; a sender that comes later finds the word taken and does nothing.
+// The side that claims the word moves the message. A receiver that has waited for a moment in vain claims it
+// itself and copies directly, so it depends on no other process. A sender that arrives later finds the word
+// taken and does nothing.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -18,17 +20,18 @@
 
 namespace lanyard {
 
-// The answer to an offer. Its tag is 1 where the receiver's buffer is contiguous: what comes is written to its place.
+// The answer to an offer. Its tag is 1 if the receiver's buffer is contiguous, so that bytes are written to
+// their place.
 struct ClearToSend {
     uint64_t receiver_id;
-    uint64_t offset, end;  // the bytes wanted
+    uint64_t offset, end;  // the requested bytes
 };
 
 class PushRequest : private Task {
 public:
     class User {
     public:
-        // Nobody pushes, nor will: the receiver has the message.
+        // The sender does not push and never will; the receiver moves the message.
         virtual void sender_is_absent() = 0;
 
     protected:
@@ -37,15 +40,15 @@ public:
 
     explicit PushRequest(Endpoint &endpoint) : endpoint_(endpoint) { run = await; }
     ~PushRequest() { stop(); }
-    // Is there hope that it helps?
+    // Is a request likely to help?
     static bool promises_something(Endpoint &endpoint, Peer &peer);
-    // False: there is no word, and nothing has happened.
+    // False: there is no free word, and nothing has happened.
     bool begin(uint32_t peer, uint64_t sender_id, const ClearToSend &clear, bool contiguous, User &user);
-    // The bytes are here, so the sender had it.
+    // The bytes are here, so the sender had claimed the message.
     void answered();
-    // Nobody is to push.
+    // The sender must not push any more.
     void stop();
-    // At the sender: is the message still to be pushed? True: it has the message.
+    // At the sender: claims the message. False: it is no longer to be pushed.
     static bool claim(const Endpoint &endpoint, uint32_t peer, const Envelope &request);
 
 private:

@@ -1,4 +1,4 @@
-// What announcements over networks say, and when they are made (receive_advert.h).
+// What announcements over networks contain, and when they are sent (receive_advert.h).
 #include "p2p/receive_advert.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace lanyard {
 
 namespace {
 
-constexpr uint32_t most_in_vain = 8, try_every = 64;  // announcements, announceable receives
+constexpr uint32_t most_in_vain = 8, try_every = 64;  // announcements; receives that could be announced
 
 struct AdvertPayload {
     uint64_t receive_id;
@@ -26,7 +26,8 @@ void set_announcing(const Endpoint &endpoint, Peer &peer) {
     peer.claims = peer.path->memory().shared_word(endpoint.own_peer, 0) != nullptr;
     if (wanted == "off" || !(peer.claims || peer.path->info.bulk_follows)) return;
     peer.announced_from = peer.eager_limit + 1;
-    if (!peer.claims && wanted == "auto") peer.announced_from = std::max<uint64_t>(peer.announced_from, peer.first_limit + 1);
+    if (!peer.claims && wanted == "auto")
+        peer.announced_from = std::max<uint64_t>(peer.announced_from, peer.first_limit + 1);
 }
 
 bool worth_announcing(const Settings &settings, Peer &peer) {
@@ -36,7 +37,7 @@ bool worth_announcing(const Settings &settings, Peer &peer) {
 void announce(Endpoint &endpoint, RendezvousReceives &receives, ReceiveOperation &receive) {
     Peer &peer = endpoint.peers[receive.peer];
     if (!worth_announcing(endpoint.settings, peer)) return;
-    peer.announcing.in_vain();  // until it is named
+    peer.announcing.in_vain();  // until a message names it
     ++endpoint.counts.announced;
     AdvertPayload payload{receives.name(receive), peer.messages_received};
     Envelope envelope = message_envelope(receive, EnvelopeKind::announcement, receive.buffer.bytes(), 0);
@@ -50,7 +51,9 @@ bool hear_advert(Announcements &known, const Envelope &envelope, const std::byte
     AdvertPayload said;
     std::memcpy(&said, payload, sizeof said);
     bool in_place = (envelope.flags & flag_in_place) != 0;
-    return known.add({{envelope.context, envelope.source, envelope.tag}, said.receive_id, envelope.length, in_place}, said.received);
+    return known.add(
+        {{envelope.context, envelope.source, envelope.tag}, said.receive_id, envelope.length, in_place},
+        said.received);
 }
 
 }  // namespace lanyard

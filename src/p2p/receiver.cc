@@ -1,4 +1,4 @@
-// What short messages do not need every time (receiver.h).
+// The parts of receiver.h that short messages rarely need.
 #include "p2p/receiver.h"
 
 #include <cstring>
@@ -14,17 +14,21 @@ namespace lanyard {
 namespace {
 
 Error truncation(const ReceiveOperation &receive, const Envelope &envelope, int64_t room) {
-    return Error(ErrorClass::truncate, "the message from rank " + std::to_string(envelope.source) + " with tag " + std::to_string(envelope.tag) +
-                                           " has " + std::to_string(envelope.length) + " bytes, but the receive posted for it (" +
-                                           std::to_string(receive.buffer.count) + " elements of " +
-                                           std::to_string(receive.buffer.datatype->size) + " bytes) has room for " + std::to_string(room));
+    return Error(ErrorClass::truncate,
+                 "the message from rank " + std::to_string(envelope.source) + " with tag " +
+                     std::to_string(envelope.tag) + " has " + std::to_string(envelope.length) +
+                     " bytes, but the receive posted for it (" + std::to_string(receive.buffer.count) +
+                     " elements of " + std::to_string(receive.buffer.datatype->size) +
+                     " bytes) has room for " + std::to_string(room));
 }
 
 Error broken_promise(const ReceiveOperation &receive, const Envelope &envelope, int64_t room) {
-    return Error(ErrorClass::count, "the message from rank " + std::to_string(envelope.source) + " with tag " + std::to_string(envelope.tag) +
-                                        " has " + std::to_string(envelope.length) + " bytes and the receive posted for it (" +
-                                        std::to_string(receive.buffer.count) + " elements) " + std::to_string(room) +
-                                        ", although mpi_assert_exact_length was set on the communicator");
+    return Error(ErrorClass::count,
+                 "the message from rank " + std::to_string(envelope.source) + " with tag " +
+                     std::to_string(envelope.tag) + " has " + std::to_string(envelope.length) +
+                     " bytes and the receive posted for it (" + std::to_string(receive.buffer.count) +
+                     " elements) " + std::to_string(room) +
+                     ", although mpi_assert_exact_length was set on the communicator");
 }
 
 }  // namespace
@@ -34,32 +38,37 @@ void Receiver::copy_in(const Buffer &to, const std::byte *from, size_t bytes) {
     else Cursor(to).unpack(from, bytes);
 }
 
-// Of a message that has not the length of the receive that takes it.
+// The message's length differs from that of the receive that takes it.
 void Receiver::judge_length(ReceiveOperation &receive, const Envelope &envelope) {
     int64_t room = receive.buffer.bytes();
     if (static_cast<int64_t>(envelope.length) > room) receive.error = truncation(receive, envelope, room);
-    else if (posted_.promises().of(envelope.context) & promise::exact_length) receive.error = broken_promise(receive, envelope, room);
+    else if (posted_.promises().of(envelope.context) & promise::exact_length)
+        receive.error = broken_promise(receive, envelope, room);
 }
 
-// What both sides say of the message does not fit together, maybe.
+// The check words of both sides differ, which may be an error.
 void Receiver::compare_checks(ReceiveOperation &receive, const Envelope &envelope) {
     if (envelope.context & collective_bit) {
         if (observer_) receive.error = observer_->compared(receive.check, envelope.check, envelope.source);
         return;
     }
-    if (static_cast<int64_t>(envelope.length) > receive.received) return;  // of what is cut off nothing is known
+    if (static_cast<int64_t>(envelope.length) > receive.received) return;  // unknown for truncated bytes
     uint32_t own = type_signature(receive.buffer, receive.received);
     std::string difference = signature_difference(own, envelope.check);
     if (!difference.empty())
-        receive.error = Error(ErrorClass::type, "the message from rank " + std::to_string(envelope.source) + " with tag " +
-                                                    std::to_string(envelope.tag) + " and this receive have different datatypes: " + difference);
+        receive.error =
+            Error(ErrorClass::type, "the message from rank " + std::to_string(envelope.source) +
+                                        " with tag " + std::to_string(envelope.tag) +
+                                        " and this receive have different datatypes: " + difference);
 }
 
-// The earliest that it may take, unless more is to be done than to copy.
+// Takes the earliest message that fits, unless it needs more work than a copy.
 bool Receiver::take_stored(MatchKey key, const Buffer &buffer, Envelope &taken) {
     if (endpoint_.settings.check || posted_.promises().any() || !buffer.contiguous()) return false;
     Unexpected *message = unexpected_.find(key);
-    if (!message || message->kind() != EnvelopeKind::eager || static_cast<int64_t>(message->size()) > buffer.bytes()) return false;
+    if (!message || message->kind() != EnvelopeKind::eager ||
+        static_cast<int64_t>(message->size()) > buffer.bytes())
+        return false;
     unexpected_.take(*message);
     taken = message->envelope();
     size_t size = message->size();
@@ -71,11 +80,11 @@ bool Receiver::take_stored(MatchKey key, const Buffer &buffer, Envelope &taken) 
     return true;
 }
 
-// With nothing stored and nothing else posted the peer's next message is the first that this receive may take, and no
-// other receive may.
+// Nothing is stored and nothing else is posted. The peer's next message is therefore the first that this
+// receive may take, and no other receive may take it.
 bool Receiver::take_next(uint32_t number, MatchKey key, const Buffer &buffer, int looks, Envelope &taken) {
     Peer &peer = endpoint_.peers[number];
-    // A longer one is better posted while it is on its way.
+    // A longer message is better posted while it is on its way.
     if (buffer.bytes() > peer.shown_to || posted_.promises().any()) return false;
     ShortFrame frame;
     ShortLane &lane = peer.path->short_lane();
@@ -84,7 +93,9 @@ bool Receiver::take_next(uint32_t number, MatchKey key, const Buffer &buffer, in
     if (!frame.envelope) return false;
     std::memcpy(&taken, frame.envelope, sizeof taken);
     bool is_it = taken.kind == EnvelopeKind::eager && fits(key, {taken.context, taken.source, taken.tag});
-    if (!is_it || taken.check != 0 || static_cast<int64_t>(frame.size) > buffer.bytes() || !buffer.contiguous()) return false;
+    if (!is_it || taken.check != 0 || static_cast<int64_t>(frame.size) > buffer.bytes() ||
+        !buffer.contiguous())
+        return false;
     lane.take(number, buffer.base);
     if (frame.size > inline_payload) endpoint_.channels.consumed(peer, frame.size);
     Channels::returned(peer, taken.credit);
@@ -105,8 +116,8 @@ void Receiver::announce_posted(ReceiveOperation &receive, const Peer &peer) {
     else announce(endpoint_, rendezvous_, receive);
 }
 
-// The posted receive that takes the message with this key, which is no longer posted then. Those that are claimed wait
-// for theirs.
+// The posted receive that takes the message with this key. It is no longer posted afterwards. A claimed
+// receive waits for the message that claimed it.
 ReceiveOperation *Receiver::take_posted(const MatchKey &key) {
     while (MatchEntry *entry = posted_.find_receive(key)) {
         posted_.remove(*entry);
@@ -116,15 +127,18 @@ ReceiveOperation *Receiver::take_posted(const MatchKey &key) {
     return nullptr;
 }
 
-// With its payload, which is valid during the call only.
-void Receiver::deliver(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+// The payload is valid during the call only.
+void Receiver::deliver(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope,
+                       const std::byte *payload, size_t size) {
     match(receive, envelope);
-    bool has_more = envelope.kind != EnvelopeKind::rendezvous || rendezvous_.accept(receive, peer, envelope, payload, size);
+    bool has_more = envelope.kind != EnvelopeKind::rendezvous ||
+                    rendezvous_.accept(receive, peer, envelope, payload, size);
     if (has_more) take_payload(receive, peer, envelope, payload, size);
 }
 
-// The payload is here, in its place or elsewhere. An offer's has been accepted.
-void Receiver::take_payload(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+// The payload is here, in its place or elsewhere. If the message is an offer, it has been accepted.
+void Receiver::take_payload(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope,
+                            const std::byte *payload, size_t size) {
     if (envelope.kind == EnvelopeKind::rendezvous) return rendezvous_.take_first(receive, payload, size);
     auto bytes = static_cast<size_t>(receive.received);
     if (bytes && payload != receive.buffer.base) copy_in(receive.buffer, payload, bytes);
@@ -132,7 +146,7 @@ void Receiver::take_payload(ReceiveOperation &receive, uint32_t peer, const Enve
     finish(receive);
 }
 
-// The message that claimed a receive is in its place, or (it has an id) could not be written there.
+// The message that claimed a receive is in its place. If it has a sender id, it could not be written there.
 void Receiver::written(uint32_t peer, const Envelope &envelope, const std::byte *payload) {
     RendezvousOffer offer;
     std::memcpy(&offer, payload, sizeof offer);
@@ -144,15 +158,17 @@ void Receiver::written(uint32_t peer, const Envelope &envelope, const std::byte 
     else rendezvous_.ask(*receive, peer, offer.sender_id);
 }
 
-// No receive takes it yet.
+// No receive takes the message yet.
 void Receiver::store(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
     unexpected_.add(peer, envelope, payload, size);
     if ((envelope.context & collective_bit) && observer_) observer_->stored(envelope);
     if (event_wanted(Event::unexpected_message)) [[unlikely]]
-        tell_event(Event::unexpected_message, envelope.context, {envelope.source, envelope.tag, static_cast<int64_t>(envelope.length)});
+        tell_event(Event::unexpected_message, envelope.context,
+                   {envelope.source, envelope.tag, static_cast<int64_t>(envelope.length)});
 }
 
-std::byte *Receiver::begin(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t received, size_t size, size_t &from) {
+std::byte *Receiver::begin(uint32_t number, const Envelope &envelope, const std::byte *payload,
+                           size_t received, size_t size, size_t &from) {
     Peer &peer = endpoint_.peers[number];
     bool offer = envelope.kind == EnvelopeKind::rendezvous;
     size_t head = offer ? sizeof(RendezvousOffer) : 0;
@@ -161,7 +177,8 @@ std::byte *Receiver::begin(uint32_t number, const Envelope &envelope, const std:
         MatchEntry *entry = posted_.find_receive({envelope.context, envelope.source, envelope.tag});
         if (!entry) return nullptr;
         auto &receive = static_cast<ReceiveOperation &>(*entry);
-        bool fits = receive.buffer.contiguous() && receive.buffer.bytes() >= static_cast<int64_t>(envelope.length);
+        bool fits =
+            receive.buffer.contiguous() && receive.buffer.bytes() >= static_cast<int64_t>(envelope.length);
         if (!fits || size - head > envelope.length || !unpost(receive)) return nullptr;
         match(receive, envelope);
         if (!offer) rendezvous_.unname(receive);
@@ -176,7 +193,7 @@ void Receiver::envelope(uint32_t peer, const Envelope &envelope, const std::byte
     endpoint_.reply(peer, EnvelopeKind::cancel_reply, envelope.context, withdraw(peer, envelope.context));
 }
 
-// False: it has met a receive.
+// False: the offer has met a receive.
 bool Receiver::withdraw(uint32_t peer, uint64_t sender_id) {
     for (Unexpected *message = unexpected_.first(); message; message = unexpected_.after(*message)) {
         if (message->peer != peer || message->kind() != EnvelopeKind::rendezvous) continue;
@@ -191,7 +208,7 @@ bool Receiver::withdraw(uint32_t peer, uint64_t sender_id) {
     return false;
 }
 
-// False: its message is being written, and it stays posted.
+// False: its message is being written, so it stays posted.
 bool Receiver::unpost(ReceiveOperation &receive) {
     if (receive.claimable && !shm_adverts_.withdraw(receive)) return false;
     posted_.remove(receive);
@@ -217,7 +234,7 @@ void Receiver::lost(uint32_t number) {
         }
         entry = next;
     }
-    // One whose bytes come by rendezvous fails with these.
+    // A receive whose bytes arrive by rendezvous fails as a target.
     ReceiveOperation *arriving = std::exchange(peer.arriving, nullptr);
     if (!arriving || arriving->incoming) return;
     endpoint_.fail(*arriving, endpoint_.losses.tell(number, "the other process"));

@@ -1,4 +1,5 @@
-// What an offer says beside its envelope: the first bytes of its payload, before those of the message.
+// The payload of an offer. It precedes the first bytes of the message, if these travel with the offer.
+// Thread rule: plain values.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,9 @@
 namespace lanyard {
 
 struct RendezvousOffer {
-    uint64_t sender_id;  // the send; 0: its message is in place already (shm_write.h)
-    // Of the contiguous bytes in the sender's memory, 0 where they cannot be read in one piece; or of a receive, its id
-    // (flag_announced, flag_claimed).
+    uint64_t sender_id;  // the send; 0: the message is in place already (shm_write.h)
+    // The address of the contiguous bytes in the sender's memory, or 0 if they cannot be read in one piece.
+    // With flag_announced or flag_claimed: the id of a receive.
     uint64_t address;
 };
 static_assert(sizeof(RendezvousOffer) == Unexpected::offer_bytes);

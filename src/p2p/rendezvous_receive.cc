@@ -1,4 +1,4 @@
-// The bytes of an accepted offer (rendezvous_receive.h).
+// Moves the bytes of an accepted offer (rendezvous_receive.h).
 #include "p2p/rendezvous_receive.h"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ void RendezvousReceives::unname(ReceiveOperation &receive) {
     --named_;
 }
 
-bool RendezvousReceives::accept(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+bool RendezvousReceives::accept(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope,
+                                const std::byte *payload, size_t size) {
     RendezvousOffer offer;
     std::memcpy(&offer, payload, sizeof offer);
     bool names_receive = envelope.flags & flag_announced;
@@ -36,8 +37,8 @@ bool RendezvousReceives::accept(ReceiveOperation &receive, uint32_t peer, const 
     Incoming &incoming = named ? *receive.incoming : take();
     auto wanted = static_cast<uint64_t>(receive.received);
     incoming.begin(receive, peer, {offer.sender_id, std::min<uint64_t>(size - sizeof offer, wanted), named});
-    // An offer that was stored has lost the flag; but peers that name receives are reached by a path that touches no
-    // memory.
+    // A stored offer has lost the flag. But peers that name receives are reached by a path that cannot access
+    // their memory.
     bool may_touch = !names_receive && offer.address && wanted > 0;
     if (!may_touch || !endpoint_.touches(peer, offer.address, wanted)) return incoming.ask_for_bulk();
     return incoming.copy(offer.address, envelope.flags & flag_attended);
@@ -53,8 +54,14 @@ void RendezvousReceives::ask(ReceiveOperation &receive, uint32_t peer, uint64_t 
     incoming.ask_for_bulk();
 }
 
-Incoming::Incoming(Endpoint &endpoint, CopyMethods &methods, DirectRead::Landing &landing, Spares<Incoming> &home)
-    : endpoint_(endpoint), methods_(methods), home_(home), read_(endpoint, landing), pieces_(endpoint), push_(endpoint) {}
+Incoming::Incoming(Endpoint &endpoint, CopyMethods &methods, DirectRead::Landing &landing,
+                   Spares<Incoming> &home)
+    : endpoint_(endpoint),
+      methods_(methods),
+      home_(home),
+      read_(endpoint, landing),
+      pieces_(endpoint),
+      push_(endpoint) {}
 
 void Incoming::announce(ReceiveOperation &receive) {
     receive_ = &receive;
@@ -73,8 +80,8 @@ void Incoming::begin(ReceiveOperation &receive, uint32_t peer, const Offered &of
     in_bulk_ = streamed_ = watched_ = false;
     cursor_ = Cursor(receive.buffer);
     moving_.begin(endpoint_.traffic);
-    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx answered: %llu bytes wanted", peer, static_cast<unsigned long long>(offered.sender_id),
-        static_cast<unsigned long long>(wanted_));
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx answered: %llu bytes wanted", peer,
+        static_cast<unsigned long long>(offered.sender_id), static_cast<unsigned long long>(wanted_));
 }
 
 void Incoming::end() {
@@ -90,11 +97,12 @@ void Incoming::end() {
 }
 
 void Incoming::trace(const char *what) const {
-    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx %s", peer_, static_cast<unsigned long long>(offered_.sender_id), what);
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx %s", peer_,
+        static_cast<unsigned long long>(offered_.sender_id), what);
 }
 
-// What is sent unasked need not be asked for, and the receive has the id already that the sender knows. False when the
-// peer is lost, and the receive has failed.
+// Bytes that are sent without request need no request, and the receive already has the id that the sender
+// knows. False: the peer has failed, and so has the receive.
 bool Incoming::ask_for_bulk() {
     if (endpoint_.peers[peer_].closed) {
         ReceiveOperation &receive = *receive_;
@@ -115,24 +123,27 @@ void Incoming::expect_bulk() {
     endpoint_.begin_under_way(*receive_);
 }
 
-// Asks for all bytes that have not come, but those that come with the offer.
+// Requests all bytes that have not arrived, except those that travel with the offer.
 void Incoming::ask_for_rest() {
     uint64_t begin = std::max(arrived_.end(), offered_.first);
     if (begin >= wanted_) return;
-    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: asks for %llu bytes in bulk", peer_, static_cast<unsigned long long>(offered_.sender_id),
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: asks for %llu bytes in bulk", peer_,
+        static_cast<unsigned long long>(offered_.sender_id),
         static_cast<unsigned long long>(wanted_ - begin));
     ClearToSend clear{id(), begin, wanted_};
-    endpoint_.reply(peer_, EnvelopeKind::clear_to_send, offered_.sender_id, receive_->buffer.contiguous(), &clear, sizeof clear);
+    endpoint_.reply(peer_, EnvelopeKind::clear_to_send, offered_.sender_id, receive_->buffer.contiguous(),
+                    &clear, sizeof clear);
 }
 
-// Bytes that can be read: by one way or the other.
+// Chooses a copy method for bytes that can be read.
 bool Incoming::copy(uint64_t address, bool attended) {
     address_ = address;
     Peer &peer = endpoint_.peers[peer_];
     const std::string &copies = endpoint_.settings.copies;
     if (peer_ == endpoint_.own_peer || copies == "once") return copy_directly();
     if (copies == "twice") return ask_for_bulk();
-    if (wanted_ < CopyMethods::least_bytes || !(attended || PushRequest::promises_something(endpoint_, peer))) return copy_directly();
+    if (wanted_ < CopyMethods::least_bytes || !(attended || PushRequest::promises_something(endpoint_, peer)))
+        return copy_directly();
     bool mapped = peer.path->memory().mapped(peer_, address, wanted_) != nullptr;
     using Kind = CopyMethods::Kind;
     using Method = CopyMethods::Method;
@@ -142,7 +153,8 @@ bool Incoming::copy(uint64_t address, bool attended) {
     streamed_ = method == Method::streamed;
     if (attended) return ask_for_bulk();
     expect_bulk();
-    bool asked = push_.begin(peer_, offered_.sender_id, {id(), 0, wanted_}, receive_->buffer.contiguous(), *this);
+    bool asked =
+        push_.begin(peer_, offered_.sender_id, {id(), 0, wanted_}, receive_->buffer.contiguous(), *this);
     if (!asked) sender_is_absent();
     return false;
 }
@@ -156,17 +168,18 @@ void Incoming::sender_is_absent() {
 }
 
 bool Incoming::copy_directly() {
-    // Of what is cut off the sender would count pieces that have no place here.
+    // If the message is truncated, the sender would count pieces that have no place here.
     if (!receive_->error && PieceReader::suits(receive_->buffer, wanted_)) {
         endpoint_.targets.add(*this);
-        if (pieces_.begin(peer_, offered_.sender_id, id(), address_, receive_->buffer.base, wanted_, *this)) return false;
+        if (pieces_.begin(peer_, offered_.sender_id, id(), address_, receive_->buffer.base, wanted_, *this))
+            return false;
         endpoint_.targets.remove(*this);
     }
     read_.begin(peer_, address_, receive_->buffer, wanted_, *this);
     return false;
 }
 
-// Under a new id: the sender may have been told the old one, to write to.
+// Uses a new id, because the sender may be writing to the old one.
 void Incoming::pieces_refused() {
     endpoint_.targets.remove(*this);
     ask_for_bulk();
@@ -186,7 +199,7 @@ void Incoming::answer(uint32_t peer, const Envelope &envelope, const std::byte *
 
 std::byte *Incoming::place(uint32_t peer, uint64_t offset, size_t size) {
     if (!takes_bulk(peer, offset, size) || !receive_->buffer.contiguous()) return nullptr;
-    // What comes a second time is written there only when it is known to be right.
+    // Bytes that arrive a second time are written only after they are known to be right.
     return arrived_.has_some(offset, offset + size) ? nullptr : receive_->buffer.base + offset;
 }
 
@@ -197,12 +210,12 @@ void Incoming::bulk(uint32_t peer, uint64_t offset, const std::byte *payload, si
 }
 
 void Incoming::take_first(const std::byte *payload, size_t size) {
-    Channels::owe(endpoint_.peers[peer_], size - sizeof(RendezvousOffer));  // `finished` will tell
+    Channels::owe(endpoint_.peers[peer_], size - sizeof(RendezvousOffer));  // returned with `finished`
     if (offered_.first) put(0, payload + sizeof(RendezvousOffer), offered_.first);
     complete_if_all();
 }
 
-// Bytes have come, in their place or elsewhere.
+// Bytes have arrived, in their place or elsewhere.
 void Incoming::put(uint64_t offset, const std::byte *payload, size_t size) {
     if (!receive_->buffer.contiguous()) {
         cursor_.seek(static_cast<int64_t>(offset));

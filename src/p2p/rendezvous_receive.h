@@ -1,15 +1,17 @@
-// The receiver's half of the rendezvous (rendezvous_send.h has the other): how the bytes of an accepted offer come.
+// The receiver's half of the rendezvous (rendezvous_send.h has the other): how the bytes of an accepted offer
+// arrive.
 //
-//   in bulk      asked for with the receive's id, or sent unasked to a receive that the offer names (receive_advert.h).
-//                The receive is complete when every byte is there, in whatever order.
-//   directly     read from the sender's memory, where that can be touched (direct_read.h); of long contiguous messages
-//                the sender writes a part itself meanwhile, if it is in MPI (dual_copy.h).
-//   pushed       in bulk though it could be read, if a sender that may be in MPI answers in a moment (push_request.h),
-//                as two copies at the same time are sometimes faster than one. What is faster is learned (copy_methods.h).
+//   in bulk      requested with the receive's id, or sent without request to a receive that the offer names
+//                (receive_advert.h). The receive is complete when every byte is there, in any order.
+//   directly     read from the sender's memory, if that can be accessed (direct_read.h). For long contiguous
+//                messages the sender writes a part itself meanwhile, if it is inside MPI (dual_copy.h).
+//   pushed       in bulk although it could be read, if a sender that may be inside MPI answers within
+//                a moment (push_request.h). Two copies at the same time are sometimes faster than one. The
+//                receiver measures which is faster (copy_methods.h).
 //
-// A receive has an id for one message only: bulk counts only where the receive has matched the offer that goes with it,
-// and an announced receive that is met by another offer gets a new id. Everything else that comes to an id is dropped.
-// When a connection was renewed, the receiver asks again for what it misses.
+// A receive has an id for one message only. Bulk counts only if the receive has matched the offer that
+// belongs to it, and an announced receive that meets another offer gets a new id. All other frames for an id
+// are dropped. After a new connection the receiver requests again what is missing.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -25,17 +27,21 @@
 
 namespace lanyard {
 
-// One message on its way to its receive.
-class Incoming final : public Target, private DirectRead::User, private PieceReader::User, private PushRequest::User {
+// One message on its way to its receive. It owns its state until end(), which every way to complete or fail
+// it calls.
+class Incoming final : public Target,
+                       private DirectRead::User,
+                       private PieceReader::User,
+                       private PushRequest::User {
 public:
-    // `home`: what it is given back to.
+    // `home`: the pool to which it returns.
     Incoming(Endpoint &endpoint, CopyMethods &methods, DirectRead::Landing &landing, Spares<Incoming> &home);
 
-    // What the sender says of the message beside its envelope.
+    // What the offer states beside its envelope.
     struct Offered {
         uint64_t sender_id;
-        uint64_t first = 0;         // bytes that come with the offer
-        bool sent_unasked = false;  // the rest follows without being asked for
+        uint64_t first = 0;         // bytes that arrive with the offer
+        bool sent_unasked = false;  // the remaining bytes follow without a request
     };
 
     void announce(ReceiveOperation &receive);
@@ -50,7 +56,7 @@ public:
     void renewed(uint32_t peer) override;
     void lost(uint32_t peer) override;
 
-    // Ends it, before its operation.
+    // Ends it, before its operation is finished.
     void end();
 
 private:
@@ -74,13 +80,13 @@ private:
     CopyMethods &methods_;
     Spares<Incoming> &home_;
     ReceiveOperation *receive_ = nullptr;
-    uint32_t peer_ = no_peer;  // whose message it is; no_peer: it has met none
+    uint32_t peer_ = no_peer;  // the sender; no_peer: the receive has met no message
     Offered offered_{};
-    uint64_t address_ = 0;  // of the sender's bytes, where they can be read
-    uint64_t wanted_ = 0;  // bytes
+    uint64_t address_ = 0;  // of the sender's bytes, if they can be read
+    uint64_t wanted_ = 0;   // bytes
     bool in_bulk_ = false;
-    bool streamed_ = false;  // bulk is copied to its place past the caches
-    bool watched_ = false;   // how fast it comes (copy_methods.h)
+    bool streamed_ = false;  // bulk is copied to its place by stores that bypass the caches
+    bool watched_ = false;   // its rate is measured (copy_methods.h)
     Arrived arrived_;        // of bulk
     Cursor cursor_;
     Moving moving_;
@@ -95,19 +101,21 @@ public:
     RendezvousReceives(const RendezvousReceives &) = delete;
     RendezvousReceives &operator=(const RendezvousReceives &) = delete;
 
-    // The receive is about to be announced: gives it an id that bulk may come to once an offer has named it.
+    // Gives a receive that is about to be announced an id. Bulk for the id counts once an offer has named it.
     uint64_t name(ReceiveOperation &receive);
-    // The announced receive is over, or to be met by something else.
+    // The announced receive has ended, or something else will meet it.
     void unname(ReceiveOperation &receive);
-    // Receives that have an id, but have met nothing.
+    // The number of receives that have an id but have met nothing.
     size_t named() const { return named_; }
 
-    // A receive has matched an offer. True when its bytes are sent; the first of them come with it, and are to be taken
-    // when they are here. Otherwise they are read from the sender's memory, and the receive may be over.
-    bool accept(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
-    // The first bytes of an accepted offer are here, `size` with its head.
+    // A receive has matched an offer. True: the sender sends the bytes. The first of them travel with the
+    // offer and must be passed to take_first() when they are here. False: they are read from the sender's
+    // memory, and the receive may have ended.
+    bool accept(ReceiveOperation &receive, uint32_t peer, const Envelope &envelope, const std::byte *payload,
+                size_t size);
+    // The first bytes of an accepted offer are here; `size` includes the offer itself.
     void take_first(ReceiveOperation &receive, const std::byte *payload, size_t size);
-    // A receive is to get a message that the peer offers under this id in bulk.
+    // Requests in bulk a message that the peer offers under this id.
     void ask(ReceiveOperation &receive, uint32_t peer, uint64_t sender_id);
 
     CopyMethods &copy_methods() { return methods_; }

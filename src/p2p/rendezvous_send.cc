@@ -1,4 +1,4 @@
-// An offer and what becomes of it (rendezvous_send.h).
+// The life of an offer (rendezvous_send.h).
 #include "p2p/rendezvous_send.h"
 
 #include <algorithm>
@@ -18,34 +18,42 @@ void RendezvousSends::send(SendOperation &send) { spares_.take(*this).begin(send
 void RendezvousSends::envelope(uint32_t number, const Envelope &envelope, const std::byte *payload, size_t) {
     Peer &peer = endpoint_.peers[number];
     Announcements &known = announcements_.try_emplace(number, peer).first->second;
-    bool kept = peer.claims ? hear_claimable(known, *peer.path, number, envelope, payload) : hear_advert(known, envelope, payload);
+    bool kept = peer.claims ? hear_claimable(known, *peer.path, number, envelope, payload)
+                            : hear_advert(known, envelope, payload);
     if (!kept) ++endpoint_.counts.crossed;
 }
 
-// What the offer of this message may name.
+// The receive that the offer of this message may name, or nullptr.
 const AnnouncedReceive *RendezvousSends::announced_for(const SendOperation &send) {
     const Announcements *known = announced_by(send.peer);
     const AnnouncedReceive *one = known ? known->find(send) : nullptr;
     return one && static_cast<uint64_t>(send.buffer.bytes()) <= one->room ? one : nullptr;
 }
 
-// Why a message is not simply sent.
+// Reports why a message becomes a rendezvous.
 void RendezvousSends::tell(const SendOperation &send, uint64_t id) const {
     const Peer &peer = endpoint_.peers[send.peer];
     auto bytes = static_cast<long long>(send.buffer.bytes());
-    bool synchronous = send.mode == SendMode::synchronous, longer = bytes > static_cast<long long>(peer.eager_limit);
+    bool synchronous = send.mode == SendMode::synchronous,
+         longer = bytes > static_cast<long long>(peer.eager_limit);
     if (event_wanted(Event::rendezvous))
-        tell_event(Event::rendezvous, send.context, {send.destination, send.tag, bytes, synchronous ? 0 : longer ? 1 : 2});
+        tell_event(Event::rendezvous, send.context,
+                   {send.destination, send.tag, bytes, synchronous ? 0 : longer ? 1 : 2});
     if (!log_enabled(LogLevel::trace)) return;
-    std::string why = "the receiver has not yet taken what it was sent (credit " + std::to_string(peer.credit_left) + ")";
+    std::string why =
+        "the receiver has not yet taken what it was sent (credit " + std::to_string(peer.credit_left) + ")";
     if (longer) why = "at most " + std::to_string(peer.eager_limit) + " are sent at once";
     if (synchronous) why = "the send is synchronous";
-    log(LogLevel::trace, "p2p", "peer %u: %lld bytes as rendezvous %#llx: %s", send.peer, bytes, static_cast<unsigned long long>(id),
-        why.c_str());
+    log(LogLevel::trace, "p2p", "peer %u: %lld bytes as rendezvous %#llx: %s", send.peer, bytes,
+        static_cast<unsigned long long>(id), why.c_str());
 }
 
 RendezvousSends::Offer::Offer(RendezvousSends &sends)
-    : sends_(sends), endpoint_(sends.endpoint_), push_(sends.endpoint_), help_(sends.endpoint_), write_(sends.endpoint_) {
+    : sends_(sends),
+      endpoint_(sends.endpoint_),
+      push_(sends.endpoint_),
+      help_(sends.endpoint_),
+      write_(sends.endpoint_) {
     Outgoing::flush = flush;
 }
 
@@ -64,7 +72,8 @@ void RendezvousSends::Offer::begin(SendOperation &send) {
 }
 
 void RendezvousSends::Offer::trace(const char *what) const {
-    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx %s", send_->peer, static_cast<unsigned long long>(id()), what);
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx %s", send_->peer,
+        static_cast<unsigned long long>(id()), what);
 }
 
 void RendezvousSends::Offer::finish(Error error) {
@@ -81,13 +90,13 @@ void RendezvousSends::Offer::finish(Error error) {
     endpoint_.finish(send);
 }
 
-// Both sides know of each other, and the bytes are on their way.
+// Both sides have agreed on the transfer, and the bytes are on their way.
 void RendezvousSends::Offer::begin_moving() {
     state_ = State::moving;
     moving_.begin(endpoint_.traffic);
 }
 
-// Its turn to be sent has come.
+// Called in its turn, when there may be room.
 bool RendezvousSends::Offer::flush(Outgoing &outgoing) {
     auto &self = static_cast<Offer &>(outgoing);
     Endpoint &endpoint = self.endpoint_;
@@ -115,20 +124,22 @@ bool RendezvousSends::Offer::flush(Outgoing &outgoing) {
     self.state_ = State::offered;
     if (announced) self.push_announced(*announced);
     endpoint.count_sent(peer, send, announced ? Protocol::write : Protocol::rendezvous, send.buffer.bytes());
-    const char *how = announced ? "to an announced receive" : offer.address ? "for direct copies too" : "in bulk only";
-    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx of %lld bytes offered, %s", send.peer, static_cast<unsigned long long>(self.id()),
-        static_cast<long long>(send.buffer.bytes()), how);
+    const char *how =
+        announced ? "to an announced receive" : offer.address ? "for direct copies too" : "in bulk only";
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx of %lld bytes offered, %s", send.peer,
+        static_cast<unsigned long long>(self.id()), static_cast<long long>(send.buffer.bytes()), how);
     return true;
 }
 
-// With the first bytes of the message, or so many of them as the credit allows. They need no acknowledgement of their
-// own, as the receiver answers the offer.
+// Sends the offer with the first bytes of the message, as far as the credit lasts. They need no
+// acknowledgement of their own, since the receiver answers the offer.
 Sent RendezvousSends::Offer::transmit(Envelope &envelope, const RendezvousOffer &offer) {
     const Buffer &buffer = send_->buffer;
     Peer &peer = endpoint_.peers[send_->peer];
     auto most = static_cast<size_t>(std::max<int64_t>(peer.credit_left, 0));
     size_t first = std::min({size_t{peer.first_limit}, static_cast<size_t>(buffer.bytes()), most});
-    if (Channels::cost(static_cast<int64_t>(first)) > peer.credit_left) first = first / credit_unit * credit_unit;
+    if (Channels::cost(static_cast<int64_t>(first)) > peer.credit_left)
+        first = first / credit_unit * credit_unit;
     auto *head = reinterpret_cast<const std::byte *>(&offer);
     Sent result;
     if (first == 0) {
@@ -147,7 +158,7 @@ Sent RendezvousSends::Offer::transmit(Envelope &envelope, const RendezvousOffer 
     return result;
 }
 
-// True: it writes straight to a receive within the node, and is not to be offered.
+// True: the send writes straight into a claimed receive within the node, and needs no offer.
 bool RendezvousSends::Offer::claim() {
     Peer &peer = endpoint_.peers[send_->peer];
     Announcements *known = sends_.announced_by(send_->peer);
@@ -170,7 +181,7 @@ bool RendezvousSends::Offer::claim() {
 
 void RendezvousSends::Offer::written() { finish(); }
 
-// The offer that names the receive has been sent, with the first bytes: the rest goes behind it.
+// The offer that names the receive has been sent with the first bytes. All others follow it.
 void RendezvousSends::Offer::push_announced(const AnnouncedReceive &receive) {
     ++endpoint_.counts.announcements_used;
     endpoint_.counts.bytes_written += static_cast<uint64_t>(send_->buffer.bytes());
@@ -181,10 +192,12 @@ void RendezvousSends::Offer::push_announced(const AnnouncedReceive &receive) {
 }
 
 void RendezvousSends::Offer::push_behind_first() {
-    push_.begin(send_->peer, receiver_id_, send_->buffer, first_, static_cast<uint64_t>(send_->buffer.bytes()), in_place_, id(), *this);
+    push_.begin(send_->peer, receiver_id_, send_->buffer, first_,
+                static_cast<uint64_t>(send_->buffer.bytes()), in_place_, id(), *this);
 }
 
-void RendezvousSends::Offer::answer(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+void RendezvousSends::Offer::answer(uint32_t peer, const Envelope &envelope, const std::byte *payload,
+                                    size_t size) {
     if (peer != send_->peer) return;
     switch (envelope.kind) {
         case EnvelopeKind::clear_to_send:
@@ -202,7 +215,7 @@ void RendezvousSends::Offer::answer(uint32_t peer, const Envelope &envelope, con
             received_by_peer();
             break;
         case EnvelopeKind::cancel_reply: {
-            // One that was matched already completes as if it had not been cancelled.
+            // A message that was already matched completes as if it had not been cancelled.
             bool withdrawn = envelope.tag == 1;
             trace(withdrawn ? "is cancelled" : "was matched, and is not cancelled");
             if (!withdrawn) break;
@@ -214,19 +227,22 @@ void RendezvousSends::Offer::answer(uint32_t peer, const Envelope &envelope, con
     }
 }
 
-// The receiver has matched the offer, but cannot read our memory or will not.
+// The receiver has matched the offer, but cannot read this process's memory, or another copy method is
+// faster.
 void RendezvousSends::Offer::cleared(uint32_t peer, const Envelope &envelope, const std::byte *payload) {
     if ((envelope.flags & flag_if_unclaimed) && !PushRequest::claim(endpoint_, peer, envelope)) return;
     ClearToSend clear;
     std::memcpy(&clear, payload, sizeof clear);
     auto bytes = static_cast<uint64_t>(send_->buffer.bytes());
     if (clear.offset > clear.end || clear.end > bytes) return;
-    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: %llu bytes go in bulk, as the receiver asks", peer,
-        static_cast<unsigned long long>(id()), static_cast<unsigned long long>(clear.end - clear.offset));
+    log(LogLevel::trace, "p2p", "peer %u: rendezvous %#llx: %llu bytes go in bulk, as the receiver asks",
+        peer, static_cast<unsigned long long>(id()),
+        static_cast<unsigned long long>(clear.end - clear.offset));
     help_.stop();
     announced_ = false;
     begin_moving();
-    push_.begin(peer, clear.receiver_id, send_->buffer, clear.offset, clear.end, envelope.tag == 1, id(), *this);
+    push_.begin(peer, clear.receiver_id, send_->buffer, clear.offset, clear.end, envelope.tag == 1, id(),
+                *this);
 }
 
 void RendezvousSends::Offer::pushed() {
@@ -240,7 +256,7 @@ void RendezvousSends::Offer::sent() {
     if (received_ && push_.leaving() == 0) finish();
 }
 
-// What was sent twice may still be on its way out of the program's buffer.
+// Bytes that were sent twice may still be on their way out of the program's buffer.
 void RendezvousSends::Offer::received_by_peer() {
     received_ = true;
     push_.pause();
@@ -255,11 +271,11 @@ void RendezvousSends::Offer::renewed(uint32_t peer) {
 }
 
 void RendezvousSends::Offer::lost(uint32_t peer) {
-    if (peer != send_->peer || outgoing_hook.linked()) return;  // what waits fails when its turn comes
+    if (peer != send_->peer || outgoing_hook.linked()) return;  // a waiting send fails in its turn
     finish(endpoint_.losses.tell(peer, "the other process"));
 }
 
-// A queued one is taken back; an offered one is withdrawn at the receiver, which answers.
+// A queued offer is withdrawn here. One that was sent is withdrawn at the receiver, which answers.
 void RendezvousSends::Offer::cancel() {
     if (outgoing_hook.linked()) {
         endpoint_.channels.withdraw(endpoint_.peers[send_->peer], *this);

@@ -1,18 +1,19 @@
-// The sender's half of the rendezvous: an offer travels first, and what its receiver answers decides how the bytes go.
-// For long messages, for what the peer's credit does not cover, and for synchronous sends.
+// The sender's half of the rendezvous. An offer travels first, and the receiver's answer decides how the
+// bytes move. It serves long messages, messages that the peer's credit does not cover, and synchronous sends.
 //
 // Sender               Receiver (reads)        |  Sender               Receiver (two copies)
 //   rendezvous ------>  match                  |    rendezvous ------>  match
 //              <------  finished (after get)   |               <------  clear_to_send
 //                                              |    bulk, bulk ------>  complete
 //
-// Over connections the first bytes go behind the offer as far as the credit goes, so that the answer is there before
-// they have all come. A receive that has announced itself (receive_advert.h) is named by the offer, and all bytes
-// follow without being asked for; within a node one may be written to at once (shm_write.h).
+// Over connections the first bytes travel behind the offer as far as the credit lasts, so that the answer is
+// here before all of them have arrived. The offer names the announced receive that it will meet, if one is
+// known (receive_advert.h). All bytes then follow without a request. Within a node the sender may write to
+// such a receive at once (shm_write.h).
 //
-// The send is over when the receiver says `finished`, or when all bytes have left the buffer, on paths that do not lose
-// them. After a new connection the receiver asks again for what it misses; so what was being pushed waits for that. What
-// was not asked for begins again.
+// The send is complete when the receiver reports `finished`. On paths that lose no bulk it is also complete
+// when all bytes have left the buffer. After a new connection the receiver requests what is missing, so a
+// push under way waits for that request. A push without request starts again by itself.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -36,14 +37,14 @@ public:
     RendezvousSends(const RendezvousSends &) = delete;
     RendezvousSends &operator=(const RendezvousSends &) = delete;
 
-    // To a peer that is not lost.
+    // Requires that the peer has not failed.
     void send(SendOperation &send);
-    // The peer has posted a receive, of which it tells here (EnvelopeKind::announcement).
+    // The peer announces a posted receive (EnvelopeKind::announcement).
     void envelope(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
     void lost(uint32_t peer) override {
         if (Announcements *known = announced_by(peer)) known->clear();
     }
-    // Sends whose offer no receive has matched.
+    // Visits the sends whose offer no receive has matched.
     template <class Visit>
     void each_offered(Visit visit) {
         for (Offer *offer = open_.front(); offer; offer = open_.after(*offer))
@@ -55,7 +56,7 @@ private:
     public:
         explicit Offer(RendezvousSends &sends);
         void begin(SendOperation &send);
-        // While no receive has matched it.
+        // The send, while no receive has matched it; else nullptr.
         const SendOperation *offered() const { return state_ == State::offered ? send_ : nullptr; }
         void answer(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) override;
         void sent() override;
@@ -86,19 +87,19 @@ private:
         Endpoint &endpoint_;
         SendOperation *send_ = nullptr;
         State state_ = State::queued;
-        bool announced_ = false;     // it goes to an announced receive, and the peer has not asked
-        bool in_place_ = false;      // that receive is contiguous
+        bool announced_ = false;  // it goes to an announced receive, and the peer has not requested it
+        bool in_place_ = false;   // that receive is contiguous
         bool cancelling_ = false;
-        bool received_ = false;      // by the peer, but frames are still leaving
+        bool received_ = false;  // by the peer, but frames are still leaving the buffer
         uint64_t receiver_id_ = 0;
-        uint64_t first_ = 0;         // so many bytes went with the offer
+        uint64_t first_ = 0;  // the number of bytes that travelled with the offer
         Moving moving_;
         BulkPush push_;
         PieceWriter help_;
         ShmWrite write_;
     };
 
-    // nullptr: the peer has never announced any.
+    // nullptr: the peer has never announced a receive.
     Announcements *announced_by(uint32_t peer) {
         auto place = announcements_.find(peer);
         return place == announcements_.end() ? nullptr : &place->second;
@@ -107,7 +108,7 @@ private:
     void tell(const SendOperation &send, uint64_t id) const;
 
     Endpoint &endpoint_;
-    std::unordered_map<uint32_t, Announcements> announcements_;  // by the peer whose receives they are of
+    std::unordered_map<uint32_t, Announcements> announcements_;  // by the peer that posted the receives
     List<Offer, &Offer::open_hook> open_;
     Spares<Offer> spares_;
 };

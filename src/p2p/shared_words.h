@@ -1,11 +1,12 @@
-// Words in memory that all processes of a node can change (Path::shared_word). Two processes settle with one who does
-// what of a message, without waiting for each other.
+// Words in memory that all processes of a node can change (Path::memory, shared_word). Two processes settle
+// with a word which of them does what for a message, without waiting for each other.
 //
 //   word: generation (24 bits) | pieces claimed at the front (20) | at the back (20)
 //
-// A word belongs to the receiver of the message, which begins a new generation with each use. So a sender that comes
-// late finds another generation, or nothing left, and claims nothing. front + back <= pieces always holds, and at
-// equality both are final.
+// A word belongs to the receiver of the message, which begins a new generation with each use. A sender that
+// arrives late finds another generation, or nothing left, and claims nothing. front + back <= pieces always
+// holds, and at equality both are final.
+// Thread rule: any process may change a word; SharedWords belongs to the owner of the engine.
 #pragma once
 
 #include <atomic>
@@ -26,18 +27,19 @@ struct Claims {
 
 constexpr uint64_t most_pieces = (1 << 20) - 1;
 
-// Claims one more piece at one end; its index, or -1 when all are claimed or the generation is over.
+// Claims one more piece at one end. Returns its index, or -1 if all are claimed or the generation is over.
 inline int64_t claim_piece(std::atomic<uint64_t> &word, uint64_t generation, uint64_t pieces, bool at_front) {
     uint64_t seen = word.load(std::memory_order_acquire);
     for (;;) {
         Claims claims = Claims::read(seen);
         if (claims.generation != generation || claims.front + claims.back >= pieces) return -1;
         uint64_t piece = at_front ? claims.front++ : pieces - ++claims.back;
-        if (word.compare_exchange_weak(seen, claims.word(), std::memory_order_acq_rel)) return static_cast<int64_t>(piece);
+        if (word.compare_exchange_weak(seen, claims.word(), std::memory_order_acq_rel))
+            return static_cast<int64_t>(piece);
     }
 }
 
-// A word in use, as its owner knows it.
+// A word in use, as seen by the process it belongs to.
 struct OwnWord {
     std::atomic<uint64_t> *word = nullptr;  // nullptr: none
     uint32_t index = 0;
@@ -45,18 +47,19 @@ struct OwnWord {
 
     explicit operator bool() const { return word != nullptr; }
     Claims claims() const { return Claims::read(word->load(std::memory_order_acquire)); }
-    // What an envelope names it by.
+    // Its name in envelopes.
     uint32_t name() const { return index | generation << 8; }
     static uint32_t index_of(uint32_t name) { return name & 0xff; }
     static uint32_t generation_of(uint32_t name) { return name >> 8; }
 };
 
-// The own words of this process that are not in use. [owner]
+// The words of this process that are not in use.
 class SharedWords {
 public:
     bool has_any() const { return free_ != 0; }
     int in_use() const { return __builtin_popcountll(~free_); }
-    // One in a new generation, with nothing claimed, that the path shares with its peers; false: there is none.
+    // Takes a word that the path shares with its peers, in a new generation with nothing claimed. False:
+    // there is none.
     bool take(Path &path, uint32_t own_peer, OwnWord &taken) {
         if (free_ == 0) return false;
         auto index = static_cast<uint32_t>(__builtin_ctzll(free_));
@@ -68,12 +71,12 @@ public:
         taken = {word, index, generation};
         return true;
     }
-    // Nothing more can be claimed of it.
+    // Ends the use of a word; nothing more can be claimed from it.
     void end(OwnWord &own) {
         own.word->store(Claims{Claims::next(own.generation), 0, 0}.word(), std::memory_order_release);
         release(own);
     }
-    // The same where its generation is over already.
+    // The same for a word whose generation is already over.
     void release(OwnWord &own) {
         free_ |= uint64_t{1} << own.index;
         own = {};

@@ -1,4 +1,4 @@
-// Words of receives that may be claimed (shm_advert.h).
+// The words of receives that may be claimed (shm_advert.h).
 #include "p2p/shm_advert.h"
 
 #include <cstring>
@@ -11,8 +11,8 @@ namespace lanyard {
 
 namespace {
 
-constexpr int most_earlier = 32;  // receives looked at before one is opened
-constexpr uint64_t state_open = 1, state_claimed = 2, state_held = 3;  // beside the generation, where pieces would be counted
+constexpr int most_earlier = 32;                                       // earlier receives that are examined
+constexpr uint64_t state_open = 1, state_claimed = 2, state_held = 3;  // where other uses count pieces
 
 uint64_t word_of(uint32_t generation, uint64_t state) { return Claims{generation, 0, state}.word(); }
 
@@ -33,12 +33,13 @@ bool may_take_the_same(const MatchKey &one, const MatchKey &other) {
 
 uint64_t ShmAdverts::open_state() const { return held_ ? state_held : state_open; }
 
-// Where there are many receives it is not worth looking.
+// With many receives posted the search is not worth it.
 bool ShmAdverts::earlier_may_take(const ReceiveOperation &receive) const {
     int looked_at = 0;
     for (MatchEntry *entry = posted_.first(); entry && entry != &receive; entry = posted_.after(*entry)) {
         if (++looked_at > most_earlier) return true;
-        if (!static_cast<ReceiveOperation *>(entry)->claimable && may_take_the_same(*entry, receive)) return true;
+        if (!static_cast<ReceiveOperation *>(entry)->claimable && may_take_the_same(*entry, receive))
+            return true;
     }
     return false;
 }
@@ -49,11 +50,14 @@ bool ShmAdverts::is_sole(uint32_t peer) const {
     return true;
 }
 
-// Not of a call that waits already, nor of a collective, whose sends do not wait in their calls.
+// Not worth it in a call that already waits, nor in a collective, whose sends do not wait in their calls.
 bool ShmAdverts::worth_opening(const ReceiveOperation &receive) const {
-    if ((receive.in_call && !endpoint_.engine.oversubscribed()) || (receive.context & collective_bit)) return false;
+    if ((receive.in_call && !endpoint_.engine.oversubscribed()) || (receive.context & collective_bit))
+        return false;
     if (!worth_announcing(endpoint_.settings, endpoint_.peers[receive.peer])) return false;
-    if (!endpoint_.words.has_any() || !receive.buffer.contiguous() || !endpoint_.touched_by(receive.peer, receive.buffer)) return false;
+    if (!endpoint_.words.has_any() || !receive.buffer.contiguous() ||
+        !endpoint_.touched_by(receive.peer, receive.buffer))
+        return false;
     return !under_valgrind() && !earlier_may_take(receive);
 }
 
@@ -70,15 +74,17 @@ void ShmAdverts::announce(ReceiveOperation &receive) {
     open_ |= uint64_t{1} << word.index;
     peer.announcing.in_vain();  // until it is claimed
     ++endpoint_.counts.announced;
-    ClaimablePayload payload{word.name(), peer.messages_received, reinterpret_cast<uintptr_t>(receive.buffer.base)};
-    Envelope envelope = message_envelope(receive, EnvelopeKind::announcement, receive.buffer.bytes(), word.name());
+    ClaimablePayload payload{word.name(), peer.messages_received,
+                             reinterpret_cast<uintptr_t>(receive.buffer.base)};
+    Envelope envelope =
+        message_envelope(receive, EnvelopeKind::announcement, receive.buffer.bytes(), word.name());
     envelope.flags = flag_in_place | (sole ? flag_sole : uint8_t{0});
     log(LogLevel::trace, "p2p", "peer %u: receive %#llx of %lld bytes may be claimed", receive.peer,
         static_cast<unsigned long long>(payload.receive_id), static_cast<long long>(receive.buffer.bytes()));
     endpoint_.channels.post(peer, envelope, &payload, sizeof payload);
 }
 
-// Its word may be used for something else.
+// Lets the word be used for something else.
 void ShmAdverts::free(Claimable &claimable) {
     uint64_t bit = uint64_t{1} << claimable.word.index;
     open_ &= ~bit;
@@ -115,7 +121,7 @@ ReceiveOperation *ShmAdverts::claimed(uint32_t peer, uint64_t id) {
 }
 
 void ShmAdverts::withdraw_open() {
-    if (endpoint_.engine.oversubscribed()) return;  // a rank that waits gives its processor to the sender
+    if (endpoint_.engine.oversubscribed()) return;  // a rank that waits yields its processor to the sender
     for (uint64_t left = open_; left; left &= left - 1) {
         auto index = static_cast<uint32_t>(__builtin_ctzll(left));
         if (!withdraw(*all_[index].receive)) open_ &= ~(uint64_t{1} << index);
@@ -140,11 +146,13 @@ void ShmAdverts::set_held(bool held) {
     }
 }
 
-bool hear_claimable(Announcements &known, Path &path, uint32_t peer, const Envelope &envelope, const std::byte *payload) {
+bool hear_claimable(Announcements &known, Path &path, uint32_t peer, const Envelope &envelope,
+                    const std::byte *payload) {
     ClaimablePayload said;
     std::memcpy(&said, payload, sizeof said);
     uint32_t index = OwnWord::index_of(envelope.check), generation = OwnWord::generation_of(envelope.check);
-    AnnouncedReceive receive{{envelope.context, envelope.source, envelope.tag}, said.receive_id, envelope.length, true};
+    AnnouncedReceive receive{
+        {envelope.context, envelope.source, envelope.tag}, said.receive_id, envelope.length, true};
     receive.address = said.address;
     receive.word = index < shared_words ? path.memory().shared_word(peer, index) : nullptr;
     receive.open = word_of(generation, state_open);

@@ -1,4 +1,4 @@
-// Claiming and writing (shm_write.h).
+// Claims and writes (shm_write.h).
 #include "p2p/shm_write.h"
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace lanyard {
 
 namespace {
 
-constexpr size_t written_at_once = 1 << 20;  // bytes, between looks at the paths
-constexpr uint64_t moment_ns = 700;          // from one call of MPI to the next where there is nothing between
+constexpr size_t written_at_once = 1 << 20;  // bytes between two polls of the paths
+constexpr uint64_t moment_ns = 700;          // from one call of MPI to the next, with nothing between them
 
-// Between two calls of a receiver that does not compute, too, its words are open: so a look is taken whether it waits
-// in the next moment.
+// The words of a receiver are open between two of its calls even if it does not compute. So this checks
+// whether the receiver begins to wait within a moment.
 bool waits_at_once(const AnnouncedReceive &receive) {
     uint64_t end_ns = clock_ns() + moment_ns;
     do {
@@ -28,12 +28,14 @@ bool waits_at_once(const AnnouncedReceive &receive) {
 
 bool ShmWrite::claim(Endpoint &endpoint, const AnnouncedReceive &receive) {
     uint64_t seen = receive.open;
-    bool claimed = !waits_at_once(receive) && receive.word->compare_exchange_strong(seen, receive.claimed, std::memory_order_acq_rel);
+    bool claimed = !waits_at_once(receive) &&
+                   receive.word->compare_exchange_strong(seen, receive.claimed, std::memory_order_acq_rel);
     if (!claimed) ++endpoint.counts.crossed;
     return claimed;
 }
 
-void ShmWrite::begin(const SendOperation &send, const AnnouncedReceive &receive, uint64_t sender_id, User &user) {
+void ShmWrite::begin(const SendOperation &send, const AnnouncedReceive &receive, uint64_t sender_id,
+                     User &user) {
     user_ = &user;
     send_ = &send;
     sender_id_ = sender_id;
@@ -49,9 +51,11 @@ int ShmWrite::write(Task &task) {
     uint32_t peer = self.send_->peer;
     size_t bytes = std::min<size_t>(self.wanted_ - self.written_, written_at_once);
     iovec run{self.send_->buffer.base + self.written_, bytes};
-    Error error = self.endpoint_.peers[peer].path->memory().put(peer, &run, 1, self.address_ + self.written_, bytes);
+    Error error =
+        self.endpoint_.peers[peer].path->memory().put(peer, &run, 1, self.address_ + self.written_, bytes);
     if (error) {
-        log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", peer, error.sentence().c_str());
+        log(LogLevel::info, "p2p", "peer %u: %s; copying through shared buffers instead", peer,
+            error.sentence().c_str());
         error.discard();
     } else {
         self.written_ += bytes;
@@ -67,11 +71,13 @@ int ShmWrite::write(Task &task) {
 bool ShmWrite::tell(Outgoing &outgoing) {
     auto &self = static_cast<ShmWrite &>(outgoing);
     bool all = self.written_ == self.wanted_;
-    Envelope envelope = message_envelope(*self.send_, EnvelopeKind::rendezvous, static_cast<int64_t>(self.wanted_), self.send_->check);
+    Envelope envelope = message_envelope(*self.send_, EnvelopeKind::rendezvous,
+                                         static_cast<int64_t>(self.wanted_), self.send_->check);
     envelope.flags = flag_claimed;
     RendezvousOffer offer{all ? 0 : self.sender_id_, self.receive_id_};
     Payload payload{reinterpret_cast<const std::byte *>(&offer), sizeof offer, nullptr};
-    if (self.endpoint_.channels.send(self.endpoint_.peers[self.send_->peer], envelope, payload) == Sent::full) return false;
+    if (self.endpoint_.channels.send(self.endpoint_.peers[self.send_->peer], envelope, payload) == Sent::full)
+        return false;
     if (all) self.user_->written();
     else self.user_->write_refused();
     return true;

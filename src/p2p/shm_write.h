@@ -1,5 +1,5 @@
-// The sender's half of the write within a node (shm_advert.h): writes a long message into the receive that it has
-// claimed, and says so in its turn.
+// The sender's half of the write protocol within a node (shm_advert.h): it writes a long message into the
+// receive that it has claimed, and then sends the envelope that reports this.
 // Thread rule: the owner of the engine.
 #pragma once
 
@@ -14,9 +14,9 @@ class ShmWrite : private Task, private Outgoing {
 public:
     class User {
     public:
-        // All bytes are in place, and the peer is told.
+        // All bytes are in place, and the peer has been notified.
         virtual void written() = 0;
-        // The kernel refused; the peer is told, and asks for the bytes as if they had been offered.
+        // The kernel refused. The peer has been notified and requests the bytes as if they had been offered.
         virtual void write_refused() = 0;
 
     protected:
@@ -28,11 +28,11 @@ public:
         Outgoing::flush = tell;
     }
     ~ShmWrite() { stop(); }
-    // May the receive be claimed by this message, as far as the sender can see? Claims it then.
+    // Claims the receive for a message, unless the receiver has withdrawn it or seems about to wait.
     static bool claim(Endpoint &endpoint, const AnnouncedReceive &receive);
-    // To the receive that it has claimed. `sender_id` names the send, should the kernel refuse.
+    // Writes to the receive that was claimed. `sender_id` names the send, in case the kernel refuses.
     void begin(const SendOperation &send, const AnnouncedReceive &receive, uint64_t sender_id, User &user);
-    // Writes no more, and tells nobody.
+    // Writes no more, and notifies neither side.
     void stop();
 
 private:

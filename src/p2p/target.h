@@ -1,12 +1,13 @@
-// What a peer can name in what it sends: a send whose offer it has, a receive that waits for bytes. An id is a slot and
-// its generation, so that an answer to something long over finds nothing.
+// What a peer can name in a frame: a send whose offer it has, or a receive that waits for bytes. An id is a
+// slot and its generation, so that an answer to something that ended long ago finds nothing.
 //
 //     63      52         30            8          0
 //     |   0    | slot, up | generation  | slot, low |
 //
-// So an id is below 2^30 while few are in use, and paths need few bytes for it. A slot comes back to its generation
-// after four million uses, each of which takes an answer of its peer's: what is still on its way then for the first of
-// them was lost long ago.
+// An id is thus below 2^30 while few are in use, and paths need few bytes for it. A slot repeats a generation
+// after four million uses, each of which takes an answer of its peer. Any answer to the first of them has
+// arrived or been lost long before.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 
 namespace lanyard {
 
-// A protocol implements what can come for its state objects; the rest is dropped. Called by the engine's owner, from
+// A protocol implements the events that its state objects can receive; all others are ignored. Called from
 // inside a poll.
 class Target {
 public:
@@ -25,15 +26,18 @@ public:
     Target(const Target &) = delete;
     Target &operator=(const Target &) = delete;
 
-    // Where `size` bytes from `offset` on may be written before bulk() is called with them; nullptr: nowhere yet.
+    // Where `size` bytes from `offset` on may be written before bulk() is called with them. nullptr: nowhere
+    // yet.
     virtual std::byte *place(uint32_t /*peer*/, uint64_t /*offset*/, size_t /*size*/) { return nullptr; }
-    virtual void bulk(uint32_t /*peer*/, uint64_t /*offset*/, const std::byte * /*payload*/, size_t /*size*/) {}
-    // An envelope of a kind that no handler is bound to (dispatch.h), whose context is the id.
-    virtual void answer(uint32_t /*peer*/, const Envelope &, const std::byte * /*payload*/, size_t /*size*/) {}
-    // What the path took as `pending` has left its buffer (Sink::sent).
+    virtual void bulk(uint32_t /*peer*/, uint64_t /*offset*/, const std::byte * /*payload*/,
+                      size_t /*size*/) {}
+    // An envelope of a kind without a handler (dispatch.h), whose context is this target's id.
+    virtual void answer(uint32_t /*peer*/, const Envelope &, const std::byte * /*payload*/, size_t /*size*/) {
+    }
+    // Payload that the path took as `pending` has left its buffer (Sink::sent).
     virtual void sent() {}
     virtual void renewed(uint32_t /*peer*/) {}
-    // That peer will not answer any more. May end this target, and no other.
+    // That peer will not answer any more. May end this target, but no other.
     virtual void lost(uint32_t /*peer*/) {}
 
     uint64_t id() const { return id_; }
@@ -48,7 +52,7 @@ private:
 
 class TargetTable {
 public:
-    // Gives it an id that is never 0.
+    // Gives the target an id that is never 0.
     void add(Target &target) {
         uint32_t slot;
         if (free_.empty()) {
@@ -61,14 +65,16 @@ public:
         Row &row = rows_[slot];
         row.target = &target;
         row.generation = row.generation == last_generation ? 1 : row.generation + 1;
-        target.id_ = static_cast<uint64_t>(slot >> low_bits) << 30 | row.generation << low_bits | (slot & low_slots);
+        target.id_ =
+            static_cast<uint64_t>(slot >> low_bits) << 30 | row.generation << low_bits | (slot & low_slots);
     }
     Target *find(uint64_t id) const {
         uint64_t slot = slot_of(id);
-        if (slot >= rows_.size() || rows_[slot].generation != (id >> low_bits & last_generation)) return nullptr;
+        if (slot >= rows_.size() || rows_[slot].generation != (id >> low_bits & last_generation))
+            return nullptr;
         return rows_[slot].target;
     }
-    // Nothing happens where it has no id.
+    // Does nothing if the target has no id.
     void remove(Target &target) {
         if (!target.id_) return;
         uint64_t slot = slot_of(target.id_);
@@ -76,7 +82,7 @@ public:
         free_.push_back(static_cast<uint32_t>(slot));
         target.id_ = 0;
     }
-    // The visit may remove the target that it is given, and add others.
+    // The visit may remove the target that it is given, and may add others.
     template <class Visit>
     void each(Visit visit) const {
         for (size_t i = 0; i < rows_.size(); ++i)

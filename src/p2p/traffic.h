@@ -1,5 +1,6 @@
-// What a process sends, by size, protocol and path, and how long the data of long messages moves: counted where a profile is wanted
-// (api/profile.h), by the messenger. Touched by the engine's owner only.
+// What a process sends, by size, protocol and path, and how long the data of long messages is under way. The
+// messenger counts this while a profile is collected (tool/profile.h).
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +23,11 @@ struct Traffic {
             bytes += of_bytes;
         }
     };
-    // By size: class 0 has the empty messages, class k those of 2^(k-1) to 2^k - 1 bytes.
+    // Class 0 has the empty messages, class k those of 2^(k-1) to 2^k - 1 bytes.
     static constexpr int size_classes = 48;
     std::array<Sum, size_classes> by_size;
     std::array<Sum, static_cast<size_t>(Protocol::count_of_them)> by_protocol;
-    std::map<const char *, Sum> by_path;  // by its name, which is one constant
+    std::map<const char *, Sum> by_path;  // by the path's name, which is one constant
     std::map<uint32_t, Sum> by_peer;
     uint64_t largest = 0;
 
@@ -38,7 +39,8 @@ struct Traffic {
         largest = std::max(largest, bytes);
     }
 
-    // Time during which the data of at least one long message was on its way here or from here, as its two sides had agreed upon it.
+    // The time during which at least one long message was under way, from the moment at which its two sides
+    // agreed on the transfer.
     void begin_moving() {
         if (moving_++ == 0) since_ns_ = clock_ns();
     }

@@ -1,3 +1,4 @@
+// See unexpected.h.
 #include "p2p/unexpected.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ UnexpectedQueue::~UnexpectedQueue() {
     }
 }
 
-Unexpected &UnexpectedQueue::add(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size) {
+Unexpected &UnexpectedQueue::add(uint32_t peer, const Envelope &envelope, const std::byte *payload,
+                                 size_t size) {
     uint32_t index = slab_.take();
     Unexpected &message = slab_.at(index);
     static_cast<MatchKey &>(message) = {envelope.context, envelope.source, envelope.tag};
@@ -47,8 +49,9 @@ void UnexpectedQueue::keep_check(uint32_t index, uint32_t check) {
     checks_[index] = check;
 }
 
-// What does not fit among the short ones.
-void UnexpectedQueue::hold(Unexpected &message, const Envelope &envelope, const std::byte *payload, size_t size) {
+// Stores a message that is not a short eager one.
+void UnexpectedQueue::hold(Unexpected &message, const Envelope &envelope, const std::byte *payload,
+                           size_t size) {
     bool offers = envelope.kind == EnvelopeKind::rendezvous;
     message.in_parts.length = envelope.length;
     if (offers && size == Unexpected::offer_bytes) {
@@ -113,7 +116,8 @@ void UnexpectedQueue::file(uint32_t index, Unexpected &message) {
     last = index;
 }
 
-// What is taken is mostly the earliest with its key, so before it come only others of the bucket.
+// The message to remove is mostly the earliest with its key, so only messages with other keys precede it in
+// the bucket.
 void UnexpectedQueue::unfile(uint32_t index, const Unexpected &message) {
     uint32_t &last = bucket_of(message);
     uint32_t before = last;
@@ -126,10 +130,10 @@ void UnexpectedQueue::unfile(uint32_t index, const Unexpected &message) {
     if (last == index) last = before;
 }
 
-// Files everything queued, in order, under `buckets` heads.
+// Puts all queued messages into the hash, in order, with `buckets` buckets.
 void UnexpectedQueue::build(size_t buckets) {
     if (buckets_.size() < buckets) {
-        std::vector<uint32_t>().swap(buckets_);  // before there is a larger one
+        std::vector<uint32_t>().swap(buckets_);  // freed before the larger one is allocated
         buckets_.assign(buckets, none);
     }
     hashed_ = true;

@@ -1,10 +1,13 @@
-// Messages that came before their receives, in order of arrival. Used by the messenger alone; reports read them.
+// Messages that arrived before their receives, in order of arrival. Used by the messenger; reports read them.
 //
-// A million of them may wait, so each takes 56 bytes, its check word 4 where there are such, and its share of the hash at most 4: links
-// are indices into a slab, and what it holds lies in the entry itself where it fits, else in memory of its own.
-// Order: a receive takes the earliest message that fits. While few are queued they are scanned in order. Beyond `few` they are also
-// filed by a hash of (context, rank, tag), where those of one bucket form a circle in order of arrival and the bucket names the last of
-// them; wildcards still scan. The hash is kept until the queue runs empty. No allocation once warm.
+// A million of them may wait. Each takes 56 bytes, plus 4 bytes for its check word if there are check words,
+// plus at most 4 bytes as its share of the hash. Links are indices into a slab. The content lies in the entry
+// itself if it fits, else in separate memory.
+// Order: a receive takes the earliest message that fits. While few are queued they are scanned in order.
+// Beyond `few` they are also found by a hash of (context, rank, tag). The messages of one bucket form a
+// circle in order of arrival, and the bucket names the last of them. Receives with wildcards still scan. The
+// hash is kept until the queue is empty. No allocation once warm.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstddef>
@@ -20,27 +23,31 @@
 
 namespace lanyard {
 
-// One stored message, eager or an offer (rendezvous).
+// One stored message: eager, or an offer (rendezvous).
 struct Unexpected : MatchKey {
     Envelope envelope() const {
         return {.context = context, .source = rank, .tag = tag, .length = length(), .kind = kind(),
                 .flags = attended ? flag_attended : uint8_t{0}, .credit = 0, .check = 0};
     }
-    EnvelopeKind kind() const { return form == offer || form == kept_offer ? EnvelopeKind::rendezvous : EnvelopeKind::eager; }
-    uint64_t length() const { return form <= inline_payload ? form : in_parts.length; }  // of the whole message
-    // What came with the envelope.
-    const std::byte *payload() const { return form < kept ? form == offer ? in_parts.offer : inlined : in_parts.elsewhere.payload; }
+    EnvelopeKind kind() const {
+        return form == offer || form == kept_offer ? EnvelopeKind::rendezvous : EnvelopeKind::eager;
+    }
+    uint64_t length() const { return form <= inline_payload ? form : in_parts.length; }  // of the whole
+    // What arrived with the envelope.
+    const std::byte *payload() const {
+        return form < kept ? form == offer ? in_parts.offer : inlined : in_parts.elsewhere.payload;
+    }
     size_t size() const { return form < kept ? form == offer ? offer_bytes : form : in_parts.elsewhere.size; }
 
     static constexpr size_t offer_bytes = 16;
     static constexpr uint32_t most_peers = 1 << 26;
 
-    uint32_t next, previous;  // in the queue; of a message that has been taken from it, `next` is its own index
+    uint32_t next, previous;  // in the queue; once a message is taken from it, `next` is its own index
     uint32_t next_in_bucket;
     uint32_t peer : 26;
     uint32_t attended : 1;  // flag_attended
     enum Form : uint32_t { offer = inline_payload + 1, kept, kept_offer };
-    uint32_t form : 5;  // what the rest is: up to inline_payload, eager payload of so many bytes
+    uint32_t form : 5;  // what the union holds; up to inline_payload: eager payload of this number of bytes
     struct Elsewhere {
         std::byte *payload;
         size_t size;
@@ -67,15 +74,15 @@ public:
     UnexpectedQueue(const UnexpectedQueue &) = delete;
     UnexpectedQueue &operator=(const UnexpectedQueue &) = delete;
 
-    // Copies the payload.
+    // Stores a message and copies its payload.
     Unexpected &add(uint32_t peer, const Envelope &envelope, const std::byte *payload, size_t size);
-    // The earliest message that a receive with this key takes, else nullptr. Stays queued.
+    // The earliest message that a receive with this key takes, else nullptr. It stays queued.
     Unexpected *find(const MatchKey &receive) {
         if (count_ == 0) return nullptr;
         Unexpected &first = slab_.at(first_);
         return fits(receive, first) ? &first : find_behind_first(receive);
     }
-    // Takes a message out of the queue; it stays as it is until it is dropped.
+    // Takes a message out of the queue. It stays valid until drop().
     void take(Unexpected &message);
     void drop(Unexpected &taken) {
         if (taken.form >= Unexpected::kept) free_payload(taken);
@@ -83,20 +90,26 @@ public:
     }
 
     Unexpected *first() { return first_ == none ? nullptr : &slab_.at(first_); }
-    Unexpected *after(const Unexpected &message) { return message.next == none ? nullptr : &slab_.at(message.next); }
+    Unexpected *after(const Unexpected &message) {
+        return message.next == none ? nullptr : &slab_.at(message.next);
+    }
     // The check word of a message that has been taken.
-    uint32_t check_of(const Unexpected &taken) const { return taken.next < checks_.size() ? checks_[taken.next] : 0; }
+    uint32_t check_of(const Unexpected &taken) const {
+        return taken.next < checks_.size() ? checks_[taken.next] : 0;
+    }
     size_t count() const { return count_; }
-    // Of all that were ever added, and the most at a time.
+    // How many were ever added, and the most at a time.
     uint64_t added() const { return added_; }
     Peak &most() { return most_; }
-    // In memory of their own, messages that have been taken included.
+    // Payload in separate memory, including that of messages that have been taken.
     size_t payload_bytes() const { return payload_bytes_; }
     Peak &most_payload_bytes() { return most_payload_bytes_; }
-    // Of everything else that is in use, and all that is reserved for messages.
-    size_t bytes() const { return slab_.bytes() + (buckets_.capacity() + checks_.capacity()) * sizeof(uint32_t); }
+    // All other memory in use, and all memory reserved for messages.
+    size_t bytes() const {
+        return slab_.bytes() + (buckets_.capacity() + checks_.capacity()) * sizeof(uint32_t);
+    }
     size_t reserved_bytes() const { return slab_.reserved_bytes(); }
-    // Gives memory in which nothing lies back to the system.
+    // Returns unused memory to the operating system.
     void give_back() {
         payloads_.shrink();
         slab_.give_back();
@@ -123,8 +136,8 @@ private:
     Tally<uint64_t> added_;
     Peak most_, most_payload_bytes_;
     bool hashed_ = false;
-    std::vector<uint32_t> checks_;   // by index in the slab; as long as there were check words
-    std::vector<uint32_t> buckets_;  // the last message of each; a power of two, and all `none` when not in use
+    std::vector<uint32_t> checks_;   // by index in the slab; empty until the first check word
+    std::vector<uint32_t> buckets_;  // the last message of each; a power of two; `none` in all if not in use
 };
 
 }  // namespace lanyard

@@ -1,4 +1,6 @@
-// Is it worth trying once more what may be done in vain? After some trials in a row that were, only now and then.
+// Decides whether something that may be in vain is worth another try. After a number of tries in vain in a
+// row, it is tried only from time to time.
+// Thread rule: plain values.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,9 @@
-// A team whose ranks share a node area, as one of them sees it: the area, and how the others are woken. Plain value; by the engine's owner.
+// A team whose ranks share a node area, as one of them sees it: the area, and how to wake the others. A plain
+// value.
 //
-// Waking: who stores something for which others may wait looks whether one of them sleeps (NodeReach::asleep, which sees to it that the other
-// sees the store or is seen).
+// Waking: a rank that stores something for which others may wait checks whether one of them sleeps.
+// NodeReach::asleep() ensures that the other rank sees the store or is seen to sleep.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include "coll/shm/node_area.h"
@@ -13,13 +15,14 @@ namespace lanyard {
 struct AreaTeam {
     Team &team;
     NodeArea area;
-    NodeReach *reach;  // nullptr: ranks that never sleep and read nothing directly
+    NodeReach *reach;  // nullptr: the ranks never sleep and read nothing directly
 
     void wake(int rank) const {
         uint32_t peer = team.peers[rank];
         if (reach->asleep(peer)) reach->wake(peer);
     }
-    // Of the ranks from `first` to before `last`, but this one: those who may have fallen asleep without seeing what it has just stored.
+    // May any of the ranks from `first` to before `last`, except this one, have fallen asleep without seeing
+    // what this rank has just stored?
     bool any_asleep(int first, int last) const {
         NodeReach *const ranks = reach;
         const uint32_t *const peers = team.peers;

@@ -1,3 +1,4 @@
+// See call_check.h.
 #include "coll/shm/call_check.h"
 
 #include <string>
@@ -15,7 +16,8 @@ void CallCheck::compare_remembered(const AreaTeam &place) {
     for (int rank = 0; rank < place.team.size; ++rank) {
         if (rank == place.team.index) continue;
         const CallLog &calls = place.area.calls(rank);
-        for (const NodeUse::Alone *alone = use.alone; alone < use.alone + use.alone_count && !disagrees(); ++alone) {
+        for (const NodeUse::Alone *alone = use.alone; alone < use.alone + use.alone_count && !disagrees();
+             ++alone) {
             if (calls.told(alone->generation) == alone->told) [[likely]] continue;
             CollectiveCall other;
             if (calls.find(alone->generation, other)) compare(rank, CallLog::call_in(alone->told), other);
@@ -33,9 +35,10 @@ Error CallCheck::error() const {
         error.discard();
     }
     if (misfit_ < 0) return {};
-    return Error(ErrorClass::count, "rank " + std::to_string(misfit_) + " takes part with " + std::to_string(misfit_bytes_) +
-                                           " bytes, this rank expects " + std::to_string(expected_bytes_) +
-                                           "; count and datatype must agree on all ranks");
+    return Error(ErrorClass::count, "rank " + std::to_string(misfit_) + " takes part with " +
+                                        std::to_string(misfit_bytes_) + " bytes, this rank expects " +
+                                        std::to_string(expected_bytes_) +
+                                        "; count and datatype must agree on all ranks");
 }
 
 }  // namespace lanyard

@@ -1,9 +1,12 @@
-// What the ranks of a team say of one use of its node area (node_area.h): do all make the same call, and does each bring as many bytes as this
-// rank expects? Keeps what does not fit, for the sentence that the program gets. What was posted for another call is not used.
+// Checks what the ranks of a team state about one use of its node area (node_area.h): do all make the same
+// call, and does each contribute as many bytes as this rank expects? It keeps what does not match, for the
+// error that the program gets. What was posted for another call is not used.
 //
-// A rank that only posts learns nothing of the others: that it was the only one in its call is seen later, before it waits for anybody, from what
-// all tell of their latest uses (CallLog). So a disagreement may be one of an earlier use.
-// Used by exchanges (exchange_run.h); by the engine's owner.
+// A rank that only posts learns nothing about the others. That its call was different from theirs is found
+// later, before it waits for any of them, from what all record of their latest uses (CallLog). A disagreement
+// may therefore concern an earlier use.
+// Used by exchange_run.h.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +26,10 @@ public:
     }
     const CollectiveCall &own() const { return own_; }
 
-    // Whether what a rank posted belongs to what this rank does.
+    // Does a rank's post belong to the call of this rank?
     bool compare(int rank, const CollectiveCall &other) { return compare(rank, own_, other); }
-    // Uses in which this rank only posted: remembered when it is done with one, and compared before it waits, or where they are many.
+    // Uses in which this rank only posted. They are remembered when it is done with one, and compared before
+    // it waits, or when there are many.
     void remember_alone(const AreaTeam &place, uint32_t generation) const {
         NodeUse &use = place.team.node_use;
         use.alone[use.alone_count++] = {generation, place.area.calls(place.team.index).told(generation)};
@@ -36,7 +40,7 @@ public:
     }
     bool disagrees() const { return other_rank_ >= 0; }
 
-    // Whether a rank's contribution has the length that this rank expects.
+    // Does a rank's contribution have the length that this rank expects?
     bool fits(int rank, int64_t bytes, int64_t expected) {
         if (bytes == expected) return true;
         misfit_ = rank;
@@ -46,7 +50,7 @@ public:
     }
 
     Error error() const;
-    // Where that is a mismatch: what this rank did there, and how many collectives ago.
+    // For a mismatch: what this rank did there, and how many collectives ago.
     uint32_t disputed_word() const { return disputed_.word; }
     uint32_t disputed_age() const { return (own_.number - disputed_.number) & Slot::most_numbers; }
 
@@ -60,9 +64,9 @@ private:
     void compare_remembered(const AreaTeam &);
 
     CollectiveCall own_ = {};
-    int other_rank_ = -1;  // does something else, here or in an earlier use:
-    int misfit_ = -1;      // posted another number of bytes than this rank expects:
-    CollectiveCall disputed_ = {}, other_ = {};  // what this rank did there, and what the other
+    int other_rank_ = -1;                        // makes another call, here or in an earlier use:
+    int misfit_ = -1;                            // posted another number of bytes than this rank expects:
+    CollectiveCall disputed_ = {}, other_ = {};  // what this rank did there, and what the other did
     int64_t misfit_bytes_ = 0, expected_bytes_ = 0;
 };
 

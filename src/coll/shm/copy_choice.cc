@@ -1,3 +1,4 @@
+// See copy_choice.h.
 #include "coll/shm/copy_choice.h"
 
 namespace lanyard {
@@ -6,33 +7,41 @@ using Among = Exchange::Among;
 
 namespace {
 
-// Of ranks that share processors: an owner and its takers of more would wait for each other many times, a change of process each, and there are few
-// uses of such length to learn that from.
+// The limit for ranks that share processors. With longer contributions, an owner and its takers would wait
+// for each other many times, with a change of process each time. There are too few uses of such length to
+// learn this.
 constexpr int64_t longest_oversubscribed = 1 << 20;
 
 bool is_auto(const ExchangeTask &task) { return !task.copies || *task.copies == "auto"; }
 
-CopyRates::Kind kind_of(const ExchangeTask &task) { return task.exchange.unit > 1 ? CopyRates::Kind::combined : CopyRates::Kind::copied; }
+CopyRates::Kind kind_of(const ExchangeTask &task) {
+    return task.exchange.unit > 1 ? CopyRates::Kind::combined : CopyRates::Kind::copied;
+}
 
-// Each of `streams` is put once, and what is taken depends on who takes from whom.
+// Each of `streams` streams is put once. What is taken depends on which ranks take from which.
 bool stage_is_faster(const ExchangeTask &task, int64_t longest, int streams) {
     const Exchange &exchange = task.exchange;
     const Team &team = task.team;
     CopyRates &rates = task.area.copy_rates();
     CopyRates::Kind kind = kind_of(task);
-    if (rates.learned(kind, longest) && task.stage->is_time_to_try_anew(kind, longest)) rates.forget(kind, longest);
+    if (rates.learned(kind, longest) && task.stage->is_time_to_try_anew(kind, longest))
+        rates.forget(kind, longest);
     bool oversubscribed = is_oversubscribed(team);
     int others = team.size - 1;
     if (exchange.wants != Among::none) return rates.by_stage(kind, longest, {streams, others, true});
-    if (exchange.wakes == Among::root) return rates.by_stage(kind, longest, {oversubscribed ? others : 1, others, oversubscribed});
-    return rates.by_stage(kind, longest, {streams, oversubscribed || exchange.wakes == Among::higher ? others : 1, oversubscribed});
+    if (exchange.wakes == Among::root)
+        return rates.by_stage(kind, longest, {oversubscribed ? others : 1, others, oversubscribed});
+    return rates.by_stage(
+        kind, longest,
+        {streams, oversubscribed || exchange.wakes == Among::higher ? others : 1, oversubscribed});
 }
 
 }  // namespace
 
 bool goes_by_stage(const ExchangeTask &task, int64_t longest, int streams) {
     if (!is_auto(task)) return *task.copies != "once";
-    return !(is_oversubscribed(task.team) && longest > longest_oversubscribed) && stage_is_faster(task, longest, streams);
+    return !(is_oversubscribed(task.team) && longest > longest_oversubscribed) &&
+           stage_is_faster(task, longest, streams);
 }
 
 bool CopyMeter::is_learning(const ExchangeTask &task, int64_t bytes) {
@@ -40,7 +49,8 @@ bool CopyMeter::is_learning(const ExchangeTask &task, int64_t bytes) {
 }
 
 void CopyMeter::tell(const ExchangeTask &task, CopyRates::Part part, int64_t bytes) {
-    if (bytes_ > 0 && is_learning(task, bytes)) task.area.copy_rates().note(kind_of(task), bytes, part, bytes_, ns_);
+    if (bytes_ > 0 && is_learning(task, bytes))
+        task.area.copy_rates().note(kind_of(task), bytes, part, bytes_, ns_);
     *this = {};
 }
 

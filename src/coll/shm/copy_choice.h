@@ -1,6 +1,8 @@
-// Which way the long contribution of an exchange takes, directly or by the stage, and what an exchange adds to what a team learns of both
-// (copy_rates.h). The setting may say it (LANYARD_COPIES); else it is what has turned out faster.
-// Used by the parts of exchanges (exchange_run.h); by the engine's owner.
+// Chooses the copy method for the long contribution of an exchange, directly or by the stage, and adds what
+// an exchange measures to what its team learns of both (copy_rates.h). The setting may fix the choice
+// (LANYARD_COPIES). Otherwise the method that has turned out faster is taken.
+// Used by the parts of exchanges (exchange_run.h).
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +11,21 @@
 
 namespace lanyard {
 
-// Shall what this rank puts into `streams` streams, the longest so long, go by the stage? Else it posts its address.
+// Should what this rank puts into `streams` streams, the longest of this length, go by the stage? Otherwise
+// it posts its address.
 bool goes_by_stage(const ExchangeTask &, int64_t longest, int streams);
 
 // Do ranks of the team share processors?
 inline bool is_oversubscribed(const Team &team) { return team.processors > 0 && team.size > team.processors; }
 
-// What has been copied one way of contributions of one size, while that is to be learned.
+// What has been copied by one method, in contributions of one size, while its rate is being learned.
 class CopyMeter {
 public:
-    // Is it still to be learned how fast contributions of so many bytes are copied?
+    // Is the rate for contributions of this number of bytes still being learned?
     static bool is_learning(const ExchangeTask &, int64_t bytes);
     void add(int64_t bytes, uint64_t ns) { bytes_ += bytes, ns_ += ns; }
-    // Tells all that has been added, which is of contributions of so many bytes, and begins anew.
+    // Notes the rate of everything that has been added, for contributions of this number of bytes, and begins
+    // again.
     void tell(const ExchangeTask &, CopyRates::Part, int64_t bytes);
 
 private:

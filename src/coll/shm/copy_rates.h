@@ -1,9 +1,11 @@
-// Which way long contributions take through the node area, learned by all ranks of a team together: directly, read through the kernel by
-// each taker, or by the stage (stage.h), copied in by their owner and out by the takers. How fast each of the three copies is stands in the
-// area, for what is copied and what is combined, by size; whoever copies one while they are being learned says so. The best of some
-// counts, since whatever disturbs only slows. Each owner chooses for itself and its slot tells; after many uses all is tried anew.
-// How long a whole collective takes is not compared, as that depends on when the others come.
-// The memory is zero at first. Called by the engine's owner of each rank.
+// The rates of long contributions through the node area, learned by all ranks of a team together. They are
+// copied directly, read through the kernel by each taker, or by the stage (stage.h), where their owner copies
+// them in and the takers copy them out. The rate of each of these three copies is in the area, by size, for
+// data that is copied and data that is combined. A rank that makes such a copy notes its rate while rates are
+// being learned. The best of some counts, because disturbances only slow a copy down. Each owner chooses for
+// itself and states the choice in its slot. After many uses, everything is tried again. The time of a whole
+// collective is not compared, because it depends on when the others arrive. The memory is zero at first.
+// Thread rule: the owner of the engine, in each rank.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +20,11 @@ public:
     enum class Kind : uint8_t { copied, combined };
     enum class Part : uint8_t { direct, put, taken };  // put: into the stage, taken: from there
 
-    // What is done in one use, in contributions: by an owner and by a taker of whom the others wait, or, by turns, by all together.
+    // The copies of one use, in contributions: by an owner and by a taker for which the others wait or, if
+    // they take turns, by all together.
     struct Work {
         int put, taken;
-        bool by_turns;  // who puts also takes, or all share processors: the one does not go on beside the other
+        bool by_turns;  // the two do not overlap: an owner also takes, or ranks share processors
     };
 
     static int size_of(int64_t bytes) { return size_class(static_cast<uint64_t>(bytes), least_bytes, sizes); }
@@ -29,7 +32,8 @@ public:
         const Seen &seen = of(kind, bytes);
         return tried(seen, Part::direct) >= trials && tried_by_stage(seen) >= trials;
     }
-    // Is the stage the way for one more? While it is not known, what has been tried less often.
+    // Is the stage the better method for one more? While this is unknown, the method that was tried less
+    // often is taken.
     bool by_stage(Kind kind, int64_t bytes, const Work &work) const {
         const Seen &seen = of(kind, bytes);
         if (!learned(kind, bytes)) return tried_by_stage(seen) <= tried(seen, Part::direct);
@@ -38,15 +42,19 @@ public:
         return (work.by_turns ? put + taken : std::max(put, taken)) < direct;
     }
     void note(Kind kind, int64_t bytes, Part part, int64_t copied, uint64_t ns) {
-        of(kind, bytes).rate[static_cast<int>(part)].note(BestRate<uint32_t>::of(static_cast<uint64_t>(copied), ns), trials);
+        of(kind, bytes)
+            .rate[static_cast<int>(part)]
+            .note(BestRate<uint32_t>::of(static_cast<uint64_t>(copied), ns), trials);
     }
     void forget(Kind kind, int64_t bytes) {
         for (auto &rate : of(kind, bytes).rate) rate.forget();
     }
 
-    // From 8 KiB on, doubling; the last has all longer ones.
+    // Classes of sizes: the first begins at 8 KiB, each of the others at twice the size, and the last has all
+    // longer ones.
     static constexpr int sizes = 8, kinds = 2;
-    // That are no better: a use may give several, and the first ones touch memory for the first time, each other entries of the stage.
+    // Copies without a better rate that end the search. One use may give several. The first ones touch memory
+    // for the first time, and each touches other entries of the stage.
     static constexpr int trials = 48;
     static constexpr uint32_t tried_anew_after = 2048;  // uses
 
@@ -56,7 +64,9 @@ private:
         BestRate<uint32_t> rate[3];
     };
     static int tried(const Seen &seen, Part part) { return seen.rate[static_cast<int>(part)].no_better; }
-    static int tried_by_stage(const Seen &seen) { return std::min(tried(seen, Part::put), tried(seen, Part::taken)); }
+    static int tried_by_stage(const Seen &seen) {
+        return std::min(tried(seen, Part::put), tried(seen, Part::taken));
+    }
     static double rate(const Seen &seen, Part part) { return seen.rate[static_cast<int>(part)].bytes_per_us; }
     const Seen &of(Kind kind, int64_t bytes) const { return seen_[static_cast<int>(kind)][size_of(bytes)]; }
     Seen &of(Kind kind, int64_t bytes) { return seen_[static_cast<int>(kind)][size_of(bytes)]; }

@@ -1,3 +1,4 @@
+// See exchange_run.h.
 #include "coll/shm/exchange_run.h"
 
 #include "coll/shm/packing.h"
@@ -17,18 +18,22 @@ void ExchangeRun::forget_earlier_use() {
 void ExchangeRun::tell_posted(const ExchangePlace &place) const {
     const Exchange &exchange = place.exchange;
     const Team &team = place.team;
-    int first = exchange.wakes == Among::root ? exchange.root : exchange.wakes == Among::higher ? team.index + 1 : 0;
+    int first = exchange.wakes == Among::root     ? exchange.root
+                : exchange.wakes == Among::higher ? team.index + 1
+                                                  : 0;
     int last = exchange.wakes == Among::root ? first + 1 : exchange.wakes == Among::none ? 0 : team.size;
     if (place.any_asleep(first, last)) wake_for_post(place, first, last);
 }
 
-// Those who wait for this rank's post and sleep are woken by the last of those for whom they wait.
+// Ranks that wait for this rank's post and sleep are woken by the last of those for which they wait.
 [[gnu::noinline]] void ExchangeRun::wake_for_post(const ExchangePlace &place, int first, int last) const {
     const Exchange &exchange = place.exchange;
     const Team &team = place.team;
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    int end = 0;  // all below have posted, or need not
-    while (end < team.size && (place.area.has_posted(end, generation_) || (exchange.wakes == Among::root && end == exchange.root))) ++end;
+    int end = 0;  // all ranks below this one have posted, or need not
+    while (end < team.size && (place.area.has_posted(end, generation_) ||
+                               (exchange.wakes == Among::root && end == exchange.root)))
+        ++end;
     bool awaits_only_this = exchange.wakes == Among::everyone && exchange.wants == Among::none;
     if (exchange.wakes == Among::higher) last = end;
     else if (end < team.size && !awaits_only_this && !check_.disagrees()) return;
@@ -47,21 +52,25 @@ bool ExchangeRun::all_there(const ExchangePlace &place) {
     }
     int end = exchange.wants == Among::lower ? team.index : team.size;
     for (; next_ < end; ++next_) {
-        if (next_ == team.index) continue;  // a look at what was just stored waits until its line is this processor's again
+        // A look at what was just stored would wait until its cache line is this processor's again.
+        if (next_ == team.index) continue;
         if (!area.has_posted(next_, generation_)) return false;
-        if (!check_.compare(next_, area.slot(next_, generation_).call())) return true;  // the rest will never come
+        // The others will never post.
+        if (!check_.compare(next_, area.slot(next_, generation_).call())) return true;
     }
     if (end == team.size) learn_who_is_done(place, generation_, area.payload_bytes());
     return true;
 }
 
-// The ordinary way's steps (advance()), without those that a few bytes do not need. It begins only where this rank is done with all uses
-// before, and ends early wherever something is missing or does not fit: what has been posted stays so, and what has been taken is taken again.
+// The steps of advance(), without those that a few bytes do not need. It begins only if this rank is done
+// with all earlier uses, and stops wherever something is missing or does not match. What has been posted then
+// stays posted, and what has been taken is taken again.
 bool ExchangeRun::pass(const ExchangePlace &place, const ShortUse &use, const ShortUse::Buffers &buffers) {
     const Exchange &exchange = place.exchange;
     Team &team = place.team;
     const NodeArea &area = place.area;
-    if (team.node_use.done_through + 1 != generation_ || area.asking().load(std::memory_order_relaxed)) return false;
+    if (team.node_use.done_through + 1 != generation_ || area.asking().load(std::memory_order_relaxed))
+        return false;
     area.calls(team.index).tell(generation_, check_.own());
     bool posts = use.posts(exchange);
     if (posts) {
@@ -103,7 +112,7 @@ bool ExchangeRun::take(const ExchangeTask &task) {
     bool whole = taking_.take({task, generation_, own_.by_stage(), goes_aside(task.exchange), check_});
     got_on_ |= taking_.got_on();
     if (!whole) return false;
-    // This rank is done with what others posted, though they may not be with what it posted.
+    // This rank is done with what others posted, although they may not be done with what it posted.
     if (posts_alone(task.exchange)) check_.remember_alone(task, generation_);
     tell_done(task, generation_);
     return true;
@@ -114,7 +123,8 @@ bool ExchangeRun::leave(const ExchangeTask &task) {
     bool awaits = own_.at_address() && exchange.awaits_readers && !check_.disagrees();
     if (check_.disagrees()) own_.give_up();
     if (!own_.is_whole() || (awaits && !all_done_.all_done(task, generation_))) return false;
-    if (goes_aside(exchange)) pack_block(task.buffer(exchange.aside), task.buffer(exchange.into).base, exchange.into.bytes());
+    if (goes_aside(exchange))
+        pack_block(task.buffer(exchange.aside), task.buffer(exchange.into).base, exchange.into.bytes());
     return true;
 }
 

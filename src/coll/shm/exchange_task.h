@@ -1,4 +1,6 @@
-// What an exchange (exchange_run.h) works on: the parts of an exchange are given it in each call and keep nothing of it. Plain values.
+// What an exchange (exchange_run.h) works on. Each call passes it to the parts of an exchange, which keep
+// nothing of it.
+// Thread rule: plain values; the owner of the engine.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +13,7 @@
 
 namespace lanyard {
 
-// Memory of a rank for pieces of what it reads, during a call of ExchangeRun::advance().
+// Memory of a rank for pieces of what it reads, used during a call of ExchangeRun::advance().
 constexpr int64_t exchange_pieces_bytes = 128 * 1024;
 
 // Where an exchange takes place.
@@ -22,11 +24,12 @@ struct ExchangePlace : AreaTeam {
 struct ExchangeTask : ExchangePlace {
     const Schedule &schedule;
     std::byte *pieces;  // exchange_pieces_bytes, aligned for any datatype
-    const void *owner;  // turns blocks into memory, and answers what is asked of this rank on other teams
+    const void *owner;  // maps blocks to memory, and serves requests for this rank's memory on other teams
     Buffer (*buffer_of)(const void *owner, const Block &block);
     void (*answer_elsewhere)(const void *owner) = [](const void *) {};
-    Error *failure = nullptr;  // where the failure of the program's operation goes, which may be there already
-    Stage *stage = nullptr;  // nullptr: there is none
+    // Receives the failure of the program's operation. It may already hold one.
+    Error *failure = nullptr;
+    Stage *stage = nullptr;               // nullptr: there is no stage
     const std::string *copies = nullptr;  // the setting; nullptr: "auto"
 
     Buffer buffer(const Block &block) const { return buffer_of(owner, block); }

@@ -1,4 +1,5 @@
-// Collectives through the memory of a node: what each rank posts and takes in one or two uses of the node area (exchange_run.h).
+// Collectives through the memory of a node: what each rank posts and takes in one or two uses of the node
+// area (exchange_run.h).
 #include "coll/running.h"
 #include "coll/shm/node_area.h"
 
@@ -9,18 +10,19 @@ using Take = Exchange::Take;
 
 namespace {
 
-// Memory for posting what is not contiguous.
+// Memory to pack a posted block that is not contiguous.
 Block room_to_pack(Schedule &schedule, const Block &block) {
     return block.type && !block.type->contiguous ? schedule.scratch_bytes(block.bytes()) : Block{};
 }
 
-// The block that a rank has for itself.
+// Copies the block that a rank keeps for itself.
 void keep(Exchange &exchange, const Block &from, const Block &to) {
     exchange.own_from = from;
     exchange.own_to = to;
 }
 
-// What the ranks up to `last` contribute is combined into `into`; where they may still read what is there, aside first.
+// Combines what the ranks up to `last` contribute into `into`. If they may still read what is there, it first
+// goes aside.
 void combine(Exchange &exchange, const Block &into, int last, bool is_read, Schedule &schedule) {
     exchange.take = Take::reduce;
     exchange.into = into;
@@ -29,7 +31,7 @@ void combine(Exchange &exchange, const Block &into, int last, bool is_read, Sche
     if (is_read) exchange.aside = schedule.scratch(into.count, *into.type);
 }
 
-// One in which everyone posts for everyone.
+// An exchange in which every rank posts for every rank.
 Exchange &among_all(Schedule &schedule, Take take, StepId after) {
     Exchange &exchange = schedule.exchange(after);
     exchange.posts = true;
@@ -43,7 +45,8 @@ Block part_of(const Block &all, int size, int rank) {
     return all.part(first, part_start(all.count, size, rank + 1) - first);
 }
 
-// A contribution of which each rank takes its part, asked for in rank order. Short ones fit into a slot anyway.
+// A contribution of which each rank takes its part. part() is called in rank order. Short contributions fit a
+// slot anyway.
 template <class PartOf>
 void divide(const Block &data, int size, PartOf part, Exchange &exchange, Schedule &schedule) {
     exchange.data = data;
@@ -52,23 +55,25 @@ void divide(const Block &data, int size, PartOf part, Exchange &exchange, Schedu
     for (int rank = 0; rank < size; ++rank) schedule.listed(exchange.read_each, rank) = part(rank);
 }
 
-// Each rank combines its part of what all contribute; it ends up in `value`.
+// Each rank combines its part of all contributions, into `value`.
 Exchange &combine_parts(const ReduceShape &s, const Block &value, Schedule &schedule) {
     Exchange &parts = among_all(schedule, Take::reduce, no_step);
-    divide(s.contribution, s.size, [&](int rank) { return part_of(s.contribution, s.size, rank); }, parts, schedule);
+    divide(
+        s.contribution, s.size, [&](int rank) { return part_of(s.contribution, s.size, rank); }, parts,
+        schedule);
     combine(parts, value, s.size - 1, false, schedule);
     parts.skip = part_start(s.contribution.count, s.size, s.index) * s.contribution.type->size;
     return parts;
 }
 
-// In place, what the part is made from lies there.
+// In place, the contribution from which the part is made lies in the result.
 Block place_of_part(const ReduceShape &s, bool has_result, Schedule &schedule) {
     Block part = part_of(s.contribution, s.size, s.index);
     bool apart = !has_result || s.contribution == s.result;
     return apart ? schedule.scratch(part.count, *part.type) : part_of(s.result, s.size, s.index);
 }
 
-// The parts that all ranks have made, to where they belong.
+// Lists the places in the result for the parts that all ranks have made.
 int32_t list_parts(const ReduceShape &s, const Block &own, Schedule &schedule) {
     int32_t list = schedule.list_blocks(s.size);
     for (int rank = 0; rank < s.size; ++rank) {
@@ -78,12 +83,16 @@ int32_t list_parts(const ReduceShape &s, const Block &own, Schedule &schedule) {
     return list;
 }
 
-// The work of one use in which `takers` ranks each take `blocks` blocks of `bytes` from others, who post `posted` bytes each.
+// The work of one use in which `takers` ranks each take `blocks` blocks of `bytes` from others, which post
+// `posted` bytes each.
 Work taking(const Crew &crew, int takers, int blocks, double bytes, double posted, bool reduces = false) {
     bool in_slots = posted <= double(usual_slot_capacity);
-    // Slots and the stage stay in the caches. Where reading is chosen instead (copy_rates.h), that is because it is faster.
+    // Slots and the stage stay in the caches. If reading is chosen instead (copy_rates.h), it is because that
+    // is faster.
     double all = double(takers) * blocks * bytes, moved = in_slots ? 0.5 : 0.25;
-    Work work{.rounds = in_slots ? 0 : 1, .waits = in_slots ? 0 : crew.size, .bytes = static_cast<int64_t>(moved * all)};
+    Work work{.rounds = in_slots ? 0 : 1,
+              .waits = in_slots ? 0 : crew.size,
+              .bytes = static_cast<int64_t>(moved * all)};
     work.path_bytes = moved * (blocks * bytes + posted);
     work.copied_in_all = in_slots ? 0 : moved * posted;
     work.path_reduced = reduces ? blocks * bytes : 0;
@@ -96,16 +105,18 @@ Work taking(const Crew &crew, int takers, int blocks, double bytes, double poste
     return work;
 }
 
-// The second use, in which parts are taken that were made in the first.
+// The second use, in which ranks take the parts that were made in the first.
 Work taking_parts(const Crew &crew, int takers, double part) {
     Work work = taking(crew, takers, crew.size - 1, part, part);
-    // Of longer ones the stage's copies are fresh anyway.
+    // The stage's copies of longer parts are fresh anyway.
     if (part <= double(usual_slot_capacity)) work.fresh_bytes = (crew.size - 1) * part;
     return work;
 }
 
-// The same where data goes from one to all, from all to one, or from each to those above: who posts into a slot goes on.
-Work taking_one_way(const Crew &crew, int takers, int blocks, double bytes, double posted, bool reduces = false) {
+// The same if data goes from one rank to all, from all to one, or from each to those above it: a rank that
+// posts into a slot continues.
+Work taking_one_way(const Crew &crew, int takers, int blocks, double bytes, double posted,
+                    bool reduces = false) {
     Work work = taking(crew, takers, blocks, bytes, posted, reduces);
     work.one_way = true;
     return work;
@@ -134,7 +145,9 @@ void bcast_exchange(const BcastShape &s, Schedule &schedule) {
     }
 }
 
-Work bcast_exchange_work(const Crew &crew, int64_t bytes) { return taking_one_way(crew, crew.size - 1, 1, double(bytes), double(bytes)); }
+Work bcast_exchange_work(const Crew &crew, int64_t bytes) {
+    return taking_one_way(crew, crew.size - 1, 1, double(bytes), double(bytes));
+}
 
 void reduce_exchange(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
@@ -193,7 +206,7 @@ void allreduce_exchange_parts(const ReduceShape &s, Schedule &schedule) {
     schedule.op = s.op;
     Block own = place_of_part(s, true, schedule);
     Exchange &combining = combine_parts(s, own, schedule);
-    combining.awaits_readers = false;  // who posts in the second use is done with the first
+    combining.awaits_readers = false;  // a rank that posts in the second use is done with the first
     Exchange &spreading = among_all(schedule, Take::copy, combining.step);
     spreading.data = own;
     spreading.copied_each = list_parts(s, own, schedule);
@@ -201,12 +214,14 @@ void allreduce_exchange_parts(const ReduceShape &s, Schedule &schedule) {
 
 Work allreduce_exchange_parts_work(const Crew &crew, int64_t bytes) {
     double part = double(bytes) / crew.size;
-    return taking(crew, crew.size, crew.size - 1, part, double(bytes), true) + taking_parts(crew, crew.size, part);
+    return taking(crew, crew.size, crew.size - 1, part, double(bytes), true) +
+           taking_parts(crew, crew.size, part);
 }
 
 namespace {
 
-// `last`: up to which rank contributions are combined here. Below rank 0 there is nobody, and its contribution alone is no sum.
+// `last`: the rank up to which contributions are combined here. There is none below rank 0, and its
+// contribution alone needs no combining.
 void make_scan_exchange(const ReduceShape &s, int last, Schedule &schedule) {
     schedule.op = s.op;
     bool read_by_others = s.index + 1 < s.size;
@@ -227,7 +242,9 @@ void make_scan_exchange(const ReduceShape &s, int last, Schedule &schedule) {
 }  // namespace
 
 void scan_exchange(const ReduceShape &s, Schedule &schedule) { make_scan_exchange(s, s.index, schedule); }
-void exscan_exchange(const ReduceShape &s, Schedule &schedule) { make_scan_exchange(s, s.index - 1, schedule); }
+void exscan_exchange(const ReduceShape &s, Schedule &schedule) {
+    make_scan_exchange(s, s.index - 1, schedule);
+}
 
 Work scan_exchange_work(const Crew &crew, int64_t bytes) {
     Work work = taking_one_way(crew, crew.size, crew.size - 1, double(bytes), double(bytes), true);
@@ -256,16 +273,18 @@ void gather_exchange(const MoveShape &s, Schedule &schedule) {
         if (rank != s.root) schedule.listed(exchange.copied_each, rank) = s.received.block(rank);
 }
 
-Work gather_exchange_work(const Crew &crew, int64_t bytes) { return taking_one_way(crew, 1, crew.size - 1, double(bytes), double(bytes)); }
+Work gather_exchange_work(const Crew &crew, int64_t bytes) {
+    return taking_one_way(crew, 1, crew.size - 1, double(bytes), double(bytes));
+}
 
 namespace {
 
-// A table and the blocks behind it; of two ranks one block.
+// A table and the blocks behind it; with two ranks, one block.
 double posted_for_each(const Crew &crew, int64_t bytes) {
     return crew.size == 2 ? double(bytes) : double(crew.size) * (sizeof(SlotPlace) + double(bytes));
 }
 
-// A block for each of the others.
+// Posts a block for each of the other ranks.
 void post_each(const MoveShape &s, const Division &blocks, Exchange &exchange, Schedule &schedule) {
     exchange.posts = true;
     if (s.size == 2) {
@@ -294,7 +313,8 @@ void scatter_exchange(const MoveShape &s, Schedule &schedule) {
         exchange.wakes = Among::everyone;
         if (!s.even) return post_each(s, s.sent, exchange, schedule);
         exchange.posts = true;
-        divide(s.sent.whole(s.size), s.size, [&](int rank) { return s.sent.block(rank); }, exchange, schedule);
+        divide(
+            s.sent.whole(s.size), s.size, [&](int rank) { return s.sent.block(rank); }, exchange, schedule);
         exchange.packed = room_to_pack(schedule, exchange.data);
     } else {
         exchange.wants = Among::root;
@@ -316,7 +336,8 @@ void allgather_exchange(const MoveShape &s, Schedule &schedule) {
     exchange.packed = room_to_pack(schedule, exchange.data);
     exchange.copied_each = schedule.list_blocks(s.size);
     for (int rank = 0; rank < s.size; ++rank)
-        if (rank != s.index || !s.in_place) schedule.listed(exchange.copied_each, rank) = s.received.block(rank);
+        if (rank != s.index || !s.in_place)
+            schedule.listed(exchange.copied_each, rank) = s.received.block(rank);
 }
 
 Work allgather_exchange_work(const Crew &crew, int64_t bytes) {
@@ -326,7 +347,7 @@ Work allgather_exchange_work(const Crew &crew, int64_t bytes) {
 
 void alltoall_exchange(const MoveShape &s, Schedule &schedule) {
     StepId ready = no_step;
-    // In place, what is posted is replaced by what comes.
+    // In place, arriving blocks replace what is posted.
     Division blocks = s.in_place ? put_aside(s, schedule, ready) : s.sent;
     Exchange &exchange = among_all(schedule, Take::copy, ready);
     if (!s.in_place) keep(exchange, s.sent.block(s.index), s.received.block(s.index));
@@ -338,7 +359,7 @@ void alltoall_exchange(const MoveShape &s, Schedule &schedule) {
 
 Work alltoall_exchange_work(const Crew &crew, int64_t bytes) {
     Work work = taking(crew, crew.size, crew.size - 1, double(bytes), posted_for_each(crew, bytes));
-    work.uses += crew.size > 2;  // its table
+    work.uses += crew.size > 2;  // for its table
     return work;
 }
 

@@ -1,12 +1,13 @@
-// The memory that all ranks of a team share when they are on one node: each rank has slots of its own, which only it writes and all
-// read. What is done with it: exchange_run.h.
+// The memory that all ranks of a team share if they are on one node. Each rank has slots of its own, which
+// only it writes and all read. exchange_run.h uses it.
 //
-//   area:  counts | copy rates (copy_rates.h) | rank 0: header, calls, lent piece, slots, payloads | rank 1: ...
-//   slot:  generation (the use it belongs to), done_through, bytes of the payload or what else it is, number of the collective, its
-//          check word (coll/agreement.h), a short payload
+//   area:  counts | copy rates (copy_rates.h) | rank 0: header, calls, lent piece, slots, payloads | ...
+//   slot:  generation (the use it belongs to), done_through, bytes or kind of the payload, number of the
+//          collective, its check word (coll/agreement.h), a short payload
 //
-// Slots lie close together, so that a processor which reads one fetches the next ones; a longer payload lies behind all slots.
-// The memory is zero before the first use. Called by the engine's owner of each rank.
+// Slots lie close together, so that a processor which reads one fetches the next ones. A longer payload lies
+// behind all slots. The memory is zero before the first use.
+// Thread rule: the owner of the engine, in each rank.
 #pragma once
 
 #include <atomic>
@@ -18,40 +19,47 @@
 
 namespace lanyard {
 
-// How much memory a team of `size` ranks on one node wants; 0 when it wants none.
+// How much memory a team of `size` ranks on one node needs; 0 if it needs none.
 size_t node_area_bytes(int size);
-// The most bytes one rank can post at once in the team's area, one block for all or (`each`) so many for each; -1 without an area.
+// The most bytes that one rank can post at once in the team's area: one block for all or (`each`) a block of
+// this size for each rank. -1: there is no area.
 int64_t node_slot_capacity(const Team &team);
 int64_t node_slot_capacity_for_each(const Team &team);
-// What a slot takes, roughly: for the cost model.
+// What a slot holds, roughly, for the cost model.
 constexpr int64_t usual_slot_capacity = 8192, smallest_slot_capacity = 1024;
 
-// A rank that is in a use which this rank has not begun, for the collective with this number but another check word; -1: none.
+// A rank in a use that this rank has not begun, in the collective with this number but with another check
+// word. -1: none.
 int called_by_another(const Team &team, uint32_t number, uint32_t word, uint32_t &other_word);
 
 // ---- Layout, shared with other processes.
 
-// One block for one rank, where a slot holds a table of them instead of a payload for all.
+// One block for one rank. A slot may hold a table of these instead of one payload for all.
 struct SlotPlace {
-    // In `bytes`: `where` is an offset in the payload; else an address, or a place in the stage (stage.h).
+    // In `bytes`: `where` is an offset in the payload. Otherwise `where` is an address, or a place in the
+    // stage (stage.h).
     static constexpr uint64_t here = uint64_t{1} << 63;
     uint64_t where, bytes;
 };
 
-// What a rank does in a use: the number of the collective, as much of it as is kept, and its check word.
+// What a rank does in a use: the number of the collective, as many bits of it as are kept, and its check
+// word.
 struct CollectiveCall {
     uint32_t number, word;
 };
 
 struct Slot {
-    // Instead of a number of bytes: a SlotPlace with an address, or one for each rank, in the long payload or in the short one.
+    // Values instead of a number of bytes: one SlotPlace with an address, or one for each rank, in the long
+    // payload or in the short one.
     static constexpr uint32_t length_bits = 14;
-    static constexpr uint32_t at_address = (1u << length_bits) - 1, for_each = at_address - 1, for_each_short = at_address - 2;
+    static constexpr uint32_t at_address = (1u << length_bits) - 1, for_each = at_address - 1,
+                              for_each_short = at_address - 2;
     static constexpr uint32_t most_bytes = at_address - 3, most_numbers = (1u << (32 - length_bits)) - 1;
 
-    // Who looks at a use that it is done with reads the generation before and after: it is none while the slot is written anew.
+    // A rank that looks at a use that it is done with reads the generation before and after. While the slot
+    // is being written again, the generation is that of no use of this slot.
     std::atomic<uint32_t> generation;
-    std::atomic<uint32_t> done_through;  // of the rank whose slot it is, when it posted
+    std::atomic<uint32_t> done_through;  // of the slot's rank, at the time of the post
     std::atomic<uint32_t> bytes_and_number;
     std::atomic<uint32_t> check_word;
 
@@ -66,38 +74,48 @@ struct Slot {
         check_word.store(check, std::memory_order_relaxed);
         done_through.store(through, std::memory_order_relaxed);
     }
-    void set_bytes(uint32_t bytes) { bytes_and_number.store((number() << length_bits) | bytes, std::memory_order_relaxed); }
+    void set_bytes(uint32_t bytes) {
+        bytes_and_number.store((number() << length_bits) | bytes, std::memory_order_relaxed);
+    }
 
     alignas(16) std::byte short_payload[112];
 };
 static_assert(sizeof(Slot) == 128 && std::atomic<uint32_t>::is_always_lock_free);
 
 struct alignas(64) RankHeader {
-    std::atomic<uint32_t> done_through;  // which use
-    // Who can no longer read the memory of others asks for pieces of it, which their owner copies into the asker's lent piece: the number
-    // of the request and of the answer, and what is asked for. Who is late to look at one request may already see parts of the next: it
-    // looks at `answered` after that, which was stored before the asker wrote them.
+    std::atomic<uint32_t> done_through;  // the use through which this rank is done
+    // A rank that can no longer read the memory of others requests pieces of it. Their owner copies them into
+    // the requesting rank's lent piece. The fields are the numbers of the latest request and answer, and what
+    // is requested. An owner that reads a request late may already see parts of the next one. It therefore
+    // reads `answered` after the fields: the answer was stored before the requesting rank wrote the next
+    // request.
     std::atomic<uint32_t> asked, answered;
     std::atomic<int32_t> owner;
     std::atomic<uint64_t> address, bytes;
 };
 
-// What ranks call in their latest uses, for those who do not wait for them: a word of many in a line, so that looking at several of them
-// moves little between processors.
+// What ranks call in their latest uses, for ranks that do not wait for them. One word for each use, many to a
+// cache line, so that reading several of them moves little data between processors.
 class CallLog {
 public:
     void tell(uint32_t generation, const CollectiveCall &call) {
-        auto told = uint64_t{generation} << (32 + number_bits) | uint64_t{call.number & Slot::most_numbers} << 32 | call.word;
+        auto told = uint64_t{generation} << (32 + number_bits) |
+                    uint64_t{call.number & Slot::most_numbers} << 32 | call.word;
         calls_[generation % kept].store(told, std::memory_order_release);
     }
-    // What was told last where this use has its place: two ranks who tell the same of a use are in the same call.
-    uint64_t told(uint32_t generation) const { return calls_[generation % kept].load(std::memory_order_acquire); }
-    static CollectiveCall call_in(uint64_t told) { return {static_cast<uint32_t>(told >> 32) & Slot::most_numbers, static_cast<uint32_t>(told)}; }
-    // False where nothing is known of this use, yet or any more.
+    // The latest word in the place of this use. Two ranks with the same word for a use make the same call.
+    uint64_t told(uint32_t generation) const {
+        return calls_[generation % kept].load(std::memory_order_acquire);
+    }
+    static CollectiveCall call_in(uint64_t told) {
+        return {static_cast<uint32_t>(told >> 32) & Slot::most_numbers, static_cast<uint32_t>(told)};
+    }
+    // False: nothing is known of this use, not yet or no longer.
     bool find(uint32_t generation, CollectiveCall &call) const {
         uint64_t told = this->told(generation);
         call = call_in(told);
-        return told != 0 && told >> (32 + number_bits) == (uint64_t{generation} << (32 + number_bits)) >> (32 + number_bits);
+        return told != 0 && told >> (32 + number_bits) ==
+                                (uint64_t{generation} << (32 + number_bits)) >> (32 + number_bits);
     }
 
 private:
@@ -108,18 +126,20 @@ private:
 class NodeArea {
 public:
     NodeArea() = default;
-    // With many ranks each has less, as every rank reads all. Slots and payloads of a rank are powers of two, as generations wrap.
+    // In teams with many ranks each has less memory, because every rank reads all of it. The numbers of slots
+    // and payloads are powers of two, because generations wrap.
     explicit NodeArea(const Team &team) : base_(team.node_area) {
         bool small = team.size <= small_team;
         slot_mask_ = (small ? 32 : 8) - 1;
         payload_mask_ = (team.size <= few ? 8 : 4) - 1;
         payload_bytes_ = small ? payload_small : payload_large;
-        rank_bytes_ = static_cast<uint32_t>(before_slots + (slot_mask_ + 1) * sizeof(Slot)) + (payload_mask_ + 1) * payload_bytes_;
+        rank_bytes_ = static_cast<uint32_t>(before_slots + (slot_mask_ + 1) * sizeof(Slot)) +
+                      (payload_mask_ + 1) * payload_bytes_;
     }
 
     // How many ranks wait for others to be done.
     std::atomic<uint32_t> &awaited() const { return *reinterpret_cast<std::atomic<uint32_t> *>(base_); }
-    // How many ask others for pieces of their memory.
+    // How many ranks request pieces of others' memory.
     std::atomic<uint32_t> &asking() const { return *(reinterpret_cast<std::atomic<uint32_t> *>(base_) + 1); }
     CopyRates &copy_rates() const { return *reinterpret_cast<CopyRates *>(base_ + line); }
     RankHeader &header(int rank) const { return *reinterpret_cast<RankHeader *>(of(rank)); }
@@ -128,14 +148,19 @@ public:
     Slot &slot(int rank, uint32_t generation) const {
         return *reinterpret_cast<Slot *>(of(rank) + before_slots + (generation & slot_mask_) * sizeof(Slot));
     }
-    bool has_posted(int rank, uint32_t generation) const { return slot(rank, generation).generation.load(std::memory_order_acquire) == generation; }
-    // Where the payload of so many bytes goes. Aligned for every datatype.
+    bool has_posted(int rank, uint32_t generation) const {
+        return slot(rank, generation).generation.load(std::memory_order_acquire) == generation;
+    }
+    // Where a payload of this number of bytes goes. Aligned for every datatype.
     std::byte *payload(int rank, uint32_t generation, size_t bytes) const {
         if (bytes <= sizeof(Slot::short_payload)) return slot(rank, generation).short_payload;
-        return of(rank) + before_slots + (slot_mask_ + 1) * sizeof(Slot) + size_t{generation & payload_mask_} * payload_bytes_;
+        return of(rank) + before_slots + (slot_mask_ + 1) * sizeof(Slot) +
+               size_t{generation & payload_mask_} * payload_bytes_;
     }
-    // A payload of so many bytes goes where the one so many uses earlier was.
-    uint32_t uses_apart(size_t bytes) const { return (bytes <= sizeof(Slot::short_payload) ? slot_mask_ : payload_mask_) + 1; }
+    // The distance in uses between two payloads of this number of bytes in the same place.
+    uint32_t uses_apart(size_t bytes) const {
+        return (bytes <= sizeof(Slot::short_payload) ? slot_mask_ : payload_mask_) + 1;
+    }
     uint32_t payload_bytes() const { return payload_bytes_; }
 
     static constexpr size_t lent_bytes = 1024 - sizeof(RankHeader) - sizeof(CallLog);
@@ -157,7 +182,7 @@ private:
     uint32_t slot_mask_ = 0, payload_mask_ = 0, payload_bytes_ = 0, rank_bytes_ = 0;
 };
 
-// Is generation a reached at b? Generations wrap.
+// Has b reached generation a? Generations wrap.
 inline bool reached(uint32_t a, uint32_t b) { return static_cast<int32_t>(b - a) >= 0; }
 
 }  // namespace lanyard

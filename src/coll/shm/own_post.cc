@@ -1,3 +1,4 @@
+// See own_post.h.
 #include "coll/shm/own_post.h"
 
 #include "coll/shm/packing.h"
@@ -8,7 +9,8 @@ namespace {
 
 constexpr int64_t aligned_16(int64_t bytes) { return (bytes + 15) / 16 * 16; }
 
-// The block's address, or that of its copy in the exchange's scratch memory, `packed` bytes from whose beginning there is room.
+// The block's address, or that of its copy in the exchange's scratch memory, which is free from byte `packed`
+// on.
 SlotPlace address_of(const ExchangeTask &task, const Block &block, int64_t &packed) {
     Buffer data = task.buffer(block);
     int64_t bytes = block.bytes();
@@ -39,14 +41,16 @@ void OwnPost::write(const ExchangeTask &task, uint32_t generation, const Collect
     slot.generation.store(generation, std::memory_order_release);
 }
 
-// What goes into the slot: the block, or where it is; or the bytes of all blocks behind their table, or the table alone.
+// Counts what goes into the slot: the block or its address; or the bytes of all blocks behind their table, or
+// the table alone.
 void OwnPost::count_bytes_here(const ExchangeTask &task) {
     const Exchange &exchange = task.exchange;
     int64_t places = 1, total = exchange.data.bytes(), capacity = task.area.payload_bytes();
     if (exchange.posted_each >= 0) {
         places = task.team.size;
         total = places * int64_t{sizeof(SlotPlace)};
-        for (int rank = 0; rank < task.team.size; ++rank) total += aligned_16(task.schedule.listed(exchange.posted_each, rank).bytes());
+        for (int rank = 0; rank < task.team.size; ++rank)
+            total += aligned_16(task.schedule.listed(exchange.posted_each, rank).bytes());
     }
     all_here_ = total <= capacity;
     if (!all_here_) streams_.plan(task);
@@ -80,7 +84,8 @@ void OwnPost::write_for_each(const ExchangeTask &task, uint32_t generation, Slot
         const Block &block = task.schedule.listed(task.exchange.posted_each, rank);
         int64_t bytes = block.bytes();
         if (all_here_ || bytes == 0) {
-            new (places + rank) SlotPlace{static_cast<uint64_t>(offset), static_cast<uint64_t>(bytes) | SlotPlace::here};
+            new (places + rank)
+                SlotPlace{static_cast<uint64_t>(offset), static_cast<uint64_t>(bytes) | SlotPlace::here};
             if (bytes > 0) pack_block(task.buffer(block), payload + offset, bytes);
             offset += all_here_ ? aligned_16(bytes) : 0;
             continue;

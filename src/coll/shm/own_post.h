@@ -1,7 +1,8 @@
-// What this rank posts in one exchange (exchange_run.h), in its own slot of the node area: the block that all may take, or one for each. What
-// does not fit there stays in the program's buffer, and the slot has its address (packed first where it is not contiguous), or it goes by the
-// stage (streams.h). A slot is written again only when every rank is done with its previous use.
-// By the engine's owner.
+// What this rank posts in one exchange (exchange_run.h), in its own slot of the node area: one block that all
+// may take, or one for each. Data that does not fit stays in the program's buffer, and the slot has its
+// address (it is packed first if it is not contiguous), or it goes by the stage (streams.h). A slot is
+// written again only when every rank is done with its previous use.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +15,17 @@ namespace lanyard {
 
 class OwnPost {
 public:
-    // Begins anew, whatever an earlier use has left.
+    // Begins again, whatever an earlier use has left.
     void forget() {
         streams_.forget();
         at_address_ = false;
         bytes_here_ = not_counted;
     }
-    // May it be written? Who must wait does so until there is room for more than one, as others are disturbed by each look at how far they are.
+    // May the slot be written? A rank that must wait does so until there is room for more than one use,
+    // because each check of the others' progress disturbs them.
     bool has_room(const ExchangeTask &, uint32_t generation, DoneWait &);
     void write(const ExchangeTask &, uint32_t generation, const CollectiveCall &);
-    // Goes on with what goes by the stage. False: nothing could be put.
+    // Continues what goes by the stage. False: nothing could be put.
     bool go_on(const ExchangeTask &task) { return streams_.open() && streams_.put(task); }
     void give_up() { streams_.close(); }
 
@@ -39,8 +41,8 @@ private:
     void write_for_each(const ExchangeTask &, uint32_t generation, Slot &);
 
     bool at_address_ = false;
-    bool all_here_ = false;               // everything posted fits into the slot
-    int64_t bytes_here_ = not_counted;    // what is written into it
+    bool all_here_ = false;             // everything to post fits the slot
+    int64_t bytes_here_ = not_counted;  // bytes written into the slot
     Streams streams_;
 };
 

@@ -1,4 +1,5 @@
-// Copies between a block of the program's memory and packed bytes, the common contiguous one at once. Pure; any thread.
+// Copies between a block of the program's memory and packed bytes, with a fast case for contiguous blocks.
+// Thread rule: any thread; pure functions.
 #pragma once
 
 #include <cstddef>

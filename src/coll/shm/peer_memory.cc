@@ -1,3 +1,4 @@
+// See peer_memory.h.
 #include "coll/shm/peer_memory.h"
 
 #include <sched.h>
@@ -11,7 +12,8 @@ namespace lanyard {
 
 namespace {
 
-// Waits for the answers, as nothing else can go on with this; and answers meanwhile, as the other may ask this rank.
+// Waits for the answers, because nothing else in this use can continue. Serves others meanwhile, because the
+// owner may request something of this rank.
 void ask_for(const ExchangeTask &task, int rank, uint64_t address, std::byte *to, int64_t bytes) {
     RankHeader &own = task.area.header(task.team.index);
     task.area.asking().fetch_add(1, std::memory_order_seq_cst);
@@ -46,7 +48,8 @@ void read_memory(const ExchangeTask &task, int rank, uint64_t address, std::byte
     if (!use.reads_refused) {
         Error refused = task.reach->read(task.team.peers[rank], address, to, static_cast<size_t>(bytes));
         if (!refused) return;
-        log(LogLevel::info, "coll", "rank %d: %s; copying through shared buffers instead", rank, refused.sentence().c_str());
+        log(LogLevel::info, "coll", "rank %d: %s; copying through shared buffers instead", rank,
+            refused.sentence().c_str());
         refused.discard();
         use.reads_refused = true;
     }
@@ -58,10 +61,12 @@ void answer_all_askers(const NodeArea &area, const Team &team) {
         RankHeader &header = area.header(rank);
         uint32_t number = header.asked.load(std::memory_order_acquire);
         int32_t owner = header.owner.load(std::memory_order_relaxed);
-        uint64_t address = header.address.load(std::memory_order_relaxed), bytes = header.bytes.load(std::memory_order_relaxed);
+        uint64_t address = header.address.load(std::memory_order_relaxed),
+                 bytes = header.bytes.load(std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_acquire);
         if (number == header.answered.load(std::memory_order_relaxed) || owner != team.index) continue;
-        std::memcpy(area.lent_piece(rank), reinterpret_cast<const std::byte *>(address), static_cast<size_t>(bytes));
+        std::memcpy(area.lent_piece(rank), reinterpret_cast<const std::byte *>(address),
+                    static_cast<size_t>(bytes));
         header.answered.store(number, std::memory_order_release);
     }
 }

@@ -1,7 +1,10 @@
-// Memory of other ranks of a node, read directly (NodeReach::read), and what is done where reading is refused from some time on (a process has
-// locked itself in): the reader asks for pieces through its header in the node area, and their owner copies them there whenever it looks. The
-// reader answers others while it waits for that, on every team it is under way on: two may ask each other on different ones.
-// Used by exchanges (exchange_run.h); by the engine's owner.
+// Memory of other ranks of a node, read directly (NodeReach::read). It may be refused from some time on,
+// because a process has restricted itself. The reader then requests pieces through its header in the node
+// area, and their owner copies them there whenever it checks for requests. While the reader waits it serves
+// others, on every team on which it has an operation under way, because two ranks may request from each other
+// on different teams.
+// Used by exchanges (exchange_run.h).
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +14,10 @@
 
 namespace lanyard {
 
-// So many bytes at this address of a rank, which posted it and waits until it has been read.
+// Reads this many bytes at an address of a rank, which has posted it and waits until it has been read.
 void read_memory(const ExchangeTask &, int rank, uint64_t address, std::byte *to, int64_t bytes);
 
-// Copies what others ask for of this rank's memory.
+// Copies what others request of this rank's memory.
 void answer_all_askers(const NodeArea &, const Team &);
 inline void answer_askers(const NodeArea &area, const Team &team) {
     if (area.asking().load(std::memory_order_relaxed) > 0) answer_all_askers(area, team);

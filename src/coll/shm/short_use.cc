@@ -1,3 +1,4 @@
+// See short_use.h.
 #include "coll/shm/short_use.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@ namespace lanyard {
 using Among = Exchange::Among;
 using Take = Exchange::Take;
 
-// False where it is not a few bytes of the program's memory. No block is a place, too: of no bytes.
+// False: the block is not a few bytes of the program's memory. No block counts as a place too, with no bytes.
 bool ShortUse::place(const Block &block, Place &place) const {
     place = {};
     if (!block.type) return true;
@@ -23,11 +24,14 @@ bool ShortUse::prepare(const Schedule &schedule, const Team &team) {
     int size = team.size;
     const Exchange &exchange = schedule.exchanges()[0];
     if (exchange.posted_each >= 0 || !place(exchange.data, data_)) return false;
-    if (!place(exchange.own_from, own_from_) || !place(exchange.own_to, own_to_) || own_from_.bytes != own_to_.bytes) return false;
+    if (!place(exchange.own_from, own_from_) || !place(exchange.own_to, own_to_) ||
+        own_from_.bytes != own_to_.bytes)
+        return false;
     if (!place(exchange.into, into_) || into_.bytes * exchange.parts > most_bytes) return false;
     from_each_.assign(exchange.copied_each >= 0 ? static_cast<size_t>(size) : 0, {});
     for (int rank = 0; rank < static_cast<int>(from_each_.size()); ++rank)
-        if (!place(schedule.listed(exchange.copied_each, rank), from_each_[static_cast<size_t>(rank)])) return false;
+        if (!place(schedule.listed(exchange.copied_each, rank), from_each_[static_cast<size_t>(rank)]))
+            return false;
     if (exchange.take == Take::reduce) {
         const Block &into = exchange.into;
         if (schedule.op->function || !into.type->basic) return false;

@@ -1,6 +1,8 @@
-// A use of the node area (exchange_run.h) by a collective of a few bytes, made ready to be done many times: where its blocks lie is looked
-// up when the schedule is written, so that a call has only to copy. ExchangeRun::pass() does it where nothing must be waited for; what it
-// leaves undone goes the ordinary way. Kept with the schedule (kept_plans.h); by the engine's owner.
+// A use of the node area (exchange_run.h) by a collective of a few bytes, prepared to be repeated. The
+// location of its blocks is looked up when the schedule is written, so that a call only has to copy.
+// ExchangeRun::pass() carries it out if nothing must be waited for. What it leaves undone, advance() does. It
+// is kept with the schedule (kept_plans.h).
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +29,8 @@ public:
     };
     struct Buffers {
         std::byte *send, *receive;
-        // Displacements may be absolute addresses (MPI_BOTTOM), so this is no arithmetic within an object.
+        // Displacements may be absolute addresses (MPI_BOTTOM), so this cannot be arithmetic within an
+        // object.
         std::byte *at(const Place &place) const {
             auto base = reinterpret_cast<uintptr_t>(place.in_receive ? receive : send);
             return reinterpret_cast<std::byte *>(base + static_cast<uintptr_t>(place.offset));
@@ -35,27 +38,32 @@ public:
     };
     static constexpr int64_t most_bytes = sizeof(Slot::short_payload);  // of a block
 
-    // Can all that the schedule does be done in this way? It must live as long as this is used.
+    // Can everything that the schedule does be done in this way? The schedule must live as long as this is
+    // used.
     bool prepare(const Schedule &schedule, const Team &team);
     void forget() { ready_ = false; }
     bool ready() const { return ready_; }
     const NodeArea &area() const { return area_; }
 
-    // What this rank posts. What nobody reads but this rank, from its own memory, need not be posted.
-    bool posts(const Exchange &exchange) const { return exchange.posts && (exchange.wakes != Exchange::Among::none || in_place_); }
+    // Does this rank post? Data that only this rank reads, from its own memory, need not be posted.
+    bool posts(const Exchange &exchange) const {
+        return exchange.posts && (exchange.wakes != Exchange::Among::none || in_place_);
+    }
     size_t bytes() const { return data_.bytes; }
-    void post(const AreaTeam &place, uint32_t generation, const CollectiveCall &call, const Buffers &buffers) const {
+    void post(const AreaTeam &place, uint32_t generation, const CollectiveCall &call,
+              const Buffers &buffers) const {
         Slot &slot = place.area.slot(place.team.index, generation);
         slot.begin(generation, call.number, call.word, place.team.node_use.done_through, data_.bytes);
         copy(slot.short_payload, buffers.at(data_), data_.bytes);
         slot.generation.store(generation, std::memory_order_release);
     }
-    // The block that this rank keeps of its own.
+    // Copies the block that this rank keeps for itself.
     void keep_own(const Buffers &buffers) const {
         if (own_to_.wanted) copy(buffers.at(own_to_), buffers.at(own_from_), own_to_.bytes);
     }
-    // What this rank takes. False where somebody has not posted, or not what belongs to this call.
-    bool take(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own, const Buffers &buffers) const;
+    // Takes what this rank wants. False: some rank has not posted, or has posted for another call.
+    bool take(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own,
+              const Buffers &buffers) const;
 
 private:
     static void copy(std::byte *to, const std::byte *from, uint16_t bytes) {
@@ -63,36 +71,41 @@ private:
         else std::memcpy(to, from, bytes);
     }
     bool place(const Block &block, Place &place) const;
-    // Words that differ may agree still, which the ordinary way finds out.
+    // Different words may still agree; advance() checks that.
     static bool belongs(const Slot &slot, uint32_t generation, const CollectiveCall &own) {
-        return slot.generation.load(std::memory_order_acquire) == generation && slot.check() == own.word && slot.number() == own.number;
+        return slot.generation.load(std::memory_order_acquire) == generation && slot.check() == own.word &&
+               slot.number() == own.number;
     }
     bool copy_from(const Slot &slot, const Exchange &exchange, const Place &to, const Buffers &buffers) const;
-    bool reduce(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own, const Buffers &buffers) const;
+    bool reduce(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own,
+                const Buffers &buffers) const;
 
     bool ready_ = false;
     NodeArea area_;
     Place data_, own_from_, own_to_, into_;
-    std::vector<Place> from_each_;  // what comes from each rank
+    std::vector<Place> from_each_;  // what arrives from each rank
     ReductionKernel kernel_ = nullptr;
-    int64_t count_ = 0;     // elements to be combined
+    int64_t count_ = 0;      // elements to be combined
     bool in_place_ = false;  // the result overwrites the contribution
 };
 
-inline bool ShortUse::copy_from(const Slot &slot, const Exchange &exchange, const Place &to, const Buffers &buffers) const {
+inline bool ShortUse::copy_from(const Slot &slot, const Exchange &exchange, const Place &to,
+                                const Buffers &buffers) const {
     if (!to.wanted) return true;
     if (slot.bytes() != static_cast<uint32_t>(to.bytes * exchange.parts)) return false;
     copy(buffers.at(to), slot.short_payload + exchange.skip, to.bytes);
     return true;
 }
 
-// In rank order, from the last: result = a(r) op result. What this rank has just posted is not read from its slot: that would wait until the
-// slot is this processor's again.
-inline bool ShortUse::reduce(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own, const Buffers &buffers) const {
+// In rank order, from the last: result = a(r) op result. This rank's own contribution is not read from its
+// slot, because that would wait until the slot's cache line is this processor's again.
+inline bool ShortUse::reduce(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own,
+                             const Buffers &buffers) const {
     const Exchange &exchange = place.exchange;
     int last = exchange.wants == Exchange::Among::everyone ? place.team.size - 1 : exchange.last;
     std::byte *into = buffers.at(into_);
-    for (int rank = std::max(last, exchange.wants == Exchange::Among::lower ? place.team.index - 1 : last); rank >= 0; --rank) {
+    for (int rank = std::max(last, exchange.wants == Exchange::Among::lower ? place.team.index - 1 : last);
+         rank >= 0; --rank) {
         const Slot &slot = place.area.slot(rank, generation);
         const std::byte *from = slot.short_payload;
         if (rank == place.team.index) {
@@ -106,7 +119,8 @@ inline bool ShortUse::reduce(const ExchangePlace &place, uint32_t generation, co
     return true;
 }
 
-inline bool ShortUse::take(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own, const Buffers &buffers) const {
+inline bool ShortUse::take(const ExchangePlace &place, uint32_t generation, const CollectiveCall &own,
+                           const Buffers &buffers) const {
     const Exchange &exchange = place.exchange;
     if (exchange.take == Exchange::Take::reduce) return reduce(place, generation, own, buffers);
     auto take_from = [&](int rank, const Place &to) {
@@ -117,7 +131,8 @@ inline bool ShortUse::take(const ExchangePlace &place, uint32_t generation, cons
     int last = exchange.wants == Exchange::Among::everyone ? place.team.size : 0;
     static constexpr Place nowhere;
     for (int rank = 0; rank < last; ++rank) {
-        const Place &to = exchange.take == Exchange::Take::copy ? from_each_[static_cast<size_t>(rank)] : nowhere;
+        const Place &to =
+            exchange.take == Exchange::Take::copy ? from_each_[static_cast<size_t>(rank)] : nowhere;
         if (rank == place.team.index && !to.wanted) continue;
         if (!take_from(rank, to)) return false;
     }

@@ -1,8 +1,10 @@
+// See stage.h.
 #include "coll/shm/stage.h"
 
 namespace lanyard {
 
-// In turn where that is possible: one just read from is still in the cache of its reader, who has only now said so.
+// In turn if possible. An entry that was read last is still in the cache of its reader, which has only just
+// reported this.
 bool Stage::allot(int count, int &first) {
     for (int turn = 0; turn < StageMemory::entries; ++turn) {
         int start = (next_ + turn) % StageMemory::entries, found = 0;

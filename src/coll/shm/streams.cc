@@ -1,3 +1,4 @@
+// See streams.h.
 #include "coll/shm/streams.h"
 
 #include <algorithm>
@@ -14,11 +15,14 @@ using Among = Exchange::Among;
 namespace {
 
 constexpr uint64_t wait_for_entries_ns = 1'000'000;
-// So many entries at most for the streams of one exchange, where that gives each one: others are for the next exchange meanwhile. Ranks that
-// share a processor share its caches, too.
-constexpr int usual_entries = StageMemory::entries / 2, usual_entries_oversubscribed = StageMemory::entries / 4;
+// The most entries for the streams of one exchange, if this gives each stream one. The others are for the
+// next exchange meanwhile. Ranks that share a processor share its caches too.
+constexpr int usual_entries = StageMemory::entries / 2,
+              usual_entries_oversubscribed = StageMemory::entries / 4;
 
-int64_t piece_of(const Exchange &exchange) { return StageMemory::piece_bytes / exchange.unit * exchange.unit; }
+int64_t piece_of(const Exchange &exchange) {
+    return StageMemory::piece_bytes / exchange.unit * exchange.unit;
+}
 
 bool is_shared(const Exchange &exchange) { return exchange.posted_each < 0 && exchange.read_each < 0; }
 
@@ -33,11 +37,12 @@ Stage::Readers readers_of(const ExchangeTask &task, int rank) {
     }
 }
 
-// What goes to a rank in a stream of its own; for all, where it is shared.
+// The block in the stream for this rank, or in the shared one; nullptr: none.
 const Block *stream_to(const ExchangeTask &task, int rank) {
     const Exchange &exchange = task.exchange;
     if (is_shared(exchange)) return &exchange.data;
-    const Block &block = task.schedule.listed(exchange.posted_each >= 0 ? exchange.posted_each : exchange.read_each, rank);
+    const Block &block =
+        task.schedule.listed(exchange.posted_each >= 0 ? exchange.posted_each : exchange.read_each, rank);
     return rank == task.team.index || block.empty() ? nullptr : &block;
 }
 
@@ -103,11 +108,14 @@ void Streams::post(const ExchangeTask &task, uint32_t generation, Slot &slot) {
     auto *places = reinterpret_cast<SlotPlace *>(task.area.payload(task.team.index, generation, bytes_here));
     slot.set_bytes(bytes_here <= sizeof slot.short_payload ? Slot::for_each_short : Slot::for_each);
     for (int rank = 0; rank < task.team.size; ++rank) new (places + rank) SlotPlace{0, SlotPlace::here};
-    each_stream(task, [&](int rank, const Block &block, int stream) { places[rank] = place_of(stream, block.bytes()); });
+    each_stream(task, [&](int rank, const Block &block, int stream) {
+        places[rank] = place_of(stream, block.bytes());
+    });
 }
 
-// Not where its entry is still being read.
-void Streams::put_piece(const ExchangeTask &task, const Block &block, int64_t &position, int stream, const Stage::Readers &readers) {
+// Does nothing if the entry of the piece is still being read.
+void Streams::put_piece(const ExchangeTask &task, const Block &block, int64_t &position, int stream,
+                        const Stage::Readers &readers) {
     int64_t number = position / piece_;
     int entry = (first_of(stream) + static_cast<int>(number % entries_)) % StageMemory::entries;
     if (number >= entries_ && !stage_->is_free(entry)) return;
@@ -115,10 +123,11 @@ void Streams::put_piece(const ExchangeTask &task, const Block &block, int64_t &p
     int64_t bytes = std::min(piece_, block.bytes() - position);
     stage_->write(entry, stamp, left_, readers);
     Buffer from = task.buffer(block);
-    if (from.contiguous()) std::memcpy(stage_->memory().piece(entry), from.base + position, static_cast<size_t>(bytes));
+    if (from.contiguous())
+        std::memcpy(stage_->memory().piece(entry), from.base + position, static_cast<size_t>(bytes));
     else Cursor(from, position).pack(stage_->memory().piece(entry), static_cast<size_t>(bytes));
     position += bytes;
-    if (number == 0) return;  // the slot tells
+    if (number == 0) return;  // the slot states that it is there
     stage_->memory().filled(entry).store(stamp, std::memory_order_release);
     task.wake_all(readers.first, readers.end);
 }
@@ -149,13 +158,15 @@ bool Streams::put(const ExchangeTask &task, int rounds) {
 }
 
 void IncomingStream::taken(int64_t number) const {
-    memory_.done(place_.team.index, staged_.entry_of(number)).store(stamp_of(number), std::memory_order_release);
+    memory_.done(place_.team.index, staged_.entry_of(number))
+        .store(stamp_of(number), std::memory_order_release);
     place_.wake(owner_);
 }
 
 void IncomingStream::leave() const {
     for (int i = 0; i < staged_.entries; ++i)
-        memory_.done(place_.team.index, staged_.entry_of(i)).store(staged_.stamp - 1, std::memory_order_release);
+        memory_.done(place_.team.index, staged_.entry_of(i))
+            .store(staged_.stamp - 1, std::memory_order_release);
     place_.wake(owner_);
 }
 

@@ -1,3 +1,4 @@
+// See taking.h.
 #include "coll/shm/taking.h"
 
 #include <algorithm>
@@ -33,10 +34,11 @@ void reduce_slots(const Taking::Use &use, const Buffer &into) {
 bool Taking::take(const Use &use) {
     const Exchange &exchange = use.task.exchange;
     left_ = bytes_at_once;
-    if (use.check.disagrees()) return true;  // nothing of it can be used
+    if (use.check.disagrees()) return true;  // nothing posted can be used
     if (exchange.take == Exchange::Take::reduce) return reduce(use);
     if (exchange.take == Exchange::Take::nothing) return true;
-    if (exchange.wants == Among::root) return copy_from(use, exchange.root, use.task.buffer(exchange.into), position_);
+    if (exchange.wants == Among::root)
+        return copy_from(use, exchange.root, use.task.buffer(exchange.into), position_);
     return copy_from_all(use);
 }
 
@@ -44,28 +46,34 @@ Taking::Posted Taking::posted_by(const Use &use, int rank) {
     const ExchangeTask &task = use.task;
     const Slot &slot = task.area.slot(rank, use.generation);
     uint32_t bytes = slot.bytes();
-    if (bytes <= Slot::most_bytes) [[likely]] return {task.area.payload(rank, use.generation, bytes), 0, bytes};
-    const std::byte *payload = bytes == Slot::for_each ? task.area.payload(rank, use.generation, task.area.payload_bytes()) : slot.short_payload;
+    if (bytes <= Slot::most_bytes) [[likely]]
+        return {task.area.payload(rank, use.generation, bytes), 0, bytes};
+    const std::byte *payload = bytes == Slot::for_each
+                                   ? task.area.payload(rank, use.generation, task.area.payload_bytes())
+                                   : slot.short_payload;
     if (rank == task.team.index && use.own_by_stage) {
         const Block &data = task.exchange.data;
         return {nullptr, reinterpret_cast<uintptr_t>(task.buffer(data).base), data.bytes()};
     }
-    const SlotPlace &place = reinterpret_cast<const SlotPlace *>(payload)[bytes == Slot::at_address ? 0 : task.team.index];
-    if (place.bytes & SlotPlace::here) return {payload + place.where, 0, static_cast<int64_t>(place.bytes & ~SlotPlace::here)};
+    const SlotPlace &place =
+        reinterpret_cast<const SlotPlace *>(payload)[bytes == Slot::at_address ? 0 : task.team.index];
+    if (place.bytes & SlotPlace::here)
+        return {payload + place.where, 0, static_cast<int64_t>(place.bytes & ~SlotPlace::here)};
     if (place.bytes & StagedPlace::staged) return {nullptr, 0, StagedPlace::in(place).bytes, &place};
     return {nullptr, place.where, static_cast<int64_t>(place.bytes)};
 }
 
-// Streams that are not what this rank expects.
+// Leaves streams that are not what this rank expects.
 void Taking::leave_streams(const Use &use) {
     const ExchangeTask &task = use.task;
     for (int rank = 0; rank < task.team.size; ++rank) {
         if (rank == task.team.index || !task.area.has_posted(rank, use.generation)) continue;
-        if (const SlotPlace *staged = posted_by(use, rank).staged) IncomingStream(task, rank, *staged).leave();
+        if (const SlotPlace *staged = posted_by(use, rank).staged)
+            IncomingStream(task, rank, *staged).leave();
     }
 }
 
-// Of all contributions that are combined and come in pieces, this one.
+// Is this piece of all staged contributions there?
 bool Taking::pieces_there(const Use &use, int64_t number) {
     for (int rank = 0; rank <= use.task.exchange.last; ++rank) {
         if (rank == use.task.team.index) continue;
@@ -75,12 +83,12 @@ bool Taking::pieces_there(const Use &use, int64_t number) {
     return true;
 }
 
-// Round and round, as what some have posted may come in pieces.
+// Goes round all ranks repeatedly, because data that some have posted may arrive in pieces.
 bool Taking::copy_from_all(const Use &use) {
     const ExchangeTask &task = use.task;
     int size = task.team.size;
     if (position_ == 0) position_from_.assign(static_cast<size_t>(size), 0);
-    position_ = 1;  // begun
+    position_ = 1;  // has begun
     for (bool moved = true, open = true; moved && left_ > 0;) {
         moved = open = false;
         for (int rank = 0; rank < size; ++rank) {
@@ -116,7 +124,8 @@ bool Taking::copy_from(const Use &use, int rank, const Buffer &into, int64_t &po
     bool learning = !own && CopyMeter::is_learning(task, bytes);
     uint64_t since_ns = learning ? clock_ns() : 0;
     int64_t from = position;
-    bool whole = posted.staged ? copy_staged(use, rank, *posted.staged, into, position) : copy_directly(use, rank, posted.address, into, position);
+    bool whole = posted.staged ? copy_staged(use, rank, *posted.staged, into, position)
+                               : copy_directly(use, rank, posted.address, into, position);
     if (!learning) return whole;
     CopyMeter &copied = posted.staged ? staged_ : directly_;
     if (position > from) copied.add(position - from, clock_ns() - since_ns);
@@ -124,7 +133,8 @@ bool Taking::copy_from(const Use &use, int rank, const Buffer &into, int64_t &po
     return whole;
 }
 
-bool Taking::copy_directly(const Use &use, int rank, uint64_t address, const Buffer &into, int64_t &position) {
+bool Taking::copy_directly(const Use &use, int rank, uint64_t address, const Buffer &into,
+                           int64_t &position) {
     const ExchangeTask &task = use.task;
     int64_t bytes = into.bytes();
     bool straight = into.contiguous();
@@ -139,11 +149,13 @@ bool Taking::copy_directly(const Use &use, int rank, uint64_t address, const Buf
     return position == bytes;
 }
 
-bool Taking::copy_staged(const Use &use, int rank, const SlotPlace &staged, const Buffer &into, int64_t &position) {
+bool Taking::copy_staged(const Use &use, int rank, const SlotPlace &staged, const Buffer &into,
+                         int64_t &position) {
     IncomingStream stream(use.task, rank, staged);
     int64_t bytes = into.bytes();
     while (position < bytes && left_ > 0) {
-        int64_t number = position / StageMemory::piece_bytes, length = std::min(StageMemory::piece_bytes, bytes - position);
+        int64_t number = position / StageMemory::piece_bytes,
+                length = std::min(StageMemory::piece_bytes, bytes - position);
         const std::byte *piece = stream.piece(number);
         if (!piece) return false;
         unpack_block(piece, into, length, position);
@@ -161,13 +173,14 @@ bool Taking::reduce(const Use &use) {
     int64_t contributed = exchange.data.bytes();
     if (contributed > int64_t{task.area.payload_bytes()}) return reduce_pieces(use, into);
     for (int rank = 0; rank <= exchange.last; ++rank)
-        if (task.area.slot(rank, use.generation).bytes() != contributed && !use.check.fits(rank, posted_by(use, rank).bytes, contributed))
+        if (task.area.slot(rank, use.generation).bytes() != contributed &&
+            !use.check.fits(rank, posted_by(use, rank).bytes, contributed))
             return true;
     reduce_slots(use, into);
     return true;
 }
 
-// Piece by piece, so that a result stays in the cache until all have been added to it.
+// Piece by piece, so that a result stays in the cache until all contributions have been added to it.
 bool Taking::reduce_pieces(const Use &use, const Buffer &into) {
     const ExchangeTask &task = use.task;
     const Exchange &exchange = task.exchange;
@@ -197,14 +210,16 @@ bool Taking::reduce_pieces(const Use &use, const Buffer &into) {
     return true;
 }
 
-// The same as of slots, of contributions that stay where they are.
+// Like reduce_slots(), for contributions that are not in slots.
 void Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_t staged_piece) const {
     const ExchangeTask &task = use.task;
     const Exchange &exchange = task.exchange;
     const Op &op = *task.schedule.op;
     const Datatype &type = *exchange.into.type;
     int own = task.team.index;
-    auto add = [&](const std::byte *from) { combine(op, from, into, bytes / type.size, type, *task.failure); };
+    auto add = [&](const std::byte *from) {
+        combine(op, from, into, bytes / type.size, type, *task.failure);
+    };
     auto reduce_one = [&](int rank, bool first) {
         Posted posted = posted_by(use, rank);
         uint64_t address = posted.address + static_cast<uint64_t>(exchange.skip + position_);
@@ -223,7 +238,7 @@ void Taking::reduce_piece(const Use &use, std::byte *into, int64_t bytes, int64_
             add(task.pieces);
         }
     };
-    // Of two that may change places the one that must be read is read to where it belongs.
+    // If the operation commutes, the contribution that must be read is read straight to its place.
     if (exchange.last == 1 && own == 1 && op.commutative) {
         reduce_one(0, true);
         reduce_one(1, false);

@@ -1,9 +1,10 @@
-// How a rank takes what others have posted in one exchange (exchange_run.h): copies it or combines it, from their slots, from their memory
-// (peer_memory.h) or from the stage (streams.h), as their slots tell. A call takes a MiB or so and leaves the rest to the next one.
+// How a rank takes what others have posted in one exchange (exchange_run.h): it copies or combines data from
+// their slots, from their memory (peer_memory.h) or from the stage (streams.h), as their slots state. A call
+// takes about 1 MiB and leaves the rest to the next call.
 //
-// Why it ends with streams: who takes from several goes round, and waits for none while another has something; where the pieces of all are
-// combined, all have the same way to go.
-// By the engine's owner.
+// Why it ends with streams: a rank that takes from several goes round them, and waits for none while another
+// has something. If the pieces of all are combined, all have the same distance to go.
+// Thread rule: the owner of the engine.
 #pragma once
 
 #include <cstdint>
@@ -17,34 +18,34 @@ namespace lanyard {
 
 class Taking {
 public:
-    // The use of the area from which is taken.
+    // The use of the area from which data is taken.
     struct Use {
         const ExchangeTask &task;
         uint32_t generation;
-        bool own_by_stage;    // this rank's own contribution goes by the stage: it takes that from its memory
-        bool aside;           // the result goes aside at first
-        CallCheck &check;     // is told what does not fit
+        bool own_by_stage;  // this rank's own contribution goes by the stage, so it is taken from its buffer
+        bool aside;         // the result first goes aside
+        CallCheck &check;   // receives what does not match
     };
 
-    // Begins anew, whatever an earlier use has left.
+    // Begins again, whatever an earlier use has left.
     void forget() {
         position_ = 0;
         directly_ = staged_ = {};
     }
-    // False when a part is not there yet, or left for the next call.
+    // False: a part is not there yet, or is left for the next call.
     bool take(const Use &);
     // Did the latest call take something?
     bool got_on() const { return left_ < bytes_at_once; }
 
 private:
-    // What a rank has for this one.
+    // What a rank has posted for this one.
     struct Posted {
         const std::byte *here;  // in its slot; nullptr: at the address
         uint64_t address;
         int64_t bytes;
-        const SlotPlace *staged = nullptr;  // its part alone
+        const SlotPlace *staged = nullptr;  // the stream, with this rank's part only
     };
-    static constexpr int64_t taken_whole = -1;  // instead of a position
+    static constexpr int64_t taken_whole = -1;  // in place of a position
     static constexpr int64_t bytes_at_once = 1 << 20;
 
     static Posted posted_by(const Use &, int rank);
@@ -59,10 +60,10 @@ private:
     bool reduce_pieces(const Use &, const Buffer &into);
     void reduce_piece(const Use &, std::byte *into, int64_t bytes, int64_t staged_piece) const;
 
-    int64_t left_ = bytes_at_once;  // of the latest call's bytes
-    int64_t position_ = 0;          // in the block that is being taken
-    std::vector<int64_t> position_from_;  // the same by rank, where blocks of all are taken
-    CopyMeter directly_, staged_;         // so far, while that is learned
+    int64_t left_ = bytes_at_once;        // bytes that the latest call may still take
+    int64_t position_ = 0;                // in the block that is being taken
+    std::vector<int64_t> position_from_;  // the same by rank, if blocks of all are taken
+    CopyMeter directly_, staged_;         // so far, while the rates are being learned
 };
 
 }  // namespace lanyard
